@@ -1,0 +1,65 @@
+"""Errors that say where, what was found, what was expected, and how to go on."""
+
+from __future__ import annotations
+
+
+class MomusError(Exception):
+    """An error with a way out.
+
+    Parameters
+    ----------
+    message
+        The place (file and line, document id, option), what was found and what was expected.
+    hint
+        What the user can do next.
+
+    >>> print(MomusError("docs.jsonl, line 3: no field 'text'", hint="name the field with --field"))
+    docs.jsonl, line 3: no field 'text'
+      → name the field with --field
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  → {self.hint}" if self.hint else self.message
+
+
+class UsageError(MomusError):
+    """A parameter or an option that cannot be used as given."""
+
+    exit_code = 2
+
+
+class ReadingError(MomusError):
+    """A file that cannot be read as a corpus."""
+
+    exit_code = 3
+
+
+class NotFittedError(MomusError):
+    """Something was asked of a critic that only a fitted critic can answer."""
+
+    exit_code = 4
+
+
+class FittingError(MomusError):
+    """The real text does not hold what a critic needs to be fitted."""
+
+    exit_code = 4
+
+
+class StoreError(MomusError):
+    """A run folder or a saved critic that cannot be written or read."""
+
+    exit_code = 5
+
+
+class PluginError(MomusError):
+    """A critic or an adapter that is unknown, broken, or registered twice."""
+
+    exit_code = 6

@@ -1,0 +1,182 @@
+"""Evidence as data: tables, charts, heat maps and marked documents that any front end can draw.
+
+A critic returns evidence; it draws nothing. Everything here turns into JSON and back, so a report can be made again
+from a run folder, and every figure comes with the numbers that it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from momus.errors import StoreError
+
+Cell = str | int | float | None
+Role = Literal["real", "generated", "fitted", "reference"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under named columns.
+
+    >>> Table("t", "Two words", ("word", "count"), (("the", 3), ("a", 1))).rows[0]
+    ('the', 3)
+    """
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The label, unit and scale of one axis."""
+
+    label: str
+    scale: Literal["linear", "log"] = "linear"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line, cloud of points, staircase or row of bars, with an optional band from ``low`` to ``high``."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    role: Role = "generated"
+    style: Literal["line", "points", "steps", "bars"] = "line"
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Series over two axes."""
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    series: Sequence[Series]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """A matrix of values; diverging around 0 unless ``diverging`` is off; ``limit`` clamps the colour range."""
+
+    name: str
+    title: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    values: Sequence[Sequence[float | None]]
+    label: str
+    row_label: str = ""
+    column_label: str = ""
+    limit: float | None = None
+    diverging: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An arrow between two nodes: its weight (signed), and whether to stress it."""
+
+    source: str
+    target: str
+    weight: float
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes with sizes, and weighted arrows between them."""
+
+    name: str
+    title: str
+    nodes: Sequence[str]
+    edges: Sequence[Edge]
+    label: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a document as a critic sees it.
+
+    Attributes
+    ----------
+    label
+        The state (a section type, a mention, a topic).
+    text
+        An excerpt of the text that belongs to it.
+    value
+        What the step adds to the Latent NLL, in nats.
+    marked
+        Whether the critic finds it unlikely.
+    note
+        What the critic would have expected, say.
+    """
+
+    label: str
+    text: str = ""
+    value: float | None = None
+    marked: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class MarkedDocument:
+    """A document, step by step, with the unlikely steps marked."""
+
+    corpus: str
+    id: str
+    value: float
+    unit: str
+    steps: Sequence[Step] = field(default_factory=tuple)
+    note: str = ""
+
+
+Evidence = Table | Chart | Heatmap | Graph | MarkedDocument
+_KINDS: dict[str, type[Any]] = {k.__name__: k for k in (Table, Chart, Heatmap, Graph, MarkedDocument)}
+
+
+def to_json(item: Evidence) -> dict[str, Any]:
+    """Turn evidence into plain lists, strings and numbers, with the kind under ``kind``.
+
+    >>> item = Table("t", "One", ("a",), ((1,),))
+    >>> from_json(to_json(item)) == item
+    True
+    """
+    return {"kind": type(item).__name__, **asdict(item)}
+
+
+def from_json(data: dict[str, Any]) -> Evidence:
+    """Turn what `to_json` gave back into evidence.
+
+    Raises
+    ------
+    StoreError
+        The kind is unknown or a field is missing.
+    """
+    content = dict(data)
+    kind = _KINDS.get(content.pop("kind", ""))
+    if kind is None:
+        raise StoreError(f"no kind of evidence is called {data.get('kind')!r}", hint="was this written by a newer momus?")
+    try:
+        if kind is Chart:
+            content["x"], content["y"] = Axis(**content["x"]), Axis(**content["y"])
+            content["series"] = tuple(Series(**s) for s in content["series"])
+        elif kind is Graph:
+            content["edges"] = tuple(Edge(**e) for e in content["edges"])
+        elif kind is MarkedDocument:
+            content["steps"] = tuple(Step(**s) for s in content["steps"])
+        elif kind is Table:
+            content["columns"], content["rows"] = tuple(content["columns"]), tuple(map(tuple, content["rows"]))
+        item: Evidence = kind(**content)
+    except (KeyError, TypeError) as error:
+        raise StoreError(f"evidence of kind {kind.__name__} is incomplete: {error}") from error
+    return item

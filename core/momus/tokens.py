@@ -1,0 +1,218 @@
+"""Tokens: text is split once, to int32 ids with int64 offsets, and every critic of a run shares the table."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.errors import UsageError
+
+if TYPE_CHECKING:
+    from momus.corpus import Corpus
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_+")
+"""Words with inner apostrophes, or single symbols."""
+
+CHUNK_CHARACTERS = 1 << 24
+"""Sections are handed to the splitter in chunks of about so many characters, which bounds the memory."""
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """A way to split text.
+
+    Attributes
+    ----------
+    name
+        How users call it (``words``, ``whitespace``).
+    split
+        From a text to its tokens.
+    lower
+        Whether the text is lower-cased first.
+
+    >>> get_tokenizer("words").split("Don't panic, Arthur.")
+    ["Don't", 'panic', ',', 'Arthur', '.']
+    """
+
+    name: str
+    split: Callable[[str], list[str]]
+    lower: bool = True
+
+    @property
+    def signature(self) -> str:
+        """The name with its settings; equal signatures give equal tokens."""
+        return f"{self.name}{'' if self.lower else ':cased'}"
+
+
+_SPLITTERS: dict[str, Callable[[str], list[str]]] = {"words": WORD.findall, "whitespace": str.split}
+
+
+def get_tokenizer(name: str, lower: bool = True) -> Tokenizer:
+    """Look up a tokenizer: ``words`` (words and single symbols) or ``whitespace`` (for text that is already split).
+
+    Raises
+    ------
+    UsageError
+        There is none of that name.
+    """
+    if name not in _SPLITTERS:
+        raise UsageError(f"no tokenizer {name!r}", hint=f"choose one of {', '.join(sorted(_SPLITTERS))}")
+    return Tokenizer(name, _SPLITTERS[name], lower)
+
+
+def group_sums(values: NDArray[np.generic], offsets: NDArray[np.int64]) -> NDArray[np.generic]:
+    """Sum consecutive runs of ``values``: row i is the sum over ``offsets[i]:offsets[i + 1]`` (0 for an empty run).
+
+    >>> group_sums(np.array([1, 2, 3]), np.array([0, 2, 2, 3]))
+    array([3, 0, 3])
+    """
+    total = np.concatenate([np.zeros((1, *values.shape[1:]), values.dtype), np.cumsum(values, axis=0)])
+    sums: NDArray[np.generic] = total[offsets[1:]] - total[offsets[:-1]]
+    return sums
+
+
+@dataclass(frozen=True)
+class TokenTable:
+    """The tokens of a corpus, or of a slice of one.
+
+    Attributes
+    ----------
+    ids
+        int32 array (N,): all tokens, in order; memory-mapped for large corpora.
+    section_offsets
+        int64 array (sections + 1,): where each section starts in ``ids``.
+    document_sections
+        int64 array (documents + 1,): where each document starts among the sections.
+    vocabulary
+        list of str: the token with each id, in the order of first appearance in the whole corpus.
+
+    >>> from momus.corpus import Corpus
+    >>> table = Corpus.from_texts(["a b a", "c"]).tokens(get_tokenizer("words"))
+    >>> table.ids, table.offsets, table.vocabulary
+    (array([0, 1, 0, 2], dtype=int32), array([0, 3, 4]), ['a', 'b', 'c'])
+    """
+
+    ids: NDArray[np.int32]
+    section_offsets: NDArray[np.int64]
+    document_sections: NDArray[np.int64]
+    vocabulary: list[str]
+
+    def __len__(self) -> int:
+        return len(self.document_sections) - 1
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """int64 array (documents + 1,): where each document starts in ``ids``."""
+        offsets: NDArray[np.int64] = self.section_offsets[self.document_sections]
+        return offsets
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of tokens of each document."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def documents(self) -> NDArray[np.int64]:
+        """int64 array (N,): the document of each token."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    @cached_property
+    def sections(self) -> NDArray[np.int64]:
+        """int64 array (N,): the section of each token."""
+        return np.repeat(np.arange(len(self.section_offsets) - 1), np.diff(self.section_offsets))
+
+    def slice(self, start: int, stop: int) -> TokenTable:
+        """Documents ``start`` up to ``stop``, without a copy of the tokens."""
+        sections = self.document_sections[start : stop + 1]
+        offsets = self.section_offsets[sections[0] : sections[-1] + 1]
+        return TokenTable(
+            self.ids[offsets[0] : offsets[-1]], offsets - offsets[0], sections - sections[0], self.vocabulary
+        )
+
+    def take(self, rows: NDArray[np.int64]) -> TokenTable:
+        """The documents at these row numbers, in the order given."""
+        sections = _ranges(self.document_sections, rows)
+        tokens = _ranges(self.section_offsets, sections)
+        return TokenTable(
+            self.ids[tokens],
+            _offsets(np.diff(self.section_offsets)[sections]),
+            _offsets(np.diff(self.document_sections)[rows]),
+            self.vocabulary,
+        )
+
+    def codes(self, index: dict[str, int], unknown: int = -1) -> NDArray[np.int32]:
+        """Re-code the tokens by another vocabulary.
+
+        Parameters
+        ----------
+        index
+            The number of each word that a critic knows.
+        unknown
+            The number of all others.
+
+        Returns
+        -------
+        int32 array (N,)
+        """
+        get = index.get
+        recode = np.fromiter((get(word, unknown) for word in self.vocabulary), np.int32, len(self.vocabulary))
+        codes: NDArray[np.int32] = recode[self.ids]
+        return codes
+
+
+def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+
+
+def _ranges(offsets: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Concatenate the ranges ``offsets[r]:offsets[r + 1]`` over ``rows``."""
+    lengths = np.diff(offsets)[rows]
+    starts = _offsets(lengths)
+    return np.arange(starts[-1]) + np.repeat(offsets[:-1][rows] - starts[:-1], lengths)
+
+
+def tokenize(corpus: Corpus, tokenizer: Tokenizer) -> TokenTable:
+    """Split all sections of a corpus; memory is bounded by a chunk, the ids lie in a temporary file."""
+    number: defaultdict[str, int] = defaultdict(count().__next__)
+    lengths: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    with tempfile.TemporaryFile() as file:
+        for texts in _chunks(corpus):
+            tokens = [tokenizer.split(text.lower() if tokenizer.lower else text) for text in texts]
+            lengths.append(np.fromiter(map(len, tokens), np.int64, len(tokens)))
+            for split in tokens:
+                np.fromiter(map(number.__getitem__, split), np.int32, len(split)).tofile(file)
+        ids = _mapped(file)
+    return TokenTable(ids, _offsets(np.concatenate(lengths)), _offsets(corpus.section_counts), list(number))
+
+
+def _mapped(file: IO[bytes]) -> NDArray[np.int32]:
+    file.flush()
+    size = file.seek(0, 2)
+    if size == 0:
+        return np.zeros(0, np.int32)
+    return np.memmap(file, np.int32, "r").view(np.ndarray)
+
+
+def _chunks(corpus: Corpus) -> Iterator[list[str]]:
+    """Consecutive sections, about ``CHUNK_CHARACTERS`` of them at a time."""
+    chunk: list[str] = []
+    characters = 0
+    for array in corpus.section_texts.chunks:
+        for scalar in array:
+            text = scalar.as_py() or ""
+            chunk.append(text)
+            characters += len(text)
+            if characters >= CHUNK_CHARACTERS:
+                yield chunk
+                chunk, characters = [], 0
+    if chunk:
+        yield chunk
