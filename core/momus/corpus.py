@@ -218,6 +218,14 @@ class Corpus:
         offsets = np.concatenate([[0], np.cumsum(self.section_counts)])
         return np.asarray(group_sums(np.asarray(filled, dtype=np.int64), offsets) == 0)
 
+    @cached_property
+    def characters(self) -> NDArray[np.int64]:
+        """Number of characters of each document."""
+        from momus.tokens import group_sums
+
+        lengths = np.asarray(pc.utf8_length(self.section_texts).to_numpy(), dtype=np.int64)
+        return np.asarray(group_sums(lengths, np.concatenate([[0], np.cumsum(self.section_counts)])))
+
     def slice(self, start: int, stop: int) -> Corpus:
         """Documents ``start`` up to ``stop``, without a copy."""
         stop = min(stop, len(self))

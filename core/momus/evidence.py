@@ -165,7 +165,8 @@ def from_json(data: dict[str, Any]) -> Evidence:
     content = dict(data)
     kind = _KINDS.get(content.pop("kind", ""))
     if kind is None:
-        raise StoreError(f"no kind of evidence is called {data.get('kind')!r}", hint="was this written by a newer momus?")
+        found = data.get("kind")
+        raise StoreError(f"no kind of evidence is called {found!r}", hint="was this written by a newer momus?")
     try:
         if kind is Chart:
             content["x"], content["y"] = Axis(**content["x"]), Axis(**content["y"])

@@ -1,0 +1,36 @@
+# Everything works on a machine with Python >= 3.11, pip, make and git: the first target that needs it makes .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test check lint types help clean
+
+help: ## Show the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+# torch goes first and alone: pinned, so that no larger build is drawn in by another package.
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(STAMP) ## Compare a small language model with real documentation; ends with the report's path
+	$(BIN)/momus demo --out momus-demo
+
+test: $(STAMP) lint types ## Lint, type check, and run all tests but the slow ones
+	$(BIN)/pytest
+
+check: lint types ## Lint and type check only
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+clean: ## Remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache momus-demo

@@ -1,0 +1,1 @@
+"""Bridges to other people's tools, each imported only when asked for."""

@@ -1,0 +1,27 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+EXIT_CODES = """Exit codes: 0 done · 1 error · 2 wrong use · 3 a text cannot be read · 4 a critic cannot be fitted, or is not ·
+5 a run folder or saved critic cannot be read or written · 6 unknown or broken plug-in · 130 interrupted"""
+
+
+def main() -> None:
+    """Run ``momus``; errors end in one line that says how to go on, never in a traceback."""
+    from momus.cli.app import app
+    from momus.errors import MomusError
+
+    try:
+        app()
+    except MomusError as error:
+        print(f"momus: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("\nmomus: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

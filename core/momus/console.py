@@ -1,0 +1,109 @@
+"""Verdicts as a table for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from momus.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from momus.comparison import Comparison
+
+ALPHA = 0.05
+
+
+def number(value: float | None) -> str:
+    """Four significant digits, thousands separated, None as a dash.
+
+    >>> number(1234.5), number(0.012345), number(None), number(0.0)
+    ('1,234', '0.01235', '–', '0')
+    """
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def p_value(p: float | None) -> str:
+    """Two significant digits.
+
+    >>> p_value(0.00012), p_value(None)
+    ('0.00012', '–')
+    """
+    return "–" if p is None else f"{p:.2g}"
+
+
+def says(verdict: Verdict) -> str:
+    """What a verdict says, in a word."""
+    if verdict.p_adjusted is None:
+        return "not tested"
+    return "differs" if verdict.p_adjusted <= ALPHA else "not told apart"
+
+
+def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
+    """Build a rich table; only headline statistics unless ``every`` is set."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    table.add_column("axis")
+    table.add_column("generated")
+    table.add_column("statistic")
+    for name in ("real", "generated", "difference", "95 % interval", "effect", "p adj.", "n"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for v in verdicts:
+        if not (v.headline or every):
+            continue
+        unscored = v.unscored_real + v.unscored_generated
+        table.add_row(
+            escape(v.axis),
+            escape(v.generated),
+            v.statistic,
+            number(v.real_value),
+            number(v.generated_value),
+            number(v.difference),
+            "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]".replace("[", r"\["),
+            number(v.effect),
+            p_value(v.p_adjusted),
+            f"{v.n_real:,} | {v.n_generated:,}" + (f" (−{unscored:,})" if unscored else ""),
+            f"[bold]{says(v)}[/bold]" if says(v) == "differs" else says(v),
+        )
+    return table
+
+
+def comparison_view(comparison: Comparison, every: bool = False) -> RenderableType:
+    """Build the table with its warnings, unscored documents and signature."""
+    from rich.console import Group
+    from rich.markup import escape
+    from rich.text import Text
+
+    parts: list[RenderableType] = [verdict_table(comparison.verdicts, every)]
+    parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in comparison.warnings]
+    for result in comparison.results:
+        parts += [
+            Text(f"{result.name}: {u.count:,} documents of {u.corpus!r} unscored ({u.reason})") for u in result.unscored
+        ]
+    s = comparison.signature
+    parts.append(
+        Text(
+            f"momus {s['momus']} | seed {s['seed']} | {s['permutations']:,} permutations, "
+            f"{s['resamples']:,} resamples | p adjusted: {s['adjustment']} | {s['seconds']['total']:.1f} s",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def comparison_text(comparison: Comparison, width: int = 150) -> str:
+    """Render the same as plain text."""
+    from rich.console import Console
+
+    console = Console(width=width, color_system=None, record=False, file=None, highlight=False)
+    with console.capture() as capture:
+        console.print(comparison_view(comparison))
+    return capture.get()

@@ -1,0 +1,171 @@
+"""From two tables of scores to verdicts: the protocol's statistics, the guard's, and the critic's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.inference import Rows as TestRows
+from momus.inference import Statistic, compare_rows, entropy, jensen_shannon, mean, perplexity
+from momus.rows import Counted, Rows, aligned
+from momus.scores import Scores
+from momus.verdicts import Verdict, finite
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+NOT_TESTED = "not tested"
+
+
+def all_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
+    """What is tested of a critic: Latent NLL, Latent PPL of sequences, the mode-seeking guard, and its own.
+
+    The guard (SPEC 0) stands beside Latent NLL because that alone can be lower than for real data when a model
+    collapses onto likely z: the entropy of the aggregated posterior, and the Jensen–Shannon divergence between the
+    aggregated posteriors of both texts, which is zero only where they agree.
+    """
+    statistics = [Statistic("latent_nll", "latent_nll", "value", mean, effect="hedges_g")]
+    if critic.sequence:
+        statistics.append(Statistic("latent_ppl", "latent_ppl", "value", perplexity, scale="log", effect="log_ratio"))
+    if "states" in rows:
+        statistics += [
+            Statistic("posterior_entropy", "states", "value", entropy),
+            Statistic("posterior_divergence", "states", "distance", jensen_shannon),
+        ]
+    return statistics + list(critic.statistics())
+
+
+def judge(
+    critic: Critic[Any],
+    real: Scores,
+    generated: Scores,
+    *,
+    paired: bool | None = None,
+    permutations: int = 9999,
+    resamples: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> list[Verdict]:
+    """Test every statistic of a critic between real and generated text; p-values are not adjusted yet.
+
+    Parameters
+    ----------
+    paired
+        Compare documents of the same prompt with each other; None does so where all scored documents pair up.
+    """
+    statistics = all_statistics(critic, list(real.rows))
+    if not real.n_scored or not generated.n_scored:
+        return [_untested(critic, s, real, generated) for s in statistics]
+    rows_real, rows_generated = _same_columns(real.test_rows(), generated.test_rows())
+    results = compare_rows(
+        statistics,
+        rows_real,
+        rows_generated,
+        pairs=pair_up(real, generated, paired),
+        permutations=permutations,
+        resamples=resamples,
+        confidence=confidence,
+        seed=seed,
+    )
+    verdicts = []
+    for statistic, found in zip(statistics, results, strict=True):
+        verdicts.append(
+            Verdict(
+                critic=critic.name,
+                axis=critic.axis,
+                statistic=statistic.name,
+                unit=critic.unit,
+                generated=generated.corpus,
+                real_value=finite(found.real_value),
+                generated_value=finite(found.generated_value),
+                difference=finite(found.difference),
+                low=finite(found.low),
+                high=finite(found.high),
+                effect=finite(found.effect),
+                effect_kind=found.effect_kind,
+                p=finite(found.p),
+                p_adjusted=None,
+                q=None,
+                mde=finite(found.mde),
+                n_real=found.n_real,
+                n_generated=found.n_generated,
+                unscored_real=len(real) - real.n_scored,
+                unscored_generated=len(generated) - generated.n_scored,
+                headline=statistic.name == critic.headline_statistic,
+                method=found.method,
+                null=found.null,
+            )
+        )
+    return verdicts
+
+
+def _untested(critic: Critic[Any], statistic: Statistic, real: Scores, generated: Scores) -> Verdict:
+    side = real if not real.n_scored else generated
+    reasons = ", ".join(f"{reason} ({n})" for reason, n in side.unscored.items())
+    return Verdict(
+        critic=critic.name,
+        axis=critic.axis,
+        statistic=statistic.name,
+        unit=critic.unit,
+        generated=generated.corpus,
+        real_value=None,
+        generated_value=None,
+        difference=None,
+        low=None,
+        high=None,
+        effect=None,
+        effect_kind=statistic.effect,
+        p=None,
+        p_adjusted=None,
+        q=None,
+        mde=None,
+        n_real=real.n_scored,
+        n_generated=generated.n_scored,
+        unscored_real=len(real) - real.n_scored,
+        unscored_generated=len(generated) - generated.n_scored,
+        headline=statistic.name == critic.headline_statistic,
+        method=NOT_TESTED,
+        null=f"not tested: {side.corpus!r} has no scored document; {reasons or 'it is empty'}",
+    )
+
+
+def _same_columns(real: dict[str, Rows], generated: dict[str, Rows]) -> tuple[dict[str, TestRows], dict[str, TestRows]]:
+    out: tuple[dict[str, TestRows], dict[str, TestRows]] = ({}, {})
+    for key, mine in real.items():
+        theirs = generated[key]
+        if isinstance(mine, Counted) and isinstance(theirs, Counted):
+            a, b = aligned([mine, theirs])
+            out[0][key], out[1][key] = a.matrix, b.matrix
+        else:
+            out[0][key], out[1][key] = np.asarray(mine), np.asarray(theirs)
+    return out
+
+
+def pair_up(real: Scores, generated: Scores, paired: bool | None = None) -> NDArray[np.int64] | None:
+    """Pair scored documents by prompt id: int array (P, 2) of row numbers among the scored ones, or None.
+
+    Pairs are made only where each prompt occurs once on each side. Without ``paired``, that must hold for at least
+    nine scored documents in ten on both sides; with ``paired=True`` any two pairs will do.
+    """
+    if paired is False:
+        return None
+    left, right = _by_prompt(real), _by_prompt(generated)
+    common = [p for p in left if p in right]
+    enough = len(common) >= 2 and (paired or len(common) >= 0.9 * max(real.n_scored, generated.n_scored))
+    return np.array([(left[p], right[p]) for p in common], dtype=np.int64) if enough else None
+
+
+def _by_prompt(scores: Scores) -> dict[str, int]:
+    """Row number, among the scored documents, of each prompt that occurs exactly once."""
+    found: dict[str, int] = {}
+    doubled = set()
+    prompts = [p for p, s in zip(scores.prompts, scores.scored, strict=True) if s]
+    for i, prompt in enumerate(prompts):
+        if prompt in found:
+            doubled.add(prompt)
+        if prompt is not None:
+            found[prompt] = i
+    return {p: i for p, i in found.items() if p not in doubled}

@@ -1,0 +1,95 @@
+"""Progress: the library reports stages to whoever listens; a terminal shows them as bars."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+Advance = Callable[[int], None]
+"""Called with how much of a stage is done."""
+
+
+class Reporter(Protocol):
+    """Whoever wants to know how far the work is."""
+
+    def stage(self, label: str, total: int | None = None) -> AbstractContextManager[Advance]:
+        """Begin a stage of ``total`` units; it ends with the context."""
+        ...
+
+
+class Silent:
+    """Reports to nobody."""
+
+    @contextmanager
+    def stage(self, label: str, total: int | None = None) -> Iterator[Advance]:
+        """Do nothing."""
+        yield lambda done: None
+
+
+class Bars:
+    """Progress bars on standard error, one a stage; finished stages leave no trace."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+
+    @contextmanager
+    def stage(self, label: str, total: int | None = None) -> Iterator[Advance]:
+        """Show a bar while the stage lasts."""
+        from rich.markup import escape
+
+        outermost = not self._progress.live.is_started
+        if outermost:
+            self._progress.start()
+        task = self._progress.add_task(escape(label), total=total or 1)
+        try:
+            yield lambda done: self._progress.update(task, completed=done)
+        finally:
+            self._progress.remove_task(task)
+            if outermost:
+                self._progress.stop()
+
+
+class Timed:
+    """Passes stages on, and adds up the seconds that each kind took (the label's first word).
+
+    >>> timed = Timed(Silent())
+    >>> with timed.stage("scoring a"):
+    ...     pass
+    >>> list(timed.seconds)
+    ['scoring']
+    """
+
+    def __init__(self, inner: Reporter) -> None:
+        self.inner = inner
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, label: str, total: int | None = None) -> Iterator[Advance]:
+        """Time a stage."""
+        start = time.perf_counter()
+        try:
+            with self.inner.stage(label, total) as advance:
+                yield advance
+        finally:
+            kind = label.split(" ", 1)[0]
+            self.seconds[kind] = self.seconds.get(kind, 0.0) + time.perf_counter() - start
+
+
+def default_reporter(show: bool | None = None) -> Reporter:
+    """Bars where standard error is a terminal (or ``show`` is set), else nothing."""
+    return Bars() if (sys.stderr.isatty() if show is None else show) else Silent()

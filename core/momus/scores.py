@@ -1,0 +1,145 @@
+"""One row for each document: its Latent NLL, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from momus.rows import Rows, take_rows
+from momus.summary import Summary
+
+
+@dataclass(frozen=True)
+class LogPrior:
+    """What a critic says of the latents of a batch of n documents.
+
+    Attributes
+    ----------
+    values
+        float array (n,): E_{z ~ P_c(z|x)} log P_c(z), in nats.
+    states
+        int array (n,): M, the number of scored states (1 where z is one value or one vector).
+    reasons
+        Why a document has no score, None where it has one.
+    errors
+        float array (n,), or None: Monte-Carlo standard error of ``values``.
+    """
+
+    values: NDArray[np.floating]
+    states: NDArray[np.integer]
+    reasons: Sequence[str | None] | None = None
+    errors: NDArray[np.floating] | None = None
+
+    @classmethod
+    def of_vectors(cls, values: NDArray[np.floating]) -> LogPrior:
+        """For a z that is one value or vector a document: M = 1 everywhere."""
+        return cls(np.asarray(values, dtype=np.float64), np.ones(len(values), dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The rows of one corpus under one critic, in the order of the corpus's ids.
+
+    Attributes
+    ----------
+    nll
+        float64 array (n,): Latent NLL of each document in nats, NaN where unscored.
+    states
+        int64 array (n,): number of scored states, 0 where unscored.
+    reasons
+        Why a document is unscored, None where it is scored.
+    rows
+        Per-document sufficient statistics, by name (all zero where unscored).
+    summary
+        The critic's summary of all scored documents.
+    """
+
+    critic: str
+    corpus: str
+    ids: Sequence[str]
+    prompts: Sequence[str | None]
+    nll: NDArray[np.float64]
+    states: NDArray[np.int64]
+    reasons: Sequence[str | None]
+    rows: Mapping[str, Rows] = field(default_factory=dict)
+    summary: Summary | None = None
+    errors: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """Which documents have a score."""
+        return np.isfinite(self.nll)
+
+    @property
+    def n_scored(self) -> int:
+        """How many documents have a score."""
+        return int(self.scored.sum())
+
+    @property
+    def unscored(self) -> dict[str, int]:
+        """How many documents have none, by reason, the most frequent first."""
+        return dict(Counter(r for r in self.reasons if r is not None).most_common())
+
+    @property
+    def latent_nll(self) -> float:
+        """Mean over scored documents, in nats; NaN without any (SPEC: T_c(P_x))."""
+        return float(self.nll[self.scored].mean()) if self.n_scored else float("nan")
+
+    @property
+    def latent_ppl(self) -> float:
+        """Exponential of total Latent NLL over total states: a ratio of totals, not a mean of ratios."""
+        mask = self.scored
+        return float(np.exp(self.nll[mask].sum() / self.states[mask].sum())) if self.n_scored else float("nan")
+
+    @property
+    def per_state(self) -> NDArray[np.float64]:
+        """Latent NLL a state, by which sequences are ranked."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.nll / self.states
+
+    def ranked(self, by_state: bool) -> NDArray[np.int64]:
+        """Row numbers of scored documents, the least likely first (ties by id)."""
+        value = self.per_state if by_state else self.nll
+        rows = np.flatnonzero(self.scored)
+        order = np.lexsort((np.asarray(self.ids, dtype=object)[rows], -value[rows]))
+        ranked: NDArray[np.int64] = rows[order]
+        return ranked
+
+    def table(self) -> pa.Table:
+        """Rows as Arrow: corpus, id, critic, nll, states, reason."""
+        n = len(self)
+        return pa.table(
+            {
+                "corpus": pa.array([self.corpus] * n, pa.string()),
+                "id": pa.array(list(self.ids), pa.string()),
+                "critic": pa.array([self.critic] * n, pa.string()),
+                "nll": pa.array(self.nll, mask=~self.scored),
+                "states": pa.array(self.states, pa.int64()),
+                "reason": pa.array(list(self.reasons), pa.string()),
+            }
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Rows as a pandas data frame."""
+        return self.table().to_pandas()
+
+    def test_rows(self) -> dict[str, Rows]:
+        """Rows of scored documents that the tests pool: the critic's own, and those of the protocol."""
+        mask = np.flatnonzero(self.scored)
+        ones = np.ones(len(mask))
+        nll = self.nll[mask]
+        own = {key: take_rows(rows, mask) for key, rows in self.rows.items()}
+        return {
+            "latent_nll": np.column_stack([nll, ones]),
+            "latent_ppl": np.column_stack([nll, self.states[mask]]),
+            **own,
+        }

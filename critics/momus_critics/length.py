@@ -1,0 +1,125 @@
+"""Length of documents: does the generator stop when people stop?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.evidence import Axis, Chart, Evidence, Series, Table
+from momus.inference import Statistic, kolmogorov_smirnov, mean
+from momus.latents import Values
+from momus.rows import Counted, Rows
+from momus.scores import LogPrior
+from momus.summary import Pooled
+from momus.token_critic import TokenCritic
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class Length(TokenCritic[Values]):
+    """z is the number of tokens of a document; P_c(z) is the distribution of lengths in real text.
+
+    The empirical distribution is made proper on all lengths from 1 on: equal-count bins, uniform within, each with
+    half a count added (Jeffreys), and a geometric tail beyond the longest document. Compared by the
+    Kolmogorov–Smirnov distance and by the difference of means (SPEC 5; beyond-perplexity paper, section on length).
+
+    Parameters
+    ----------
+    tokens, lower
+        See `TokenCritic`.
+    bins
+        Number of equal-count bins; 0 takes the square root of the number of documents.
+
+    >>> from momus import Corpus
+    >>> critic = Length().fit(Corpus.from_texts(["a b c", "a b", "a b c d", "a"]))
+    >>> lengths = np.arange(1, 4000)
+    >>> round(float(np.exp(critic.log_prior(Values(lengths)).values).sum()), 4)
+    1.0
+    """
+
+    name = "length"
+    axis = "length of documents"
+    question = "Are documents as long as real ones, and as varied in their length? z is the number of tokens."
+    headline = "ks"
+
+    def __init__(self, *, tokens: str = "words", lower: bool = True, bins: int = 0) -> None:
+        super().__init__(tokens=tokens, lower=lower)
+        self.bins = bins
+
+    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+        """Learn the bins and their probabilities."""
+        lengths = np.sort(real.tokens(self.tokenizer).lengths)
+        bins = self.bins or max(1, round(np.sqrt(len(lengths))))
+        inner = np.quantile(lengths, np.linspace(0, 1, bins + 1)[1:-1], method="higher")
+        self.edges_ = np.unique(np.concatenate([[1], inner, [lengths[-1] + 1]])).astype(np.int64)
+        counts = np.histogram(lengths, self.edges_)[0] + 0.5
+        tail = 0.5 / (counts.sum() + 0.5)
+        self.log_mass_ = np.log(counts / counts.sum() * (1 - tail)) - np.log(np.diff(self.edges_))
+        self.log_tail_ = float(np.log(tail))
+        self.tail_mean_ = float(max(lengths.mean(), 1.0))
+        return self
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without a token have no length."""
+        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
+
+    def project(self, batch: Corpus) -> Values:
+        """Count tokens."""
+        return Values(batch.tokens(self.tokenizer).lengths.astype(np.float64))
+
+    def log_prior(self, latents: Values) -> LogPrior:
+        """log P_c(length)."""
+        z = latents.values
+        inside = z < self.edges_[-1]
+        bin_ = np.clip(np.searchsorted(self.edges_, z, side="right") - 1, 0, len(self.log_mass_) - 1)
+        decay = 1.0 / self.tail_mean_  # P(beyond = j) = tail · (1 − q) qʲ with mean tail_mean_
+        q = 1.0 / (1.0 + decay)
+        beyond = self.log_tail_ + np.log1p(-q) + (z - self.edges_[-1]) * np.log(q)
+        return LogPrior.of_vectors(np.where(inside, self.log_mass_[bin_], beyond))
+
+    def rows(self, latents: Values) -> Mapping[str, Rows]:
+        """The length as a count of one (for KS) and as a number (for the mean)."""
+        return {"length": Counted.of_values(latents.values), "tokens": _with_ones(latents.values)}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """KS distance between the two distributions of length; difference of mean lengths."""
+        return (
+            Statistic("ks", "length", "distance", kolmogorov_smirnov),
+            Statistic("mean_length", "tokens", "value", mean, effect="hedges_g"),
+        )
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Cumulative distributions, and quantiles side by side."""
+        curves, rows = [], []
+        for label, role, summary in (("real", "real", real), ("generated", "generated", generated)):
+            lengths, counts = _sorted(summary)
+            share = np.cumsum(counts) / counts.sum()
+            pick = np.unique(np.searchsorted(share, np.linspace(0, 1, 201)).clip(0, len(share) - 1))
+            curves.append(Series(label, lengths[pick].tolist(), share[pick].tolist(), role, "steps"))
+            quantiles = [float(lengths[np.searchsorted(share, q - 1e-12)]) for q in QUANTILES]
+            rows.append((label, int(counts.sum()), float((lengths * counts).sum() / counts.sum()), *quantiles))
+        columns = ("text", "documents", "mean", *(f"{q:.0%}" for q in QUANTILES))
+        return [
+            Chart(
+                "length-distribution",
+                "Share of documents up to a length",
+                Axis("tokens", "log"),
+                Axis("share of documents"),
+                curves,
+                note="The vertical gap at its widest is the Kolmogorov–Smirnov distance.",
+            ),
+            Table("length-quantiles", "Lengths in tokens", columns, rows),
+        ]
+
+
+def _with_ones(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    return np.column_stack([values, np.ones(len(values))])
+
+
+def _sorted(summary: Pooled) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    table = sorted(summary.counts["length"].items())
+    return np.array([float(k) for k, _ in table]), np.array([v for _, v in table])

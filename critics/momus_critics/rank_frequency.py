@@ -1,0 +1,154 @@
+"""Rank and frequency: does the generator's vocabulary thin out as Zipf's law of real text says?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.evidence import Axis, Chart, Evidence, Series, Table
+from momus.inference import Statistic
+from momus.rows import Counted, Rows
+from momus.scores import LogPrior
+from momus.summary import Pooled
+from momus.token_critic import TokenCritic, TokenStates
+from momus.tokens import TokenTable, group_sums
+from momus_critics import zipf
+
+
+class RankFrequency(TokenCritic[TokenStates]):
+    """z is the rank of each token; P_c(k) = k^(−s) / ζ(s), s by maximum likelihood on real text.
+
+    As a latent, the rank of a word is the one that it has in the real text; the j-th new word of a document takes
+    the j-th rank after the last known one. The three Kolmogorov–Smirnov distances rank each text by itself: ``ks``
+    (D_p, text against text), ``ks_real_law`` (D_p̂, a text against the law fitted on real text) and ``ks_own_law``
+    (D_pθ, a text against the law fitted on itself); SPEC 5, after the beyond-perplexity paper, sections 3 and 4.
+
+    Parameters
+    ----------
+    tokens, lower
+        See `TokenCritic`.
+    ranks
+        How many ranks the distances look at; 0 takes all.
+    truncated
+        Whether the zeta distribution ends at the number of types instead of going on to infinity.
+
+    >>> from momus import Corpus
+    >>> critic = RankFrequency().fit(Corpus.from_texts(["a a a a b b c d", "a b a c"]))
+    >>> round(critic.exponent_, 3)
+    2.002
+    """
+
+    name = "rank-frequency"
+    axis = "rank and frequency of words"
+    question = "Do frequent and rare words share the text as in real text? z is the rank of each token, P_c Zipf's law."
+    sequence = True
+    headline = "ks"
+
+    def __init__(
+        self, *, tokens: str = "words", lower: bool = True, ranks: int = 10_000, truncated: bool = False
+    ) -> None:
+        super().__init__(tokens=tokens, lower=lower)
+        self.ranks = ranks
+        self.truncated = truncated
+
+    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+        """Rank words by frequency (ties by first appearance) and fit the exponent."""
+        table = real.tokens(self.tokenizer)
+        counts = np.bincount(table.ids, minlength=len(table.vocabulary))
+        order = np.argsort(-counts, kind="stable")
+        order = order[counts[order] > 0]
+        self.vocabulary_ = [table.vocabulary[i] for i in order]
+        self.exponent_ = zipf.fit_exponent(counts[order], self.truncated)
+        return self
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without a token."""
+        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
+
+    def project(self, batch: Corpus) -> TokenStates:
+        """Ranks from 1, by the real text."""
+        table = batch.tokens(self.tokenizer)
+        ranks = table.codes({word: i + 1 for i, word in enumerate(self.vocabulary_)}, unknown=0).astype(np.int64)
+        _rank_new_words(ranks, table, len(self.vocabulary_))
+        return TokenStates(ranks, table.offsets, words=table.ids, vocabulary=table.vocabulary)
+
+    def log_prior(self, latents: TokenStates) -> LogPrior:
+        """−s log k − log ζ(s), summed over tokens."""
+        s, types = self.exponent_, len(self.vocabulary_)
+        values = -s * np.log(latents.states) - zipf.log_normalizer(s, types if self.truncated else None)
+        if self.truncated:  # new words share, by Good–Turing, no mass of a truncated law: they cost as rank V
+            values = np.where(latents.states > types, -s * np.log(types) - zipf.log_normalizer(s, types), values)
+        return LogPrior(np.asarray(group_sums(values, latents.offsets)), latents.lengths)
+
+    def rows(self, latents: TokenStates) -> Mapping[str, Rows]:
+        """Counts of words; ranks come from pooled counts, so each resample is ranked anew."""
+        return {"states": Counted.of_tokens(latents.words, latents.offsets, latents.vocabulary)}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Three KS distances, and the exponent of each text."""
+        own = partial(zipf.ks_own_law, ranks=self.ranks, truncated=self.truncated)
+        law = partial(
+            zipf.ks_given_law,
+            exponent=self.exponent_,
+            types=len(self.vocabulary_) if self.truncated else None,
+            ranks=self.ranks,
+        )
+        return (
+            Statistic("ks", "states", "distance", partial(zipf.ks_ranked, ranks=self.ranks)),
+            Statistic("ks_real_law", "states", "value", law),
+            Statistic("ks_own_law", "states", "value", own),
+            Statistic("exponent", "states", "value", partial(zipf.exponents, truncated=self.truncated)),
+        )
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Rank–frequency curves of both texts with the fitted law."""
+        series, rows = [], []
+        for label, role, summary in (("real", "real", real), ("generated", "generated", generated)):
+            counts = np.sort(np.fromiter(summary.counts["states"].values(), np.float64))[::-1]
+            picked = _log_spaced(len(counts))
+            series.append(Series(label, picked.tolist(), (counts[picked - 1] / counts.sum()).tolist(), role))  # type: ignore[arg-type]
+            hapaxes = int((counts == 1).sum())
+            exponent = zipf.fit_exponent(counts, self.truncated)
+            rows.append((label, int(counts.sum()), len(counts), hapaxes, exponent))
+        ranks = _log_spaced(max(r[2] for r in rows))
+        normalizer = zipf.log_normalizer(self.exponent_, len(self.vocabulary_) if self.truncated else None)
+        law = np.exp(-self.exponent_ * np.log(ranks) - normalizer)
+        series.append(Series(f"law of real text, s = {self.exponent_:.3f}", ranks.tolist(), law.tolist(), "fitted"))
+        return [
+            Chart(
+                "rank-frequency",
+                "Relative frequency by rank",
+                Axis("rank", "log"),
+                Axis("relative frequency", "log"),
+                series,
+                note="Each text is ranked by its own frequencies.",
+            ),
+            Table(
+                "rank-frequency-law", "Types and exponents", ("text", "tokens", "types", "hapaxes", "exponent s"), rows
+            ),
+        ]
+
+
+def _rank_new_words(ranks: NDArray[np.int64], table: TokenTable, known: int) -> None:
+    """Give the j-th new type of each document, by first appearance, rank ``known + j``; in place."""
+    new = np.flatnonzero(ranks == 0)
+    if not len(new):
+        return
+    document = table.documents[new]
+    key = document * len(table.vocabulary) + table.ids[new]
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first, kind="stable")
+    owner = document[first[by_appearance]]
+    number = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[by_appearance] = known + 1 + number
+    ranks[new] = rank[inverse]
+
+
+def _log_spaced(n: int, points: int = 160) -> NDArray[np.int64]:
+    return np.unique(np.geomspace(1, max(n, 1), points).astype(np.int64))

@@ -1,0 +1,257 @@
+"""The critic of section order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.critic import Critic
+from momus.errors import FittingError, UsageError
+from momus.evidence import Evidence, MarkedDocument
+from momus.fitted import Fitted
+from momus.inference import Statistic, mean
+from momus.latents import StateSequences
+from momus.rows import Rows
+from momus.scores import LogPrior
+from momus.summary import Pooled
+from momus.tokens import Tokenizer, get_tokenizer
+from momus_critics.sections import chain, evidence
+from momus_critics.sections.posterior import LinearPosterior, SectionPosterior
+from momus_critics.sections.titles import OTHER, frequent_titles, normalize_title
+
+UNLIKELY = 0.01
+"""A transition with a smaller probability is a transition error (SPEC 1)."""
+FOLDS = 5
+
+
+class Sections(Critic[StateSequences]):
+    """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
+
+    Latent NLL is the exact expectation of −log P_c(z) under the factorised posterior, end state included (SPEC 1;
+    model-criticism paper, section 4). Titles are used to learn the types on real text; text is then projected by
+    what the sections say, so that untitled generations and titled originals are seen alike.
+
+    Parameters
+    ----------
+    posterior
+        ``linear`` (TF-IDF and logistic regression on a section's text), or ``titles`` (the titles themselves, for
+        text whose titles can be trusted on both sides).
+    expectation
+        ``exact`` under the whole posterior, or ``map``: the most probable type of each section only.
+    min_documents
+        Titles in fewer real documents share the state ``<other>``.
+    tokens, lower, features, penalty
+        See `LinearPosterior`.
+    seed
+        Seeds the folds that choose smoothing and temperature.
+    """
+
+    name = "sections"
+    axis = "order of section types"
+    question = (
+        "Do sections follow one another as in real documents? z is the chain of section types, P_c a Markov chain "
+        "with start and end; types are read off each section's text."
+    )
+    sequence = True
+    needs = 5
+
+    def __init__(
+        self,
+        *,
+        posterior: str = "linear",
+        expectation: str = "exact",
+        min_documents: int = 5,
+        tokens: str = "words",
+        lower: bool = True,
+        features: int = 20_000,
+        penalty: float = 10.0,
+        seed: int = 0,
+    ) -> None:
+        self.posterior = posterior
+        self.expectation = expectation
+        self.min_documents = min_documents
+        self.tokens = tokens
+        self.lower = lower
+        self.features = features
+        self.penalty = penalty
+        self.seed = seed
+
+    @property
+    def tokenizer(self) -> Tokenizer | None:
+        """The tokenizer of the posterior; titles need none."""
+        return None if self.posterior == "titles" else get_tokenizer(self.tokens, self.lower)
+
+    @property
+    def states(self) -> int:
+        """K, the number of section types."""
+        return len(self.titles_)
+
+    def component(self, attribute: str) -> Fitted:
+        """Make the unfitted posterior."""
+        if attribute != "posterior_":
+            return super().component(attribute)
+        return LinearPosterior(
+            tokens=self.tokens, lower=self.lower, features=self.features, penalty=self.penalty, seed=self.seed
+        )
+
+    def _check_parameters(self) -> None:
+        for name, value, allowed in (
+            ("posterior", self.posterior, ("linear", "titles")),
+            ("expectation", self.expectation, ("exact", "map")),
+        ):
+            if value not in allowed:
+                raise UsageError(f"sections: {name} is {value!r}", hint=f"choose one of {', '.join(allowed)}")
+
+    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+        """Learn section types, smoothed transitions and the posterior from titled real documents."""
+        self._check_parameters()
+        titled = _titled(real)
+        titles, documents = _normalized(titled)
+        self.titles_ = [*frequent_titles(titles, documents, self.min_documents), OTHER]
+        if len(self.titles_) < 3:
+            raise FittingError(
+                f"critic 'sections': {len(titled)} of {len(real)} documents of {real.name!r} have titled sections, and "
+                f"{len(self.titles_) - 1} titles occur in at least {self.min_documents} of them; two are needed",
+                hint="give more documents with `sections` and `section_names`, or lower min_documents",
+            )
+        labels = self._labels(titles)
+        offsets = _offsets(titled)
+        self._fit_transitions(labels, offsets, validation)
+        position = np.arange(len(labels)) - np.repeat(offsets[:-1], np.diff(offsets))
+        relative = (position + 0.5) / np.repeat(np.diff(offsets), np.diff(offsets))
+        totals = np.bincount(labels, relative, self.states)
+        self.positions_ = totals / np.maximum(np.bincount(labels, minlength=self.states), 1)
+        if self.posterior == "linear":
+            part = self.component("posterior_")
+            assert isinstance(part, LinearPosterior)
+            self.posterior_: Any = part.fit(titled, labels, self.states)
+        return self
+
+    def _fit_transitions(
+        self, labels: NDArray[np.int64], offsets: NDArray[np.int64], validation: Corpus | None
+    ) -> None:
+        k = self.states
+        self.counts_ = chain.count(labels, offsets, k)
+        held = None if validation is None else _titled(validation)
+        if held is not None and len(held):
+            train, test = [self.counts_], [chain.count(self._labels(_normalized(held)[0]), _offsets(held), k)]
+        else:
+            fold = np.random.default_rng(self.seed).permutation(len(offsets) - 1) % FOLDS
+            test = [_count_documents(labels, offsets, np.flatnonzero(fold == f), k) for f in range(FOLDS)]
+            train = [self.counts_ - part for part in test]
+        self.constant_, _ = chain.choose_constant(train, test)
+        self.transitions_ = chain.smooth(self.counts_, self.constant_)
+
+    def _labels(self, titles: Sequence[str]) -> NDArray[np.int64]:
+        index = {title: i for i, title in enumerate(self.titles_)}
+        return np.array([index.get(t, self.states - 1) for t in titles], dtype=np.int64)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without section marks, or, for ``posterior="titles"``, without titles."""
+        reasons: list[str | None] = [None if s else "no sections" for s in batch.sectioned]
+        if self.posterior == "titles":
+            titles, offsets = batch.section_titles, _offsets(batch)
+            for i, (start, stop) in enumerate(pairwise(offsets)):
+                if reasons[i] is None and not any(titles[start:stop]):
+                    reasons[i] = "no titles"
+        return reasons
+
+    def project(self, batch: Corpus) -> StateSequences:
+        """Infer the type of each section."""
+        offsets = _offsets(batch)
+        if self.posterior == "titles":
+            return StateSequences(self._labels(_normalized(batch)[0]), offsets)
+        posterior: SectionPosterior = self.posterior_
+        marginals = posterior.predict(batch)
+        states = marginals.argmax(axis=1)
+        return StateSequences(states, offsets, marginals if self.expectation == "exact" else None)
+
+    def _marginals(self, latents: StateSequences) -> NDArray[np.float64]:
+        if latents.marginals is not None:
+            return np.asarray(latents.marginals, dtype=np.float64)
+        return np.eye(self.states)[latents.states]
+
+    def log_prior(self, latents: StateSequences) -> LogPrior:
+        """E log P_c(z), over M sections and the end state: M + 1 scored states."""
+        with np.errstate(divide="ignore"):
+            log_p = np.log(self.transitions_)
+        values = chain.weighted_sum(log_p, self._marginals(latents), latents.offsets)
+        return LogPrior(values, latents.lengths + 1)
+
+    def entropy(self, latents: StateSequences) -> NDArray[np.float64]:
+        """Sum of the entropies of the marginals."""
+        p = self._marginals(latents)
+        h = -np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0)), 0.0).sum(axis=1)
+        return np.asarray(np.add.reduceat(h, latents.offsets[:-1]))
+
+    def rows(self, latents: StateSequences) -> Mapping[str, Rows]:
+        """Expected numbers of unlikely and of repeated transitions, each beside the number of transitions."""
+        p, steps = self._marginals(latents), (latents.lengths + 1).astype(np.float64)
+        unlikely = (self.transitions_ < UNLIKELY).astype(np.float64)
+        unlikely[-1, -1] = 0.0
+        repeats = np.eye(self.states + 1)
+        repeats[-1, -1] = 0.0
+        return {
+            "unlikely": np.column_stack([chain.weighted_sum(unlikely, p, latents.offsets), steps]),
+            "repeats": np.column_stack([chain.weighted_sum(repeats, p, latents.offsets), steps]),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Share of transition errors, and share of repetitions."""
+        return (
+            Statistic("unlikely_share", "unlikely", "value", mean),
+            Statistic("repetition_share", "repeats", "value", mean),
+        )
+
+    def summarize(self, latents: StateSequences) -> Pooled:
+        """Expected transition counts."""
+        counts = chain.expected_count(self._marginals(latents), latents.offsets)
+        return Pooled(len(latents), {"transitions": counts})
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Transition errors, and the matrix of differences."""
+        return evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"])
+
+    def notes(self) -> list[str]:
+        """How good the posterior is on sections that it was not fitted on."""
+        notes = [f"{self.states} section types, smoothing constant {self.constant_:.3g}."]
+        part = getattr(self, "posterior_", None)
+        accuracy = getattr(part, "held_out_accuracy_", None)
+        if accuracy is not None:
+            n = part.held_out_sections_
+            notes.append(f"Posterior: {accuracy:.1%} of {n:,} held-out real sections get their type right.")
+        return notes
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show the most probable types, with transitions below 1 % marked."""
+        return evidence.explain(self, document)
+
+
+def _offsets(corpus: Corpus) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(corpus.section_counts)])
+
+
+def _titled(corpus: Corpus) -> Corpus:
+    """Documents with section marks and at least one title."""
+    titles, offsets = corpus.section_titles, _offsets(corpus)
+    spans = zip(corpus.sectioned, offsets[:-1], offsets[1:], strict=True)
+    return corpus.take([i for i, (s, a, b) in enumerate(spans) if s and any(titles[a:b])])
+
+
+def _normalized(corpus: Corpus) -> tuple[list[str], NDArray[np.int64]]:
+    """The normalised title and the document of each section."""
+    documents = np.repeat(np.arange(len(corpus)), corpus.section_counts)
+    return [normalize_title(t) for t in corpus.section_titles], documents
+
+
+def _count_documents(
+    labels: NDArray[np.int64], offsets: NDArray[np.int64], rows: NDArray[np.int64], k: int
+) -> NDArray[np.float64]:
+    lengths = np.diff(offsets)[rows]
+    picked = np.concatenate([labels[offsets[i] : offsets[i + 1]] for i in rows]) if len(rows) else labels[:0]
+    return chain.count(picked, np.concatenate([[0], np.cumsum(lengths)]), k)

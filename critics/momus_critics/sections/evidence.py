@@ -1,0 +1,122 @@
+"""What shows that sections come in a strange order: transitions, their differences, and marked documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
+
+if TYPE_CHECKING:
+    from momus_critics.sections.critic import Sections
+
+SHOWN_TRANSITIONS = 25
+SHOWN_STATES = 16
+START, END = "(start)", "(end)"
+Floats = NDArray[np.float64]
+
+
+def show(critic: Sections, real: Floats, generated: Floats) -> list[Evidence]:
+    """Evidence from expected transition counts (K + 1, K + 1) of both texts."""
+    return [error_table(critic, real, generated), difference_map(critic, real, generated)]
+
+
+def _names(critic: Sections) -> tuple[list[str], list[str]]:
+    return [*critic.titles_, START], [*critic.titles_, END]
+
+
+def error_table(critic: Sections, real: Floats, generated: Floats) -> Table:
+    """Transitions ranked by what they add to the difference in Latent NLL a state."""
+    from momus_critics.sections.critic import UNLIKELY
+
+    share_r, share_g = real / max(real.sum(), 1e-300), generated / max(generated.sum(), 1e-300)
+    p = critic.transitions_
+    with np.errstate(divide="ignore", invalid="ignore"):
+        surprise = np.where(p > 0, -np.log(p), 0.0)
+    contribution = (share_g - share_r) * surprise
+    sources, targets = _names(critic)
+    rows = []
+    for i, j in _largest(contribution, SHOWN_TRANSITIONS):
+        kind = "repetition" if i == j else ("unlikely" if p[i, j] < UNLIKELY else "")
+        rows.append(
+            (
+                f"{sources[i]} → {targets[j]}",
+                float(p[i, j]),
+                100 * float(share_r[i, j]),
+                100 * float(share_g[i, j]),
+                float(contribution[i, j]),
+                kind,
+            )
+        )
+    total_r, total_g = _error_share(p, share_r, UNLIKELY), _error_share(p, share_g, UNLIKELY)
+    return Table(
+        "transition-errors",
+        "Transitions that make the difference",
+        ("transition", "P_c", "real %", "generated %", "adds nats a state", "kind"),
+        rows,
+        note=f"Transitions with P_c < {UNLIKELY}: {total_r:.2%} of real ones, {total_g:.2%} of generated ones. "
+        f"Smoothing constant {critic.constant_:.3g}, {critic.states} section types.",
+    )
+
+
+def _error_share(p: Floats, share: Floats, threshold: float) -> float:
+    return float(share[p < threshold].sum())
+
+
+def _largest(values: Floats, n: int) -> list[tuple[int, int]]:
+    flat = np.argsort(-values, axis=None, kind="stable")[:n]
+    rows, columns = np.unravel_index(flat, values.shape)
+    return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if values[i, j] > 0]
+
+
+def difference_map(critic: Sections, real: Floats, generated: Floats) -> Heatmap:
+    """P_generated − P_real of each transition between the most frequent types, in the order in which they come."""
+    k = critic.states
+    weight = critic.counts_[:k].sum(axis=1)
+    top = np.argsort(-weight, kind="stable")[:SHOWN_STATES]
+    order = top[np.argsort(critic.positions_[top], kind="stable")]
+    source, target = [k, *order.tolist()], [*order.tolist(), k]
+    difference = _conditional(generated) - _conditional(real)
+    sources, targets = _names(critic)
+    return Heatmap(
+        "transition-differences",
+        "Transitions: generated minus real",
+        [sources[i] for i in source],
+        [targets[j] for j in target],
+        [[float(difference[i, j]) for j in target] for i in source],
+        "P_generated − P_real",
+        row_label="section",
+        column_label="next section",
+        limit=0.5,
+        note="Types in the order in which real documents have them.",
+    )
+
+
+def _conditional(counts: Floats) -> Floats:
+    total = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+
+
+def explain(critic: Sections, document: Corpus) -> MarkedDocument | None:
+    """Show the chain of one document, a step a section and one for the end."""
+    from momus_critics.sections.critic import UNLIKELY
+
+    latents = critic.project(document)
+    path = [critic.states, *latents.states.tolist(), critic.states]
+    sources, targets = _names(critic)
+    texts = [*document.section_texts.to_pylist(), ""]
+    steps = []
+    for before, after, text in zip(path[:-1], path[1:], texts, strict=True):
+        p = float(critic.transitions_[before, after])
+        best = int(critic.transitions_[before].argmax())
+        expected = f"after {sources[before]} rather {targets[best]} ({critic.transitions_[before, best]:.0%})"
+        marked = p < UNLIKELY
+        steps.append(
+            Step(targets[after], text[:240], -float(np.log(p)), marked, expected if marked else f"P = {p:.2g}")
+        )
+    prior = critic.log_prior(latents)
+    value = -float(prior.values[0]) / int(prior.states[0])
+    return MarkedDocument(document.name, document.ids[0], value, "nats a state", steps)

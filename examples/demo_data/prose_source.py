@@ -1,0 +1,111 @@
+"""Cut novels from the files of Debian's ``r-cran-janeaustenr`` into passages of whole paragraphs."""
+
+from __future__ import annotations
+
+import random
+import re
+import warnings
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import rdata
+
+NOVELS = {
+    "emma": ("emma", "Emma"),
+    "mansfieldpark": ("mansfield-park", "Mansfield Park"),
+    "northangerabbey": ("northanger-abbey", "Northanger Abbey"),
+    "persuasion": ("persuasion", "Persuasion"),
+    "prideprejudice": ("pride-and-prejudice", "Pride and Prejudice"),
+    "sensesensibility": ("sense-and-sensibility", "Sense and Sensibility"),
+}
+"""For every object in the package the name that ids start with, and the title."""
+
+CHAPTER = re.compile(r"(?:chapter)\s+(?:[ivxlc]+|\d+)\.?", re.IGNORECASE)
+NO_PROSE = re.compile(r"(?:the end|finis|volume\s+\w+|end of volume.*|a note on the text.*)\.?", re.IGNORECASE)
+SOURCE = "r-cran-janeaustenr 1.0.0-1"
+
+
+def parse_r(data: bytes) -> Any:
+    """A Python object from a zlib- or gzip-compressed R serialization."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return rdata.conversion.convert(rdata.parser.parse_data(zlib.decompress(data, wbits=47)))
+
+
+def read_novels(package_files: Path) -> dict[str, list[str]]:
+    """The lines of each novel, from the lazy-load data base of the unpacked package."""
+    index_file = next(package_files.rglob("janeaustenr/data/Rdata.rdx"))
+    store = index_file.with_suffix(".rdb").read_bytes()
+    places = {str(k): v for k, v in parse_r(index_file.read_bytes())["variables"].items()}
+    novels = {}
+    for name in NOVELS:
+        start, length = (int(number) for number in places[name])
+        # Four bytes hold the length of the unpacked data.
+        novels[name] = [str(line) for line in parse_r(store[start + 4 : start + length])]
+    return novels
+
+
+def paragraphs_of(lines: list[str]) -> Iterator[str]:
+    """Paragraphs: runs of lines without a blank one, joined with single spaces."""
+    held: list[str] = []
+    for line in [*lines, ""]:
+        if line.strip():
+            held.extend(line.split())
+        elif held:
+            yield " ".join(held)
+            held = []
+
+
+def chapters_of(lines: list[str]) -> list[list[str]]:
+    """The paragraphs of every chapter; what stands before the first or after the end is left out."""
+    chapters: list[list[str]] = []
+    for paragraph in paragraphs_of(lines):
+        if CHAPTER.fullmatch(paragraph):
+            chapters.append([])
+        elif re.match(r"a note on the text", paragraph, re.IGNORECASE):
+            break
+        elif chapters and not NO_PROSE.fullmatch(paragraph):
+            chapters[-1].append(paragraph)
+    return chapters
+
+
+def passages_of(chapter: list[str], words: int) -> list[str]:
+    """Runs of whole paragraphs with about ``words`` words; a short rest of the chapter is left out."""
+    passages, held, count = [], [], 0
+    for paragraph in chapter:
+        held.append(paragraph)
+        count += len(paragraph.split())
+        if count >= words:
+            passages.append("\n\n".join(held))
+            held, count = [], 0
+    if count >= words * 3 // 4:
+        passages.append("\n\n".join(held))
+    return passages
+
+
+def novel_passages(key: str, lines: list[str], words: int) -> list[dict[str, str]]:
+    """All passages of a novel as records."""
+    slug, title = NOVELS[key]
+    return [
+        {
+            "id": f"{slug}/ch-{number:02d}/p-{part}",
+            "title": f"{title}, chapter {number}, passage {part}",
+            "text": text,
+            "source": f"Jane Austen, {title}; {SOURCE}",
+        }
+        for number, chapter in enumerate(chapters_of(lines), start=1)
+        for part, text in enumerate(passages_of(chapter, words), start=1)
+    ]
+
+
+def choose_passages(package_files: Path, words: int, per_novel: int, seed: int) -> list[dict[str, str]]:
+    """A sample of the passages of every novel, in the order of the text."""
+    rng = random.Random(seed)
+    chosen: list[dict[str, str]] = []
+    for key, lines in read_novels(package_files).items():
+        found = novel_passages(key, lines, words)
+        places = sorted(rng.sample(range(len(found)), min(per_novel, len(found))))
+        chosen.extend(found[place] for place in places)
+    return chosen
