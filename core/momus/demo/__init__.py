@@ -1,0 +1,38 @@
+"""The demo: real documentation against two ways of decoding a small language model, on texts that come with Momus."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from momus.comparison import Comparison
+
+CRITICS = ("sections", "rank-frequency", "length", "unigram")
+GENERATED = {"ancestral": "generated-ancestral.jsonl.gz", "nucleus": "generated-nucleus.jsonl.gz"}
+
+
+def demo_path(name: str) -> Path:
+    """Where a file of the demo data lies, see ``LICENSES.md`` there.
+
+    >>> demo_path("fit.jsonl.gz").exists()
+    True
+    """
+    return Path(str(files("momus.demo"))) / "data" / name
+
+
+def run_demo(out: Path, seed: int = 0, command: str | None = None) -> Comparison:
+    """Run the comparison that ``momus demo`` shows; an earlier demo run in ``out`` is replaced."""
+    from momus.comparison import compare
+
+    return compare(
+        demo_path("real.jsonl.gz"),
+        {name: demo_path(file) for name, file in GENERATED.items()},
+        fit=demo_path("fit.jsonl.gz"),
+        critics=CRITICS,
+        out=out,
+        overwrite=True,
+        seed=seed,
+        command=command,
+    )

@@ -1,0 +1,156 @@
+"""What the base class owes: rows, reasons, aggregates, and errors that name the document."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from momus import Corpus, Critic, Document, LogPrior, MomusError, Values
+from momus.errors import FittingError, NotFittedError
+from momus.rows import Counted, aligned, place, stack
+
+
+class Vowels(Critic[Values]):
+    """Share of vowels, normal."""
+
+    name = "vowels"
+    axis = "vowels"
+
+    def __init__(self, *, floor: float = 0.01) -> None:
+        self.floor = floor
+
+    def fit(self, real, validation=None):
+        z = self.project(real).values
+        self.mean_, self.sd_ = float(z.mean()), float(z.std() + self.floor)
+        return self
+
+    def project(self, batch):
+        return Values(np.array([sum(c in "aeiou" for c in d.text) / len(d.text) for d in batch]))
+
+    def log_prior(self, latents):
+        return LogPrior.of_vectors(norm.logpdf(latents.values, self.mean_, self.sd_))
+
+    def rows(self, latents):
+        return {"share": np.column_stack([latents.values, np.ones(len(latents))])}
+
+
+REAL = Corpus.from_texts(["alpha beta", "gamma delta", "epsilon zeta", "eta theta"], name="real")
+
+
+def test_one_row_for_each_id_in_order_with_score_or_reason():
+    broken = Document("z", (), problem="text is null")
+    corpus = Corpus.from_documents([Document.plain("a", "abc"), Document.plain("b", "  \n"), broken])
+    scores = Vowels().fit(REAL).score(corpus)
+    assert list(scores.ids) == ["a", "b", "z"]
+    assert scores.reasons == [None, "empty", "text is null"]
+    assert np.isfinite(scores.nll).tolist() == [True, False, False]
+    assert scores.states.tolist() == [1, 0, 0]
+    assert scores.unscored == {"empty": 1, "text is null": 1}
+    assert scores.table().column_names == ["corpus", "id", "critic", "nll", "states", "reason"]
+    assert scores.table()["nll"].null_count == 2
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.text("abcde ", max_size=6), min_size=1, max_size=12), st.integers(1, 5), st.randoms())
+def test_scores_do_not_depend_on_batches_or_order(texts, size, random):
+    corpus = Corpus.from_texts(texts)
+    critic = Vowels().fit(REAL)
+    whole = critic.score(corpus)
+    parts = critic.score(corpus, batch_size=size)
+    assert np.array_equal(whole.nll, parts.nll, equal_nan=True)
+    order = list(range(len(texts)))
+    random.shuffle(order)
+    mixed = critic.score(corpus.take(order))
+    assert np.array_equal(whole.nll[order], mixed.nll, equal_nan=True)
+    if whole.n_scored:
+        assert parts.summary.arrays["share"] == pytest.approx(whole.summary.arrays["share"])
+        assert whole.latent_nll == pytest.approx(np.nanmean(whole.nll))
+
+
+def test_perplexity_is_a_ratio_of_totals():
+    scores = Vowels().fit(REAL).score(REAL)
+    object.__setattr__(scores, "states", np.array([1, 2, 3, 4]))
+    assert scores.latent_ppl == pytest.approx(np.exp(scores.nll.sum() / 10))
+
+
+def test_scoring_before_fitting_is_an_error():
+    with pytest.raises(NotFittedError, match="fit"):
+        Vowels().score(REAL)
+
+
+def test_fitting_needs_text():
+    with pytest.raises(FittingError, match="2 documents"):
+        Vowels().fit(Corpus.from_texts(["", " ", "x"]))
+
+
+def test_refitting_forgets_and_a_failed_fit_leaves_nothing():
+    critic = Vowels().fit(REAL)
+    critic.extra_ = 1
+    critic.fit(REAL)
+    assert not hasattr(critic, "extra_")
+    with pytest.raises(FittingError):
+        critic.fit(Corpus.from_texts(["x"]))
+    assert not critic.is_fitted
+
+
+def test_overlap_with_the_fitted_text_is_counted():
+    critic = Vowels().fit(REAL)
+    assert critic.overlap(Corpus.from_texts(["alpha beta", "new"])) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "wrong", "message"),
+    [
+        ("project", lambda self, batch: Values(np.zeros(len(batch) + 1)), "4 documents"),
+        ("log_prior", lambda self, z: LogPrior.of_vectors(np.full(len(z), np.nan)), "real:1"),
+        ("log_prior", lambda self, z: LogPrior.of_vectors(np.full(len(z), -np.inf)), "positive probability"),
+    ],
+)
+def test_wrong_critics_are_named(method, wrong, message, monkeypatch):
+    critic = Vowels().fit(REAL)
+    monkeypatch.setattr(Vowels, method, wrong)
+    with pytest.raises(MomusError, match=message):
+        critic.score(REAL)
+
+
+def test_saved_and_loaded_critics_score_alike(tmp_path):
+    critic = Vowels(floor=0.5).fit(REAL)
+    critic.save(tmp_path)
+    again = Vowels.load(tmp_path)
+    assert again.params() == {"floor": 0.5}
+    assert np.array_equal(again.score(REAL).nll, critic.score(REAL).nll)
+    assert again.overlap(REAL) == 4
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["arrays.safetensors", "critic.json"]
+
+
+def test_broken_saved_critics_are_errors(tmp_path):
+    with pytest.raises(MomusError, match=r"no critic\.json"):
+        Vowels.load(tmp_path)
+    critic = Vowels().fit(REAL)
+    critic.save(tmp_path)
+    (tmp_path / "arrays.safetensors").write_bytes(b"no tensors")
+    with pytest.raises(MomusError, match="not readable"):
+        Vowels.load(tmp_path)
+    (tmp_path / "critic.json").write_text('{"format": 99}')
+    with pytest.raises(MomusError, match="format 99"):
+        Vowels.load(tmp_path)
+
+
+def test_rows_of_batches_with_other_labels_stack():
+    a = Counted.of_values(np.array([3, 7]))
+    b = Counted.of_values(np.array([5]))
+    both = stack([a, b])
+    assert both.labels.tolist() == [3, 5, 7]
+    assert both.matrix.toarray().tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
+    spread = place(both, np.array([0, 2, 3]), 5)
+    assert spread.matrix.toarray().sum(axis=1).tolist() == [1, 0, 1, 1, 0]
+
+
+def test_words_are_aligned_by_name():
+    a = Counted.of_tokens(np.array([0, 1, 1]), np.array([0, 3]), ["x", "y"])
+    b = Counted.of_tokens(np.array([0, -1, 1]), np.array([0, 3]), ["y", "z"])
+    left, right = aligned([a, b])
+    assert list(left.labels) == ["x", "y", "z"]
+    assert left.matrix.toarray().tolist() == [[1, 2, 0]]
+    assert right.matrix.toarray().tolist() == [[0, 1, 1]]

@@ -1,0 +1,88 @@
+"""The chain against enumeration over all state sequences."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from momus_critics.sections import chain
+from momus_critics.sections.posterior import LinearPosterior
+from momus_critics.sections.titles import frequent_titles, normalize_title
+
+from momus import Corpus
+
+
+def random_batch(seed: int, k: int = 3, lengths=(1, 4, 2)):
+    rng = np.random.default_rng(seed)
+    marginals = rng.dirichlet(np.ones(k), size=sum(lengths))
+    counts = rng.integers(0, 5, (k + 1, k + 1)).astype(float)
+    counts[-1, -1] = 0
+    return marginals, np.concatenate([[0], np.cumsum(lengths)]), chain.smooth(counts, 0.3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_expected_log_prior_equals_enumeration(seed):
+    marginals, offsets, p = random_batch(seed)
+    k = marginals.shape[1]
+    with np.errstate(divide="ignore"):
+        found = chain.weighted_sum(np.log(p), marginals, offsets)
+    for d, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        expected = 0.0
+        for z in product(range(k), repeat=stop - start):
+            weight = np.prod([marginals[start + m, s] for m, s in enumerate(z)])
+            path = [k, *z, k]
+            expected += weight * sum(np.log(p[a, b]) for a, b in zip(path[:-1], path[1:], strict=True))
+        assert found[d] == pytest.approx(expected)
+
+
+def test_expected_counts_equal_counts_of_certain_states():
+    states, offsets, k = np.array([0, 2, 2, 1, 0]), np.array([0, 1, 4, 5]), 3
+    certain = chain.expected_count(np.eye(k)[states], offsets)
+    assert np.array_equal(certain, chain.count(states, offsets, k))
+    assert certain.sum() == len(states) + 3
+    assert certain[k, 0] == 2
+    assert certain[2, 2] == 1
+
+
+def test_all_sequences_up_to_a_length_have_the_probability_of_ending_by_then():
+    _, _, p = random_batch(3, k=2)
+    k, total = 2, 0.0
+    for m in range(1, 12):
+        for z in product(range(k), repeat=m):
+            path = [k, *z, k]
+            total += np.prod([p[a, b] for a, b in zip(path[:-1], path[1:], strict=True)])
+    alive = np.array([p[k, :k]])
+    for _ in range(11):
+        alive = alive @ p[:k, :k]
+    assert total + alive.sum() == pytest.approx(1.0)
+
+
+def test_smoothing_constant_is_the_best_of_its_grid():
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.ones(4), size=4)
+    train, test = (np.array([rng.multinomial(n, row) for row in truth], dtype=float) for n in (30, 1000))
+    constant, curve = chain.choose_constant([train], [test])
+    direct = [(test * np.log(chain.smooth(train, c))).sum() for c in chain.CONSTANTS if (chain.smooth(train, c)[:-1] > 0).all()]
+    assert len(curve) == len(chain.CONSTANTS)
+    assert constant == chain.CONSTANTS[curve.argmax()]
+    assert len(direct) == len(chain.CONSTANTS)
+
+
+def test_posterior_is_proper_and_learns():
+    rng = np.random.default_rng(1)
+    words = [["ape", "bear", "cat"], ["red", "blue", "pink"], ["one", "two", "six"]]
+    documents = [[(None, " ".join(rng.choice(words[s], 8))) for s in (0, 1, 2)] for _ in range(40)]
+    corpus = Corpus.from_sections(documents)
+    labels = np.tile([0, 1, 2], 40)
+    posterior = LinearPosterior().fit(corpus, labels, 4)
+    p = posterior.predict(corpus)
+    assert p.shape == (120, 4)
+    assert np.allclose(p.sum(axis=1), 1)
+    assert (p.argmax(axis=1) == labels).all()
+    assert posterior.held_out_accuracy_ == 1.0
+
+
+def test_titles():
+    assert normalize_title("  3) RELATED work ") == "related work"
+    assert normalize_title("A. Appendix") == "appendix"
+    assert normalize_title("Introduction") == "introduction"
+    assert frequent_titles(["", "", "x"], np.array([0, 1, 1]), 1) == ["x"]
