@@ -1,0 +1,17 @@
+"""Read files and folders of documents as a `momus.corpus.Corpus`.
+
+>>> import json, pathlib, tempfile
+>>> folder = pathlib.Path(tempfile.mkdtemp())
+>>> lines = [{"id": "a", "text": "To be."}, {"id": "b", "sections": ["Not", "to be."]}, {"id": "c", "text": None}]
+>>> _ = (folder / "hamlet.jsonl").write_text("\\n".join(map(json.dumps, lines)))
+>>> corpus = read_corpus(folder / "hamlet.jsonl")
+>>> corpus
+Corpus('hamlet', 3 documents)
+>>> corpus.problems
+[None, None, 'text is null']
+"""
+
+from momus.reading.reader import Progress, read_corpus, sniff
+from momus.reading.sniffing import FORMATS
+
+__all__ = ["FORMATS", "Progress", "read_corpus", "sniff"]

@@ -1,0 +1,179 @@
+"""Rows into Arrow record batches, and batches into a table that lies in a file when it grows large."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import pyarrow as pa
+
+from momus.corpus import SCHEMA
+from momus.errors import ReadingError
+from momus.reading.records import Row
+
+BATCH_ROWS = 4096
+BATCH_BYTES = 32 << 20
+SPILL_BYTES = 256 << 20
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Builder:
+    """Collects rows; every 4,096 documents or 32 MB become a record batch.
+
+    Parameters
+    ----------
+    spill
+        Bytes from which on the batches lie in a temporary file that is mapped into memory.
+
+    >>> with Builder() as builder:
+    ...     _ = builder.add("a", Row("a", ["Text."], [None]))
+    ...     table = builder.finish()
+    >>> table["sections"].to_pylist()
+    [['Text.']]
+    """
+
+    def __init__(self, spill: int = SPILL_BYTES) -> None:
+        self._sink = _Sink(spill)
+        self.rows = 0
+        self._clear()
+
+    def __enter__(self) -> Builder:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._sink.drop()
+
+    def _clear(self) -> None:
+        self._ids: list[str] = []
+        self._texts: list[str] = []
+        self._titles: list[str | None] = []
+        self._ends: list[int] = [0]
+        self._sectioned: list[bool] = []
+        self._prompts: list[str | None] = []
+        self._problems: list[str | None] = []
+        self._size = 0
+
+    def add(self, id: str, row: Row) -> bool:
+        """Append a row under an id; True where it was the last of a batch."""
+        self._ids.append(id)
+        self._texts.extend(row.texts)
+        self._titles.extend(row.titles)
+        self._ends.append(len(self._texts))
+        self._sectioned.append(row.sectioned)
+        self._prompts.append(row.prompt)
+        self._problems.append(row.problem)
+        self._size += sum(map(len, row.texts)) + len(row.prompt or "")
+        self.rows += 1
+        if len(self._ids) < BATCH_ROWS and self._size < BATCH_BYTES:
+            return False
+        self._flush()
+        return True
+
+    def _flush(self) -> None:
+        if not self._ids:
+            return
+        ends = pa.array(np.asarray(self._ends, dtype=np.int32))
+        columns = [
+            strings(self._ids),
+            pa.ListArray.from_arrays(ends, strings(self._texts, pa.large_string())),
+            pa.ListArray.from_arrays(ends, strings(self._titles)),
+            pa.array(self._sectioned, type=pa.bool_()),
+            strings(self._prompts),
+            strings(self._problems),
+        ]
+        self._clear()
+        self._sink.write(pa.RecordBatch.from_arrays(columns, schema=SCHEMA))
+
+    def finish(self) -> pa.Table:
+        """Give the table of all rows."""
+        self._flush()
+        return self._sink.table()
+
+
+def strings(values: list[str] | list[str | None], type: pa.DataType | None = None) -> pa.Array:
+    """Make an Arrow array; half surrogate pairs, which are no characters, become U+FFFD.
+
+    >>> strings(["a\\ud800b"])[0].as_py()
+    'a\ufffdb'
+    """
+    type = type or pa.string()
+    try:
+        return pa.array(values, type=type)
+    except UnicodeEncodeError:
+        return pa.array([None if v is None else SURROGATE.sub("\ufffd", v) for v in values], type=type)
+
+
+class _Sink:
+    """Holds record batches: in memory, or from some size on in a temporary file."""
+
+    def __init__(self, spill: int) -> None:
+        self._spill = spill
+        self._batches: list[pa.RecordBatch] = []
+        self._bytes = 0
+        self._path: Path | None = None
+        self._writer: pa.ipc.RecordBatchFileWriter | None = None
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._batches.append(batch)
+        self._bytes += batch.nbytes
+        if self._bytes > self._spill:
+            with _disk():
+                self._to_file()
+
+    def _to_file(self) -> None:
+        if self._writer is None:
+            handle, name = tempfile.mkstemp(prefix="momus-", suffix=".arrow")
+            os.close(handle)
+            self._path = Path(name)
+            self._writer = pa.ipc.new_file(name, SCHEMA)
+        for batch in self._batches:
+            self._writer.write_batch(batch)
+        self._batches.clear()
+
+    def table(self) -> pa.Table:
+        if self._writer is None:
+            return pa.Table.from_batches(self._batches, schema=SCHEMA)
+        with _disk():
+            self._to_file()
+            self._writer.close()
+            self._writer = None
+            table = pa.ipc.open_file(pa.memory_map(str(self._path))).read_all()
+        self.drop()
+        return table
+
+    def drop(self) -> None:
+        """Take the temporary file away: at once where the system lets a mapped file go, else when Python ends."""
+        if self._writer is not None:
+            with suppress(OSError, pa.ArrowException):
+                self._writer.close()
+            self._writer = None
+        if self._path is not None:
+            path, self._path = self._path, None
+            try:
+                path.unlink(missing_ok=True)
+            except PermissionError:
+                atexit.register(_forget, path)
+
+
+def _forget(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        place = tempfile.gettempdir()
+        raise ReadingError(
+            f"{place}: the temporary file of the corpus cannot be written ({error.strerror or error})",
+            "make room there, or set TMPDIR to a folder on a larger disk",
+        ) from None

@@ -1,0 +1,67 @@
+"""One JSON object that fills a whole file: a document, or lists of documents side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from momus.reading.records import ID_FIELDS, MISSING, PROMPT_FIELDS, look_up
+from momus.reading.sources import Source
+
+
+def from_object(source: Source, value: object, field: str | None) -> Iterator[tuple[int, object, str | None]]:
+    """Yield (number, record, field that holds the text) for the one value of a file.
+
+    An object is one document, unless the field names a list and the object has no id: then each item is a document.
+    Lists of the same length are taken as columns: ``id`` and ``prompt`` columns are used and, where there is no
+    prompt, the row number pairs the sides.
+
+    >>> from momus.reading.sources import Source
+    >>> sides = {"original": ["a", "b"], "sampled": ["c", "d"]}
+    >>> list(from_object(Source(None, "x.json", "x"), sides, "sampled"))[1]
+    (2, {'sampled': 'd', 'prompt': '2'}, 'sampled')
+
+    Raises
+    ------
+    ReadingError
+        The object holds lists, and no field says which.
+    """
+    if not isinstance(value, Mapping):
+        yield 1, value, field
+        return
+    name = field or ("text" if "sections" not in value else "sections")
+    items = look_up(value, name)
+    single = any(isinstance(value.get(key), (str, int)) for key in ID_FIELDS) or name == "sections"
+    if isinstance(items, list) and items and not single:
+        yield from _rows(value, name, items)
+        return
+    lists = {k: len(v) for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], (str, dict))}
+    if items is MISSING and lists and not (field is None and _has_text(value)):
+        found = ", ".join(f"{k!r} ({n:,} items)" for k, n in lists.items())
+        missing = f"no field {field!r}" if field else "no field 'text' or 'sections'"
+        raise source.error(
+            f"{missing}; the file is one JSON object with the lists {found}",
+            "choose one: " + " or ".join(f"{source.label}#{k}" for k in lists),
+            0,
+        )
+    yield 1, value, field
+
+
+def _has_text(value: Mapping[str, object]) -> bool:
+    return isinstance(value.get("text"), str) or any(
+        isinstance(v, str) for k, v in value.items() if k not in (*ID_FIELDS, *PROMPT_FIELDS, "title")
+    )
+
+
+def _rows(value: Mapping[str, object], name: str, items: list[object]) -> Iterator[tuple[int, object, str | None]]:
+    if all(isinstance(item, Mapping) for item in items):
+        for number, item in enumerate(items, 1):
+            yield number, item, None
+        return
+    peers = {k: v for k, v in value.items() if isinstance(v, list) and len(v) == len(items)}
+    keys = [k for k in (*ID_FIELDS, *PROMPT_FIELDS) if k in peers and k != name]
+    paired = len(peers) > 1 and not any(k in PROMPT_FIELDS for k in keys)
+    for number, item in enumerate(items, 1):
+        row: dict[str, object] = {name: item} | {k: peers[k][number - 1] for k in keys}
+        if paired:
+            row["prompt"] = str(number)
+        yield number, row, name
