@@ -61,7 +61,11 @@ def test_smoothing_constant_is_the_best_of_its_grid():
     truth = rng.dirichlet(np.ones(4), size=4)
     train, test = (np.array([rng.multinomial(n, row) for row in truth], dtype=float) for n in (30, 1000))
     constant, curve = chain.choose_constant([train], [test])
-    direct = [(test * np.log(chain.smooth(train, c))).sum() for c in chain.CONSTANTS if (chain.smooth(train, c)[:-1] > 0).all()]
+    direct = [
+        (test * np.log(chain.smooth(train, c))).sum()
+        for c in chain.CONSTANTS
+        if (chain.smooth(train, c)[:-1] > 0).all()
+    ]
     assert len(curve) == len(chain.CONSTANTS)
     assert constant == chain.CONSTANTS[curve.argmax()]
     assert len(direct) == len(chain.CONSTANTS)
