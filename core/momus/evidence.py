@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from momus.errors import StoreError
 
@@ -138,6 +138,14 @@ class MarkedDocument:
     unit: str
     steps: Sequence[Step] = field(default_factory=tuple)
     note: str = ""
+
+
+_S = TypeVar("_S")
+
+
+def both(real: _S, generated: _S) -> tuple[tuple[Role, _S], tuple[Role, _S]]:
+    """Pair what belongs to each text with its role in a figure."""
+    return ("real", real), ("generated", generated)
 
 
 Evidence = Table | Chart | Heatmap | Graph | MarkedDocument

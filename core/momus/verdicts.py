@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -63,7 +63,8 @@ class Verdict:
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> Verdict:
         """Build from a row of ``verdicts.jsonl``; keys that a newer version may have added are ignored."""
-        return cls(**{f.name: row.get(f.name) for f in fields(cls)})
+        known: dict[str, Any] = {f.name: row.get(f.name) for f in fields(cls)}
+        return cls(**known)
 
 
 def finite(value: float | None) -> float | None:
@@ -92,7 +93,9 @@ def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
     tested = [i for i, v in enumerate(verdicts) if v.p is not None]
     everything = [float(verdicts[i].p or 0.0) for i in tested]
     headlines = [i for i in tested if verdicts[i].headline]
-    correct = {"holm": holm, "bh": benjamini_hochberg, "none": list}[method]
+    corrections: dict[str, Callable[[Sequence[float]], Sequence[float]]]
+    corrections = {"holm": holm, "bh": benjamini_hochberg, "none": list}  # type: ignore[dict-item]
+    correct = corrections[method]
     adjusted = dict(zip(tested, correct(everything), strict=True)) if tested else {}
     if headlines:
         adjusted |= dict(zip(headlines, correct([float(verdicts[i].p or 0.0) for i in headlines]), strict=True))

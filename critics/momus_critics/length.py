@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.corpus import Corpus
-from momus.evidence import Axis, Chart, Evidence, Series, Table
+from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.inference import Statistic, kolmogorov_smirnov, mean
 from momus.latents import Values
 from momus.rows import Counted, Rows
@@ -94,8 +94,10 @@ class Length(TokenCritic[Values]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Cumulative distributions, and quantiles side by side."""
-        curves, rows = [], []
-        for label, role, summary in (("real", "real", real), ("generated", "generated", generated)):
+        curves: list[Series] = []
+        rows: list[tuple[Cell, ...]] = []
+        for role, summary in both(real, generated):
+            label = str(role)
             lengths, counts = _sorted(summary)
             share = np.cumsum(counts) / counts.sum()
             pick = np.unique(np.searchsorted(share, np.linspace(0, 1, 201)).clip(0, len(share) - 1))

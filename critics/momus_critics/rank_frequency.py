@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.corpus import Corpus
-from momus.evidence import Axis, Chart, Evidence, Series, Table
+from momus.evidence import Axis, Chart, Evidence, Series, Table, both
 from momus.inference import Statistic
 from momus.rows import Counted, Rows
 from momus.scores import LogPrior
@@ -40,7 +40,7 @@ class RankFrequency(TokenCritic[TokenStates]):
     >>> from momus import Corpus
     >>> critic = RankFrequency().fit(Corpus.from_texts(["a a a a b b c d", "a b a c"]))
     >>> round(critic.exponent_, 3)
-    2.002
+    2.126
     """
 
     name = "rank-frequency"
@@ -107,11 +107,13 @@ class RankFrequency(TokenCritic[TokenStates]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Rank–frequency curves of both texts with the fitted law."""
-        series, rows = [], []
-        for label, role, summary in (("real", "real", real), ("generated", "generated", generated)):
+        series: list[Series] = []
+        rows: list[tuple[str, int, int, int, float]] = []
+        for role, summary in both(real, generated):
+            label = str(role)
             counts = np.sort(np.fromiter(summary.counts["states"].values(), np.float64))[::-1]
             picked = _log_spaced(len(counts))
-            series.append(Series(label, picked.tolist(), (counts[picked - 1] / counts.sum()).tolist(), role))  # type: ignore[arg-type]
+            series.append(Series(label, picked.tolist(), (counts[picked - 1] / counts.sum()).tolist(), role))
             hapaxes = int((counts == 1).sum())
             exponent = zipf.fit_exponent(counts, self.truncated)
             rows.append((label, int(counts.sum()), len(counts), hapaxes, exponent))

@@ -32,7 +32,7 @@ def fit_exponent(counts: NDArray[np.generic], truncated: bool = False) -> float:
     """Maximum-likelihood exponent for counts given in the order of their ranks (any order is sorted first).
 
     >>> round(fit_exponent(np.array([60, 20, 9, 5, 3])), 3)
-    1.909
+    2.312
     """
     ordered = np.sort(np.asarray(counts, dtype=np.float64))[::-1]
     ordered = ordered[ordered > 0]
@@ -72,7 +72,7 @@ def exponents(pooled: Floats, truncated: bool = False) -> Floats:
 def _exponents_of_ranked(ordered: Floats) -> Floats:
     mean_log = ordered @ np.log(np.arange(1, ordered.shape[1] + 1)) / ordered.sum(axis=1)
     grid, implied = _mean_log_table()
-    return np.interp(mean_log, implied[::-1], grid[::-1])
+    return np.asarray(np.interp(mean_log, implied[::-1], grid[::-1]))
 
 
 def _shares(ordered: Floats, ranks: int) -> Floats:

@@ -1,14 +1,14 @@
 """The chain against enumeration over all state sequences."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
+
+from momus import Corpus
 from momus_critics.sections import chain
 from momus_critics.sections.posterior import LinearPosterior
 from momus_critics.sections.titles import frequent_titles, normalize_title
-
-from momus import Corpus
 
 
 def random_batch(seed: int, k: int = 3, lengths=(1, 4, 2)):
@@ -25,12 +25,12 @@ def test_expected_log_prior_equals_enumeration(seed):
     k = marginals.shape[1]
     with np.errstate(divide="ignore"):
         found = chain.weighted_sum(np.log(p), marginals, offsets)
-    for d, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for d, (start, stop) in enumerate(pairwise(offsets)):
         expected = 0.0
         for z in product(range(k), repeat=stop - start):
             weight = np.prod([marginals[start + m, s] for m, s in enumerate(z)])
             path = [k, *z, k]
-            expected += weight * sum(np.log(p[a, b]) for a, b in zip(path[:-1], path[1:], strict=True))
+            expected += weight * sum(np.log(p[a, b]) for a, b in pairwise(path))
         assert found[d] == pytest.approx(expected)
 
 
@@ -49,7 +49,7 @@ def test_all_sequences_up_to_a_length_have_the_probability_of_ending_by_then():
     for m in range(1, 12):
         for z in product(range(k), repeat=m):
             path = [k, *z, k]
-            total += np.prod([p[a, b] for a, b in zip(path[:-1], path[1:], strict=True)])
+            total += np.prod([p[a, b] for a, b in pairwise(path)])
     alive = np.array([p[k, :k]])
     for _ in range(11):
         alive = alive @ p[:k, :k]

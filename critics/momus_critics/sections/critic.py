@@ -174,7 +174,7 @@ class Sections(Critic[StateSequences]):
     def _marginals(self, latents: StateSequences) -> NDArray[np.float64]:
         if latents.marginals is not None:
             return np.asarray(latents.marginals, dtype=np.float64)
-        return np.eye(self.states)[latents.states]
+        return np.asarray(np.eye(self.states)[latents.states])
 
     def log_prior(self, latents: StateSequences) -> LogPrior:
         """E log P_c(z), over M sections and the end state: M + 1 scored states."""
@@ -220,11 +220,10 @@ class Sections(Critic[StateSequences]):
     def notes(self) -> list[str]:
         """How good the posterior is on sections that it was not fitted on."""
         notes = [f"{self.states} section types, smoothing constant {self.constant_:.3g}."]
-        part = getattr(self, "posterior_", None)
-        accuracy = getattr(part, "held_out_accuracy_", None)
-        if accuracy is not None:
-            n = part.held_out_sections_
-            notes.append(f"Posterior: {accuracy:.1%} of {n:,} held-out real sections get their type right.")
+        part = self.posterior_ if self.posterior != "titles" else None
+        if part is not None and hasattr(part, "held_out_accuracy_"):
+            share, n = part.held_out_accuracy_, part.held_out_sections_
+            notes.append(f"Posterior: {share:.1%} of {n:,} held-out real sections get their type right.")
         return notes
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

@@ -97,7 +97,7 @@ def difference_map(critic: Sections, real: Floats, generated: Floats) -> Heatmap
 
 def _conditional(counts: Floats) -> Floats:
     total = counts.sum(axis=1, keepdims=True)
-    return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    return np.asarray(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0))
 
 
 def explain(critic: Sections, document: Corpus) -> MarkedDocument | None:

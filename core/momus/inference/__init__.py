@@ -1,0 +1,37 @@
+"""Inference over documents: permutation tests, bootstrap intervals, effect sizes, multiplicity."""
+
+from momus.inference.intervals import bca, centred, percentile
+from momus.inference.multiplicity import benjamini_hochberg, holm
+from momus.inference.pooling import Rows
+from momus.inference.statistic import (
+    Statistic,
+    entropy,
+    jensen_shannon,
+    kolmogorov_smirnov,
+    mean,
+    perplexity,
+    shares,
+    supremum,
+    total_variation,
+)
+from momus.inference.testing import TestResult, compare_rows
+
+__all__ = [
+    "Rows",
+    "Statistic",
+    "TestResult",
+    "bca",
+    "benjamini_hochberg",
+    "centred",
+    "compare_rows",
+    "entropy",
+    "holm",
+    "jensen_shannon",
+    "kolmogorov_smirnov",
+    "mean",
+    "percentile",
+    "perplexity",
+    "shares",
+    "supremum",
+    "total_variation",
+]

@@ -1,0 +1,44 @@
+"""Effect sizes, for the observed texts and for every resample."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.inference.pooling import Tables, pooled
+from momus.inference.statistic import Floats, Statistic
+from momus.inference.weights import Weights
+
+
+def effect_size(
+    statistic: Statistic, real: Floats, generated: Floats, tables: Tables, weights: tuple[Weights, Weights]
+) -> Floats:
+    """Effect of each resample, (B,).
+
+    ``hedges_g`` is the difference of means in pooled standard deviations of documents, with the small-sample factor
+    1 − 3/(4·df − 1) (Hedges 1981); ``log_ratio`` is log(generated/real); anything else is the difference.
+    """
+    if statistic.kind == "distance":
+        return generated
+    if statistic.effect == "log_ratio":
+        ratio: Floats = np.log(generated) - np.log(real)
+        return ratio
+    if statistic.effect == "hedges_g":
+        n, m = (float(w[:, 0].sum()) for w in weights)
+        spread = [
+            _sum_of_squares(np.asarray(t), w) for t, w in zip((tables.real, tables.generated), weights, strict=True)
+        ]
+        df = n + m - 2
+        if df < 1:
+            return np.full(len(real), np.nan)
+        deviation = np.sqrt((spread[0] + spread[1]) / df)
+        g = np.divide(generated - real, deviation, out=np.zeros(len(real)), where=deviation > 0)
+        return g * (1 - 3 / (4 * df - 1))
+    return generated - real
+
+
+def _sum_of_squares(rows: NDArray[np.floating], weights: Weights) -> Floats:
+    """Sum of squared deviations of column 0 from its mean, under each resample."""
+    x = rows[:, :1] - rows[:, :1].mean()
+    sums = pooled(np.concatenate([x, x**2, np.ones_like(x)], axis=1), weights)
+    return np.maximum(sums[:, 1] - sums[:, 0] ** 2 / sums[:, 2], 0.0)

@@ -1,0 +1,32 @@
+"""Adjusting p-values of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
+
+
+def holm(p: Sequence[float]) -> NDArray[np.float64]:
+    """Holm's step-down adjustment, which keeps the family-wise error rate (Holm 1979).
+
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    values = np.asarray(p, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def benjamini_hochberg(p: Sequence[float]) -> NDArray[np.float64]:
+    """Benjamini–Hochberg q-values, which keep the false-discovery rate (1995).
+
+    >>> benjamini_hochberg([0.01, 0.04, 0.03])
+    array([0.03, 0.04, 0.04])
+    """
+    return np.asarray(false_discovery_control(p) if len(p) else p, dtype=np.float64)

@@ -1,0 +1,210 @@
+"""Tests and intervals against enumeration, SciPy, and simulation."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+
+from momus.inference import (
+    Statistic,
+    benjamini_hochberg,
+    compare_rows,
+    entropy,
+    holm,
+    jensen_shannon,
+    kolmogorov_smirnov,
+    mean,
+    perplexity,
+    supremum,
+    total_variation,
+)
+
+MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
+TVD = Statistic("tvd", "x", "distance", total_variation)
+
+
+def ones(x):
+    return np.column_stack([x, np.ones(len(x))])
+
+
+def one(statistic, a, b, **options):
+    (found,) = compare_rows([statistic], {"x": a}, {"x": b}, **options)
+    return found
+
+
+def test_exact_p_equals_enumeration_and_scipy():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=5), rng.normal(1, 1, size=4)
+    found = one(MEAN, ones(a), ones(b))
+    every = np.concatenate([a, b])
+    differences = []
+    for rows in combinations(range(9), 5):
+        chosen = np.isin(np.arange(9), rows)
+        differences.append(every[~chosen].mean() - every[chosen].mean())
+    observed = b.mean() - a.mean()
+    centre = np.mean(differences)
+    expected = np.mean(np.abs(np.array(differences) - centre) >= abs(observed - centre) - 1e-9)
+    assert found.p == pytest.approx(expected)
+    same_sizes = one(MEAN, ones(a[:4]), ones(b))
+    scipy_p = stats.permutation_test((b, a[:4]), lambda x, y: x.mean() - y.mean(), n_resamples=np.inf).pvalue
+    assert same_sizes.p == pytest.approx(scipy_p)
+    assert "exact" in found.method
+
+
+def test_exact_paired_p_equals_enumeration_and_scipy():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=8), rng.normal(0.8, 1, size=8)
+    found = one(MEAN, ones(a), ones(b), pairs=np.column_stack([np.arange(8), np.arange(8)]))
+    signs = np.array(list(product((1, -1), repeat=8)))
+    expected = np.mean(np.abs(signs @ (b - a)) >= abs((b - a).sum()) - 1e-9)
+    assert found.p == pytest.approx(expected)
+    result = stats.permutation_test((b - a,), np.mean, permutation_type="samples", n_resamples=np.inf)
+    assert found.p == pytest.approx(result.pvalue)
+    assert found.n_pairs == 8
+
+
+def test_exact_enumeration_over_more_than_one_chunk():
+    a, b = np.arange(6.0), np.arange(6.0) + 2.5
+    found = one(MEAN, ones(a), ones(b))
+    assert found.permutations == 924
+    assert found.p == pytest.approx(
+        stats.permutation_test((b, a), lambda x, y: x.mean() - y.mean(), n_resamples=np.inf).pvalue
+    )
+
+
+def test_random_p_is_close_to_the_exact_one():
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(size=9), rng.normal(0.9, 1, size=9)
+    exact = one(MEAN, ones(a), ones(b), permutations=60_000)
+    drawn = one(MEAN, ones(a), ones(b), permutations=20_000)
+    assert "exact" in exact.method
+    assert "exact" not in drawn.method
+    assert abs(exact.p - drawn.p) < 5 * np.sqrt(exact.p / 20_000)
+
+
+def test_distances_equal_scipy():
+    rng = np.random.default_rng(3)
+    x, y = rng.integers(0, 9, 40), rng.integers(2, 12, 25)
+    p, q = (np.bincount(v, minlength=12)[None].astype(float) for v in (x, y))
+    assert kolmogorov_smirnov(p, q)[0] == pytest.approx(stats.ks_2samp(x, y).statistic)
+    u, v = p[0] / 40, q[0] / 25
+    assert total_variation(p, q)[0] == pytest.approx(np.abs(u - v).sum() / 2)
+    assert supremum(p, q)[0] == pytest.approx(np.abs(u - v).max())
+    middle = (u + v) / 2
+    js = (stats.entropy(u, middle) + stats.entropy(v, middle)) / 2
+    assert jensen_shannon(p, q)[0] == pytest.approx(js)
+    assert entropy(p)[0] == pytest.approx(stats.entropy(u))
+
+
+def test_bca_interval_equals_scipy():
+    rng = np.random.default_rng(4)
+    a, b = rng.exponential(size=40), rng.exponential(2, size=30)
+    found = one(MEAN, ones(a), ones(b), resamples=20_000, permutations=99)
+    difference = lambda x, y, axis=-1: y.mean(axis=axis) - x.mean(axis=axis)  # noqa: E731
+    expected = stats.bootstrap((a, b), difference, n_resamples=20_000, method="BCa", rng=0).confidence_interval
+    assert found.low == pytest.approx(expected.low, abs=0.03)
+    assert found.high == pytest.approx(expected.high, abs=0.03)
+    assert found.standard_error == pytest.approx(np.sqrt(a.var() / 40 + b.var() / 30), rel=0.05)
+
+
+def test_perplexity_is_a_ratio_of_totals_with_an_effect_on_the_log_scale():
+    a, b = np.array([[2.0, 2], [6.0, 3]]), np.array([[9.0, 3], [4.0, 2]])
+    found = one(Statistic("ppl", "x", "value", perplexity, scale="log", effect="log_ratio"), a, b)
+    assert found.real_value == pytest.approx(np.exp(8 / 5))
+    assert found.generated_value == pytest.approx(np.exp(13 / 5))
+    assert found.effect == pytest.approx(1.0)
+
+
+def test_hedges_g_is_the_textbook_value():
+    a, b = np.array([1.0, 2, 3, 4]), np.array([3.0, 4, 5, 9, 2])
+    found = one(MEAN, ones(a), ones(b))
+    pooled = np.sqrt((3 * a.var(ddof=1) + 4 * b.var(ddof=1)) / 7)
+    assert found.effect == pytest.approx((b.mean() - a.mean()) / pooled * (1 - 3 / 27))
+
+
+def test_one_source_is_rejected_at_the_level_of_the_test():
+    """500 null samples at 5 %: more than 45 or fewer than 9 rejections have probability below 1e-4 together."""
+    rng = np.random.default_rng(5)
+    p = [
+        one(
+            MEAN, ones(rng.exponential(size=9)), ones(rng.exponential(size=14)), permutations=199, resamples=99, seed=i
+        ).p
+        for i in range(500)
+    ]
+    assert 9 <= sum(x <= 0.05 for x in p) <= 45
+
+
+def test_intervals_cover_the_known_difference():
+    """300 samples of 95 % intervals, n = 40 and 60: between 88 % and 99 % cover."""
+    rng = np.random.default_rng(6)
+    covered = 0
+    for i in range(300):
+        found = one(
+            MEAN, ones(rng.normal(size=40)), ones(rng.normal(0.5, 2, size=60)), permutations=99, resamples=399, seed=i
+        )
+        covered += found.low <= 0.5 <= found.high
+    assert 0.88 <= covered / 300 <= 0.99
+
+
+def test_sparse_rows_equal_dense_ones_whatever_the_threads():
+    rng = np.random.default_rng(7)
+    a, b = rng.poisson(0.3, (30, 90)).astype(float), rng.poisson(0.4, (25, 90)).astype(float)
+    options = {"permutations": 150, "resamples": 150}
+    found = [
+        one(TVD, a, b, **options, threads=1),
+        one(TVD, sparse.csr_array(a), sparse.csr_array(b), **options, threads=1),
+        one(TVD, sparse.csr_array(a), sparse.csr_array(b), **options, threads=3),
+    ]
+    for other in found[1:]:
+        assert other.p == found[0].p
+        assert other.low == pytest.approx(found[0].low)
+    assert one(TVD, a, b, **options, seed=1).p != found[0].p
+
+
+def test_distances_are_shown_as_excess_over_chance():
+    rng = np.random.default_rng(8)
+    same = [
+        one(
+            TVD,
+            rng.multinomial(50, np.ones(20) / 20, 30).astype(float),
+            rng.multinomial(50, np.ones(20) / 20, 30).astype(float),
+            permutations=199,
+            resamples=199,
+        )
+        for _ in range(20)
+    ]
+    assert abs(np.mean([f.difference for f in same])) < 0.01
+    assert min(f.generated_value for f in same) > 0
+    assert np.mean([f.low <= 0 <= f.high for f in same]) > 0.6
+
+
+def test_clusters_are_relabelled_whole():
+    a = np.array([1.0, 1, 1, 5, 5, 5])
+    b = a + 10
+    clusters = np.array([0, 0, 0, 1, 1, 1])
+    loose = one(MEAN, ones(a), ones(b))
+    whole = one(MEAN, ones(a), ones(b), clusters_real=clusters, clusters_generated=clusters)
+    assert whole.n_real == 2
+    assert whole.real_value == pytest.approx(3.0)
+    assert loose.p < 0.01
+    assert whole.p == pytest.approx(2 / 6)
+
+
+def test_little_or_constant_data():
+    single = one(MEAN, ones(np.array([1.0])), ones(np.array([1.0, 2, 3])))
+    assert np.isnan(single.low)
+    assert 0 < single.p <= 1
+    constant = one(MEAN, ones(np.ones(5)), ones(np.ones(7)))
+    assert (constant.p, constant.difference, constant.effect) == (1.0, 0.0, 0.0)
+    with pytest.raises(ValueError, match="at least one document"):
+        one(MEAN, ones(np.zeros(0)), ones(np.ones(3)))
+    with pytest.raises(ValueError, match="'mean' is not finite"):
+        one(MEAN, np.array([[1.0, 0.0]]), ones(np.ones(3)))
+
+
+def test_multiplicity():
+    p = [0.001, 0.02, 0.04, 0.5]
+    assert holm(p) == pytest.approx([0.004, 0.06, 0.08, 0.5])
+    assert benjamini_hochberg(p) == pytest.approx([0.004, 0.04, 0.04 * 4 / 3, 0.5])
+    assert len(holm([])) == 0
