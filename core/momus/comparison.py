@@ -96,7 +96,7 @@ class Comparison:
 
     def report(self, path: str | Path) -> Path:
         """Write the report as one HTML file, and return its path."""
-        from momus.report_data import write_report
+        from momus.report import write_report
 
         return write_report(self, Path(path))
 

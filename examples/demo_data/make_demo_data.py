@@ -111,8 +111,9 @@ def sample_groups(
     A group is a prefix that its prompts share and a list of (key, prompt, seed).
     """
     import torch
-    from sampling import DECODINGS, MODEL_NAME, Batch, Request, load_model
+    from sampling import DECODINGS, MODEL_NAME, Batch, Request, cut_line, cut_sentence, load_model
 
+    cut = cut_line if stop == END_MARK else cut_sentence
     done = {record["prompt_id"]: record for record in read_lines(store)}
     wanted = [key for _, items in groups for key, _, _ in items]
     console.print(f"{method}: {len(wanted)} documents, {len(done)} of them there already")
@@ -125,7 +126,7 @@ def sample_groups(
                 continue
             prompts = {request.key: request.prompt for request in requests}
             batch = Batch(model, tokenizer, prefix, requests, DECODINGS[method])
-            for sampled in batch.run(args.max_tokens, stop):
+            for sampled in batch.run(args.max_tokens, stop, cut):
                 body = {
                     "tokens": sampled.tokens,
                     "finished": sampled.finished,
@@ -244,8 +245,10 @@ def sampling_options(documents: int, batch: int, max_tokens: int) -> argparse.Ar
     parser.add_argument("--work", type=Path, default=Path("demo-work"), help="folder of unfinished runs")
     parser.add_argument("--documents", type=int, default=documents, help="documents (default: %(default)s)")
     parser.add_argument("--batch", type=int, default=batch, help="documents at a time (default: %(default)s)")
-    parser.add_argument("--max-tokens", type=int, default=max_tokens, help="token limit (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=2, help="threads of the model (default: %(default)s)")
+    parser.add_argument(
+        "--max-tokens", type=int, default=max_tokens, help="token limit (default: %(default)s)"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="threads of the model (default: %(default)s)")
     parser.add_argument(
         "--method", nargs="+", choices=METHODS, default=list(METHODS), help="ways of decoding (default: all)",
     )  # fmt: skip
@@ -254,7 +257,9 @@ def sampling_options(documents: int, batch: int, max_tokens: int) -> argparse.Ar
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     steps = parser.add_subparsers(dest="step", required=True)
     common = common_options()
 
@@ -266,7 +271,7 @@ def build_parser() -> argparse.ArgumentParser:
     real.add_argument("--per-package", type=int, default=150, help="most of a package (default: %(default)s)")
     real.add_argument(
         "--overlap", type=float, default=0.3,
-        help="share of common word 4-grams (of the shorter document) that makes two documents near-duplicates",
+        help="share of the word 4-grams of the shorter document that makes two near-duplicates",
     )  # fmt: skip
     real.set_defaults(run=make_real)
 
@@ -282,7 +287,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     novels = steps.add_parser("prose", parents=[common, files], help="passages of novels")
     novels.add_argument("--passage-words", type=int, default=1000, help="words (default: %(default)s)")
-    novels.add_argument("--per-novel", type=int, default=60, help="passages of a novel (default: %(default)s)")
+    novels.add_argument(
+        "--per-novel", type=int, default=60, help="passages of a novel (default: %(default)s)"
+    )
     novels.set_defaults(run=make_prose)
 
     more = steps.add_parser(
@@ -291,8 +298,12 @@ def build_parser() -> argparse.ArgumentParser:
     more.add_argument("--opening-words", type=int, default=30, help="words given (default: %(default)s)")
     more.set_defaults(run=make_prose_samples)
 
-    steps.add_parser("licences", parents=[common, files], help="licence texts").set_defaults(run=make_licences)
-    steps.add_parser("statistics", parents=[common], help="counts and sizes").set_defaults(run=show_statistics)
+    steps.add_parser("licences", parents=[common, files], help="licence texts").set_defaults(
+        run=make_licences
+    )
+    steps.add_parser("statistics", parents=[common], help="counts and sizes").set_defaults(
+        run=show_statistics
+    )
     return parser
 
 

@@ -175,8 +175,8 @@ def package_documents(package: str, words: tuple[int, int]) -> list[Document]:
     best: dict[str, str] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for path, doc in raw_docstrings(package):
-            text = drop_signature(inspect.cleandoc(doc))
+        for path, docstring in raw_docstrings(package):
+            text = drop_signature(inspect.cleandoc(docstring))
             rank = (len(path.split(".")), len(path), path)
             held = best.get(text)
             if held is None or rank < (len(held.split(".")), len(held), held):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 from transformers.cache_utils import Cache, DynamicLayer
 
+SENTENCE_END = re.compile(r"[.!?][\"'\u201d\u2019)]*(?=\s|$)")
 MODEL_NAME = "SmolLM2-135M-Instruct (Q4_1)"
 
 
@@ -66,10 +68,10 @@ def load_model(threads: int) -> tuple[Any, Any]:
     file = next(folder.glob("*.gguf")).name
     tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=file)
     packed = AutoModelForCausalLM.from_pretrained(folder, gguf_file=file, dtype=torch.float32)
-    config = packed.config
+    config: Any = packed.config
     if hasattr(config, "quantization_config"):
         del config.quantization_config
-    model = LlamaForCausalLM(config)
+    model: Any = LlamaForCausalLM(config)
     model.load_state_dict(packed.state_dict())
     return tokenizer, model.to(torch.bfloat16).eval()
 
@@ -85,6 +87,17 @@ def next_token(logits: torch.Tensor, decoding: Decoding, generator: torch.Genera
     keep = int((ordered.cumsum(0) < decoding.p).sum()) + 1
     choice = torch.multinomial(ordered[:keep], 1, generator=generator)
     return int(indices[choice])
+
+
+def cut_line(text: str) -> str:
+    """The text without its last line, where it has more than one."""
+    return text.rpartition("\n")[0] if "\n" in text.strip() else text
+
+
+def cut_sentence(text: str) -> str:
+    """The text up to the last end of a sentence, where it has one."""
+    ends = [match.end() for match in SENTENCE_END.finditer(text)]
+    return text[: ends[-1]] if ends else text
 
 
 class RoomyLayer(DynamicLayer):
@@ -103,14 +116,15 @@ class RoomyLayer(DynamicLayer):
         self.values = self._extend("values", self.values, value_states)
         return self.keys, self.values
 
-    def _extend(self, name: str, held: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
+    def _extend(self, name: str, held: torch.Tensor | None, new: torch.Tensor) -> torch.Tensor:
         """What is held with the new states after it; in place where the store has room."""
-        length = held.shape[-2] if held.numel() else 0
+        length = held.shape[-2] if held is not None and held.numel() else 0
         total = length + new.shape[-2]
         store = self.stores.get(name)
-        if store is None or store.data_ptr() != held.data_ptr() or store.shape[-2] < total:
+        same = store is not None and held is not None and store.data_ptr() == held.data_ptr()
+        if store is None or not same or store.shape[-2] < total:
             store = new.new_zeros(*new.shape[:2], total + self.room, new.shape[-1])
-            if length:
+            if held is not None and length:
                 store[..., :length, :] = held
             self.stores[name] = store
         store[..., length:total, :] = new
@@ -145,14 +159,16 @@ class Batch:
 
     def _forward(self, tokens: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         """Feed tokens to the model, and give the logits of the last place of each row."""
-        return self.model(
+        out = self.model(
             input_ids=tokens,
             attention_mask=self.mask,
             position_ids=positions,
             past_key_values=self.cache,
             use_cache=True,
             logits_to_keep=1,
-        ).logits[:, -1]
+        )
+        logits: torch.Tensor = out.logits[:, -1]
+        return logits
 
     def _ended(self, row: int, token: int, stop: str) -> bool:
         """Whether a row has drawn an end token or written the end marker."""
@@ -172,8 +188,11 @@ class Batch:
             self.cache.batch_select_indices(torch.tensor(keep))
         return [tokens[i] for i in keep]
 
-    def run(self, limit: int, stop: str) -> Iterator[Sampled]:
-        """Sample until every document has ended, or has ``limit`` tokens; yield each as it ends."""
+    def run(self, limit: int, stop: str, cut: Callable[[str], str]) -> Iterator[Sampled]:
+        """Sample until every document has ended, or has ``limit`` tokens; yield each as it ends.
+
+        ``cut`` takes the incomplete end off a text that came to the limit.
+        """
         for step in range(limit):
             tokens = [
                 next_token(self.logits[i], self.decoding, self.generators[i]) for i in range(len(self.rows))
@@ -184,7 +203,7 @@ class Batch:
                 ended = self._ended(i, token, stop)
                 if ended or step == limit - 1:
                     gone.add(i)
-                    yield self._result(i, stop, ended)
+                    yield self._result(i, stop, ended, cut)
             if gone:
                 tokens = self._drop(gone, tokens)
             if not self.rows:
@@ -193,10 +212,10 @@ class Batch:
             positions = (self.mask.sum(1, keepdim=True) - 1).long()
             self.logits = self._forward(torch.tensor(tokens)[:, None], positions)
 
-    def _result(self, row: int, stop: str, ended: bool) -> Sampled:
-        """The text of a row up to the end marker, without an incomplete last line."""
+    def _result(self, row: int, stop: str, ended: bool, cut: Callable[[str], str]) -> Sampled:
+        """The text of a row up to the end marker, without an incomplete end."""
         text = self.tokenizer.decode(self.drawn[row], skip_special_tokens=True).partition(stop)[0]
-        if not ended and "\n" in text.strip():
-            text = text.rpartition("\n")[0]
+        if not ended:
+            text = cut(text)
         request = self.rows[row]
         return Sampled(request.key, text.rstrip(), len(self.drawn[row]), ended, request.seed)

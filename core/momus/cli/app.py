@@ -283,7 +283,7 @@ def report(
 
     Example: [bold]momus report run --out run.html[/bold]
     """
-    from momus.report_data import read_comparison, write_report
+    from momus.report import read_comparison, write_report
 
     target = out or run / "report.html"
     typer.echo(f"Report: {write_report(read_comparison(run), target)}")

@@ -1,0 +1,106 @@
+"""From a comparison to a page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from momus.console import number, p_value, says
+from momus.errors import StoreError
+from momus.evidence import Chart, Evidence, Graph, Heatmap, Table
+from momus.report.safe import anchor, clean
+from momus.report.words import headlines, interval_picture, statistic_name
+
+if TYPE_CHECKING:
+    from momus.comparison import Comparison
+
+SHOWN_ROWS = 200
+
+
+def write_report(comparison: Comparison, path: Path) -> Path:
+    """Write the report, and return its path.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be written.
+    """
+    text = render(comparison)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another file") from error
+    return path
+
+
+def _asset(name: str) -> str:
+    return (files("momus.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def render(comparison: Comparison) -> str:
+    """Render the report as HTML; everything that comes from texts is cleaned and escaped."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"number": number, "p": p_value, "clean": clean, "anchor": anchor}
+    environment.globals |= {
+        "says": says,
+        "statistic_name": statistic_name,
+        "interval": lambda v: Markup(interval_picture(v)),
+        "picture": lambda item, prefix: Markup(_picture(item, prefix)),
+        "kind": lambda item: type(item).__name__,
+        "data_of": data_of,
+        "cell": cell,
+    }
+    script, style = _asset("report.js"), _asset("style.css")
+    return environment.get_template("report.html.j2").render(
+        comparison=comparison,
+        headlines=headlines(comparison.verdicts),
+        script=Markup(script),
+        style=Markup(style),
+        script_digest=_digest(script),
+        shown=SHOWN_ROWS,
+    )
+
+
+def _picture(item: Chart | Heatmap | Graph, prefix: str) -> str:
+    from dataclasses import replace
+
+    from momus.report.svg import draw
+
+    return draw(replace(item, name=f"{prefix}-{item.name}"))
+
+
+def cell(value: Any) -> str:
+    """Show a cell of a table."""
+    if isinstance(value, bool) or isinstance(value, str):
+        return clean(value)
+    if value is None or isinstance(value, float):
+        return number(value)
+    return f"{value:,}" if isinstance(value, int) else clean(value)
+
+
+def data_of(item: Evidence) -> Table | None:
+    """The numbers behind a figure, as a table."""
+    if isinstance(item, Chart):
+        columns = ("series", clean(item.x.label, 80), clean(item.y.label, 80))
+        rows = [(s.label, x, y) for s in item.series for x, y in zip(s.x, s.y, strict=True)]
+        return Table(item.name, item.title, columns, rows)
+    if isinstance(item, Heatmap):
+        matrix = [(name, *row) for name, row in zip(item.rows, item.values, strict=True)]
+        return Table(item.name, item.title, ("", *item.columns), matrix)
+    if isinstance(item, Graph):
+        edges = [(e.source, e.target, e.weight) for e in item.edges]
+        return Table(item.name, item.title, ("from", "to", item.label), edges)
+    return None

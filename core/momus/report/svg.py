@@ -1,0 +1,149 @@
+"""Figures as inline SVG: drawn by matplotlib with sentinel colours, which become CSS variables of the page."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from momus.evidence import Chart, Graph, Heatmap
+from momus.report.safe import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+
+COLOURS = {
+    "ink": "#010203",
+    "line": "#010204",
+    "grid": "#010205",
+    "real": "#010206",
+    "generated": "#010207",
+    "fitted": "#010208",
+    "reference": "#010209",
+    "plus": "#01020a",
+    "minus": "#01020b",
+    "paper": "#01020c",
+}
+LABEL = 40
+SMALL_MATRIX = 40
+"""Larger matrices are drawn as a picture instead of one rectangle a cell."""
+LINE_STYLES = {"real": "-", "generated": (0, (5, 2)), "fitted": (0, (1, 2)), "reference": (0, (3, 2, 1, 2))}
+MARKERS = {"real": "o", "generated": "D", "fitted": "s", "reference": "^"}
+
+
+def draw(item: Chart | Heatmap | Graph) -> str:
+    """Draw a figure as an ``<svg>`` element.
+
+    Colours are CSS variables (``--real``, ``--generated``, …), line styles and markers differ too, and all labels are
+    cleaned and escaped. The same data gives the same bytes.
+    """
+    from momus.report.heatmap import draw_heatmap
+    from momus.report.network import draw_graph
+
+    painter: Callable[[Any, Any], None]
+    if isinstance(item, Chart):
+        painter, size = draw_chart, (7.4, 3.9)
+    elif isinstance(item, Heatmap):
+        painter, size = draw_heatmap, _matrix_size(item)
+    else:
+        painter, size = draw_graph, (7.4, 5.6)
+    with _style(item.name):
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=size, layout="constrained")
+        painter(figure.add_subplot(), item)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    return _inline(buffer.getvalue(), item.name)
+
+
+def _matrix_size(item: Heatmap) -> tuple[float, float]:
+    rows, columns = min(len(item.rows), 30), min(len(item.columns), 30)
+    return 3.6 + 0.26 * columns, 2.0 + 0.26 * rows
+
+
+@contextmanager
+def _style(name: str) -> Iterator[None]:
+    import matplotlib as mpl
+
+    ink, line, grid = COLOURS["ink"], COLOURS["line"], COLOURS["grid"]
+    settings: dict[str, Any] = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": name,
+        "text.parse_math": False,
+        "font.family": ["system-ui", "sans-serif"],
+        "font.sans-serif": ["DejaVu Sans"],
+        "font.size": 10,
+        "text.color": ink,
+        "axes.labelcolor": ink,
+        "axes.edgecolor": line,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": grid,
+        "grid.linewidth": 0.6,
+        "xtick.color": line,
+        "ytick.color": line,
+        "xtick.labelcolor": ink,
+        "ytick.labelcolor": ink,
+        "legend.frameon": False,
+        "lines.linewidth": 1.7,
+    }
+    import logging
+
+    logger = logging.getLogger("matplotlib.font_manager")
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # system-ui is for the browser to find, not for matplotlib
+    try:
+        with mpl.rc_context(settings):
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def draw_chart(axes: Axes, chart: Chart) -> None:
+    """Draw lines, staircases, points and bars, each role with its colour, line style and marker."""
+    for series in chart.series:
+        colour, label = COLOURS[series.role], clean(series.label, LABEL)
+        if series.low is not None and series.high is not None:
+            axes.fill_between(series.x, series.low, series.high, color=colour, alpha=0.18, linewidth=0)
+        if series.style == "points":
+            size = 9 if len(series.x) > 60 else 22
+            axes.scatter(series.x, series.y, s=size, color=colour, marker=MARKERS[series.role], alpha=0.6, label=label)
+        elif series.style == "bars":
+            axes.bar(series.x, series.y, color=colour, alpha=0.6, label=label)
+        else:
+            steps = "steps-post" if series.style == "steps" else "default"
+            style = LINE_STYLES[series.role]
+            axes.plot(series.x, series.y, color=colour, linestyle=style, drawstyle=steps, label=label)
+    axes.set_xscale(chart.x.scale)
+    axes.set_yscale(chart.y.scale)
+    axes.set_xlabel(clean(chart.x.label, 80))
+    axes.set_ylabel(clean(chart.y.label, 80))
+    if len(chart.series) > 1:
+        axes.legend(fontsize=9)
+
+
+def _inline(document: str, name: str) -> str:
+    """Keep the ``<svg>`` element, with colours of the page and ids of its own."""
+    from momus.report.safe import anchor
+
+    body = document[document.index("<svg") :].strip()
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    prefix = anchor(name) + "-"
+    body = re.sub(r'\bid="', f'id="{prefix}', body)
+    body = re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", body)
+    for variable, colour in COLOURS.items():
+        body = body.replace(colour, f"var(--{variable})")
+    body = body.replace("'system-ui', 'sans-serif'", "inherit").replace("'system-ui', sans-serif", "inherit")
+    opening = re.match(r"<svg[^>]*>", body)
+    assert opening is not None
+    box = re.search(r'viewBox="([^"]+)"', opening.group())
+    assert box is not None
+    width = float(box.group(1).split()[2])
+    start = f'<svg viewBox="{box.group(1)}" style="width:{width * 1.25:.0f}px" aria-hidden="true" xmlns:xlink="http://www.w3.org/1999/xlink">'
+    return start + body[opening.end() :]
