@@ -147,14 +147,15 @@ def _same_columns(real: dict[str, Rows], generated: dict[str, Rows]) -> tuple[di
 def pair_up(real: Scores, generated: Scores, paired: bool | None = None) -> NDArray[np.int64] | None:
     """Pair scored documents by prompt id: int array (P, 2) of row numbers among the scored ones, or None.
 
-    Pairs are made only where each prompt occurs once on each side. Without ``paired``, that must hold for at least
-    nine scored documents in ten on both sides; with ``paired=True`` any two pairs will do.
+    Pairs are made only where each prompt occurs once on each side. Without ``paired``, at least nine in ten scored
+    documents of the smaller side must find a partner; with ``paired=True`` any two pairs will do. Documents without a
+    partner are left out of the test, and the table's n says so.
     """
     if paired is False:
         return None
     left, right = _by_prompt(real), _by_prompt(generated)
     common = [p for p in left if p in right]
-    enough = len(common) >= 2 and (paired or len(common) >= 0.9 * max(real.n_scored, generated.n_scored))
+    enough = len(common) >= 2 and (paired or len(common) >= 0.9 * min(real.n_scored, generated.n_scored))
     return np.array([(left[p], right[p]) for p in common], dtype=np.int64) if enough else None
 
 

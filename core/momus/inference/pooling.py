@@ -15,6 +15,8 @@ from momus.inference.weights import Weights
 Rows: TypeAlias = Any
 """Per-document rows: a dense float array (n, V), or a SciPy CSR array of counts."""
 EXACT_IN_FLOAT32 = 2**24
+NARROW = 64
+"""Rows with more columns are wide: they get fewer resamples, and centred instead of BCa intervals."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Tables:
             return cls(np.asarray(real, dtype=np.float64), np.asarray(generated, dtype=np.float64))
         real, generated = sparse.csr_array(real), sparse.csr_array(generated)
         used = np.union1d(np.unique(real.indices), np.unique(generated.indices))
+        if len(used) <= NARROW:
+            return cls(*(_columns(m, used, np.float64).toarray() for m in (real, generated)))
         kind = np.float32 if _whole(real) + _whole(generated) < EXACT_IN_FLOAT32 else np.float64
         return cls(_columns(real, used, kind), _columns(generated, used, kind))
 

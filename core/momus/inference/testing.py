@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from momus.inference.effects import effect_size
 from momus.inference.intervals import Interval, bca, centred, percentile
-from momus.inference.pooling import Rows, Tables, by_cluster, pooled, total
+from momus.inference.pooling import NARROW, Rows, Tables, by_cluster, pooled, total
 from momus.inference.statistic import Floats, Statistic
 from momus.inference.weights import CHUNK, Design, chunks
 
-NARROW = 64
-"""Rows with more columns are wide: they get fewer resamples, and centred instead of BCa intervals."""
 TIE = 1e-9
 POWER_80 = 2.8016
 """Sum of the normal quantiles at 0.975 and 0.8."""

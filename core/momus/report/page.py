@@ -84,7 +84,7 @@ def _picture(item: Chart | Heatmap | Graph, prefix: str) -> str:
 
 def cell(value: Any) -> str:
     """Show a cell of a table."""
-    if isinstance(value, bool) or isinstance(value, str):
+    if isinstance(value, bool | str):
         return clean(value)
     if value is None or isinstance(value, float):
         return number(value)

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from momus.evidence import Chart, Graph, Heatmap
@@ -44,18 +45,18 @@ def draw(item: Chart | Heatmap | Graph) -> str:
     from momus.report.heatmap import draw_heatmap
     from momus.report.network import draw_graph
 
-    painter: Callable[[Any, Any], None]
+    painter: Callable[[Axes], None]
     if isinstance(item, Chart):
-        painter, size = draw_chart, (7.4, 3.9)
+        painter, size = partial(draw_chart, chart=item), (7.4, 3.9)
     elif isinstance(item, Heatmap):
-        painter, size = draw_heatmap, _matrix_size(item)
+        painter, size = partial(draw_heatmap, item=item), _matrix_size(item)
     else:
-        painter, size = draw_graph, (7.4, 5.6)
+        painter, size = partial(draw_graph, graph=item), (7.4, 5.6)
     with _style(item.name):
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=size, layout="constrained")
-        painter(figure.add_subplot(), item)
+        painter(figure.add_subplot())
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return _inline(buffer.getvalue(), item.name)
