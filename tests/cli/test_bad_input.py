@@ -244,7 +244,9 @@ def test_hostile_markup_in_titles_and_names(run, tmp_path, make_sectioned):
     ]
     path = write(tmp_path / "hostile.jsonl", records)
     out = tmp_path / "run"
-    code, output = run("--out", out, real=path, generated=f"<script>alert(3)</script>={path}", critics="sections,unigram")
+    code, output = run(
+        "--out", out, real=path, generated=f"<script>alert(3)</script>={path}", critics="sections,unigram"
+    )
     assert code == 0, output
     html = (out / "report.html").read_text()
     assert "<img" not in html
