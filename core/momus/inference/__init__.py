@@ -3,6 +3,7 @@
 from momus.inference.intervals import bca, centred, percentile
 from momus.inference.multiplicity import benjamini_hochberg, holm
 from momus.inference.pooling import Rows
+from momus.inference.result import TestResult
 from momus.inference.statistic import (
     Statistic,
     entropy,
@@ -14,7 +15,7 @@ from momus.inference.statistic import (
     supremum,
     total_variation,
 )
-from momus.inference.testing import TestResult, compare_rows
+from momus.inference.testing import compare_rows
 
 __all__ = [
     "Rows",

@@ -37,6 +37,8 @@ class Statistic:
         ``log`` where differences are tested on the log scale (perplexities); reported differences are not.
     effect
         ``hedges_g`` (rows of [value, 1]), ``log_ratio``, or ``difference``.
+    prepare
+        Applied to pooled rows first, once for all statistics that name the same function (sorting, say).
     """
 
     name: str
@@ -45,6 +47,7 @@ class Statistic:
     function: Function
     scale: Literal["identity", "log"] = "identity"
     effect: Literal["hedges_g", "log_ratio", "difference"] = "difference"
+    prepare: Callable[[Floats], Floats] | None = None
 
 
 def mean(pooled: Floats) -> Floats:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from momus.inference.effects import effect_size
 from momus.inference.intervals import Interval, bca, centred, percentile
 from momus.inference.pooling import NARROW, Rows, Tables, by_cluster, pooled, total
+from momus.inference.result import TestResult
 from momus.inference.statistic import Floats, Statistic
 from momus.inference.weights import CHUNK, Design, chunks
 
@@ -21,47 +21,6 @@ TIE = 1e-9
 POWER_80 = 2.8016
 """Sum of the normal quantiles at 0.975 and 0.8."""
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class TestResult:
-    """What a test found; NaN where something does not exist (an interval from one document).
-
-    Attributes
-    ----------
-    real_value, generated_value
-        Of a distance: its mean over permutations (what two samples of one source differ by), and the distance.
-    difference, low, high
-        generated − real, with an interval.
-    effect, effect_low, effect_high
-        Effect size (``effect_kind``) with a percentile interval.
-    standard_error, mde
-        Bootstrap standard error of the difference; difference found with 80 % power at the 5 % level.
-    """
-
-    __test__ = False
-
-    statistic: str
-    kind: str
-    real_value: float
-    generated_value: float
-    difference: float
-    low: float
-    high: float
-    effect: float
-    effect_low: float
-    effect_high: float
-    effect_kind: str
-    p: float
-    standard_error: float
-    mde: float
-    method: str
-    null: str
-    permutations: int
-    resamples: int
-    n_real: int
-    n_generated: int
-    n_pairs: int
 
 
 def compare_rows(
@@ -173,7 +132,7 @@ class _Part:
     def _observed(self, s: Statistic) -> tuple[float, float]:
         """Values of both texts, or (NaN, distance)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = _both(s, *self.sums)
+            found = _both(s, _Prepared(*self.sums))
         values = float(found[0][0]), float(found[1][0])
         if not np.isfinite(values[1]) or (s.kind == "value" and not np.isfinite(values[0])):
             raise ValueError(f"statistic {s.name!r} is not finite on the texts compared: {values}")
@@ -197,7 +156,8 @@ class _Part:
             mine = pooled(rows, labels)
             theirs = np.maximum(whole - mine, 0.0) if self.wide else whole - mine
             with np.errstate(divide="ignore", invalid="ignore"):
-                return [_contrast(s, *_both(s, mine, theirs)) for s in self.statistics]
+                prepared = _Prepared(mine, theirs)
+                return [_contrast(s, *_both(s, prepared)) for s in self.statistics]
 
         return _joined(self._map(chunk, self.permutations), len(self.statistics))
 
@@ -212,8 +172,9 @@ class _Part:
             mine, theirs = pooled(self.tables.real, weights[0]), pooled(self.tables.generated, weights[1])
             out: list[Floats] = []
             with np.errstate(divide="ignore", invalid="ignore"):
+                prepared = _Prepared(mine, theirs)
                 for s in self.statistics:
-                    left, right = _both(s, mine, theirs)
+                    left, right = _both(s, prepared)
                     out += [left, right, effect_size(s, left, right, self.tables, weights)]
             return out
 
@@ -287,7 +248,7 @@ class _Part:
         """Leave-one-out influences on the difference, of each independent sample."""
         without = [self.sums[i] - np.asarray(rows) for i, rows in enumerate((self.tables.real, self.tables.generated))]
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = [s.function(part) for part in without]
+            values = [s.function(part if s.prepare is None else s.prepare(part)) for part in without]
             if self.design.paired:
                 values = [values[1] - values[0]]
         values = [np.where(np.isfinite(v), v, np.nanmean(v) if np.isfinite(v).any() else 0.0) for v in values]
@@ -313,7 +274,22 @@ class _Part:
         return "real and generated documents are exchangeable: drawn independently from one source"
 
 
-def _both(s: Statistic, real: Floats, generated: Floats) -> tuple[Floats, Floats]:
+class _Prepared:
+    """Pooled rows of both texts, prepared at most once in each way."""
+
+    def __init__(self, real: Floats, generated: Floats) -> None:
+        self._done: dict[Callable[[Floats], Floats] | None, tuple[Floats, Floats]] = {None: (real, generated)}
+
+    def __call__(self, prepare: Callable[[Floats], Floats] | None) -> tuple[Floats, Floats]:
+        if prepare not in self._done:
+            real, generated = self._done[None]
+            assert prepare is not None
+            self._done[prepare] = prepare(real), prepare(generated)
+        return self._done[prepare]
+
+
+def _both(s: Statistic, prepared: _Prepared) -> tuple[Floats, Floats]:
+    real, generated = prepared(s.prepare)
     if s.kind == "distance":
         distance = np.asarray(s.function(real, generated), dtype=np.float64)
         return np.full_like(distance, np.nan), distance
