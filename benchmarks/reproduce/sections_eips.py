@@ -17,10 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from momus_critics.sections import Sections
 
 import momus
 from momus.judging import judge
+from momus_critics.sections import Sections
 
 Titled = list[tuple[str | None, str]]
 Change = Callable[[Titled, np.random.Generator], Titled]

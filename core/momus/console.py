@@ -70,7 +70,8 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
             "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]".replace("[", r"\["),
             number(v.effect),
             p_value(v.p_adjusted),
-            f"{v.n_real:,} | {v.n_generated:,}{' pairs' if ' paired' in v.method else ''}" + (f" (−{unscored:,})" if unscored else ""),
+            f"{v.n_real:,} | {v.n_generated:,}{' pairs' if ' paired' in v.method else ''}"
+            + (f" (−{unscored:,})" if unscored else ""),
             f"[bold]{says(v)}[/bold]" if says(v) == "differs" else says(v),
         )
     return table

@@ -26,9 +26,7 @@ def own_licence(text: str) -> str:
 def package_licence(name: str) -> str:
     """The licence text of an installed distribution."""
     wanted = LICENCE_FILES[name]
-    files = [
-        file for file in distribution(name).files or [] if ".dist-info" in str(file) and file.name == wanted
-    ]
+    files = [file for file in distribution(name).files or [] if ".dist-info" in str(file) and file.name == wanted]
     shallow = min(files, key=lambda file: len(file.parts))
     return own_licence(Path(str(shallow.locate())).read_text(encoding="utf-8"))
 

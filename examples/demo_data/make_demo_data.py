@@ -166,9 +166,7 @@ def make_samples(args: argparse.Namespace) -> None:
         first_seed = args.seed + 100_000 * (METHODS.index(method) + 1)
         groups = []
         for start, pair in zip(starts, shots, strict=True):
-            examples = "\n\n".join(
-                render(r["id"], zip(r["section_names"], r["sections"], strict=True)) for r in pair
-            )
+            examples = "\n\n".join(render(r["id"], zip(r["section_names"], r["sections"], strict=True)) for r in pair)
             items = [
                 (r["id"], f"{r['id']}\n\n{r['sections'][0]}", first_seed + i)
                 for i, r in enumerate(prompts[start : start + args.batch], start=start)
@@ -203,8 +201,7 @@ def make_prose_samples(args: argparse.Namespace) -> None:
     for method in args.method:
         first_seed = args.seed + 100_000 * (METHODS.index(method) + 1)
         items = [
-            (r["id"], " ".join(r["text"].split()[: args.opening_words]), first_seed + i)
-            for i, r in enumerate(chosen)
+            (r["id"], " ".join(r["text"].split()[: args.opening_words]), first_seed + i) for i, r in enumerate(chosen)
         ]
         groups = [("", items[start : start + args.batch]) for start in range(0, len(items), args.batch)]
         store = args.work / f"generated-prose-{method}.jsonl"
@@ -245,9 +242,7 @@ def sampling_options(documents: int, batch: int, max_tokens: int) -> argparse.Ar
     parser.add_argument("--work", type=Path, default=Path("demo-work"), help="folder of unfinished runs")
     parser.add_argument("--documents", type=int, default=documents, help="documents (default: %(default)s)")
     parser.add_argument("--batch", type=int, default=batch, help="documents at a time (default: %(default)s)")
-    parser.add_argument(
-        "--max-tokens", type=int, default=max_tokens, help="token limit (default: %(default)s)"
-    )
+    parser.add_argument("--max-tokens", type=int, default=max_tokens, help="token limit (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="threads of the model (default: %(default)s)")
     parser.add_argument(
         "--method", nargs="+", choices=METHODS, default=list(METHODS), help="ways of decoding (default: all)",
@@ -257,9 +252,7 @@ def sampling_options(documents: int, batch: int, max_tokens: int) -> argparse.Ar
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     steps = parser.add_subparsers(dest="step", required=True)
     common = common_options()
 
@@ -287,9 +280,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     novels = steps.add_parser("prose", parents=[common, files], help="passages of novels")
     novels.add_argument("--passage-words", type=int, default=1000, help="words (default: %(default)s)")
-    novels.add_argument(
-        "--per-novel", type=int, default=60, help="passages of a novel (default: %(default)s)"
-    )
+    novels.add_argument("--per-novel", type=int, default=60, help="passages of a novel (default: %(default)s)")
     novels.set_defaults(run=make_prose)
 
     more = steps.add_parser(
@@ -298,12 +289,8 @@ def build_parser() -> argparse.ArgumentParser:
     more.add_argument("--opening-words", type=int, default=30, help="words given (default: %(default)s)")
     more.set_defaults(run=make_prose_samples)
 
-    steps.add_parser("licences", parents=[common, files], help="licence texts").set_defaults(
-        run=make_licences
-    )
-    steps.add_parser("statistics", parents=[common], help="counts and sizes").set_defaults(
-        run=show_statistics
-    )
+    steps.add_parser("licences", parents=[common, files], help="licence texts").set_defaults(run=make_licences)
+    steps.add_parser("statistics", parents=[common], help="counts and sizes").set_defaults(run=show_statistics)
     return parser
 
 

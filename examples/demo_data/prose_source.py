@@ -23,9 +23,7 @@ NOVELS = {
 """For every object in the package the name that ids start with, and the title."""
 
 CHAPTER = re.compile(r"(?:chapter)\s+(?:[ivxlc]+|\d+)\.?", re.IGNORECASE)
-NO_PROSE = re.compile(
-    r"(?:the end|finis|volume\s+\w+|end of volume.*|a note on the text.*)\.?", re.IGNORECASE
-)
+NO_PROSE = re.compile(r"(?:the end|finis|volume\s+\w+|end of volume.*|a note on the text.*)\.?", re.IGNORECASE)
 SOURCE = "r-cran-janeaustenr 1.0.0-1"
 
 

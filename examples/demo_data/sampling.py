@@ -194,9 +194,7 @@ class Batch:
         ``cut`` takes the incomplete end off a text that came to the limit.
         """
         for step in range(limit):
-            tokens = [
-                next_token(self.logits[i], self.decoding, self.generators[i]) for i in range(len(self.rows))
-            ]
+            tokens = [next_token(self.logits[i], self.decoding, self.generators[i]) for i in range(len(self.rows))]
             gone = set()
             for i, token in enumerate(tokens):
                 self.drawn[i].append(token)

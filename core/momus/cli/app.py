@@ -22,11 +22,15 @@ app = typer.Typer(
 
 CriticNames = Annotated[str | None, typer.Option("--critics", "-c", help="Critics, comma-separated; default: all.")]
 Config = Annotated[
-    Path | None, typer.Option("--config", help="TOML file with one table of parameters a critic: [sections] …")
+    Path | None, typer.Option("--config", help="TOML file with one table of parameters a critic: \\[sections] …")
 ]
 Seed = Annotated[int, typer.Option(help="Seed of splits, tests and fits.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")]
 Field = Annotated[str | None, typer.Option(help="The field that holds the text, where it is not `text` or `sections`.")]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="jsonl, json, parquet, arrow, text, lines, paragraphs, …; default: by the file."),
+]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files.")]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad-lines", help="Count lines that are no JSON as unscored instead of stopping.")
@@ -67,7 +71,8 @@ def _config(path: Path | None) -> dict[str, Any]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"--config {path}: {error}", hint="write one TOML table a critic, say [length] and bins = 20")
+        hint = "write one TOML table a critic, say [length] and bins = 20"
+        raise UsageError(f"--config {path}: {error}", hint=hint) from error
     loose = [k for k, v in content.items() if not isinstance(v, dict)]
     if loose:
         raise UsageError(f"--config {path}: {loose[0]!r} stands outside of a table", hint="put it under [critic-name]")
@@ -123,6 +128,7 @@ def compare(
         typer.Option("--paired/--unpaired", help="Compare documents of one prompt; default: where they all pair up."),
     ] = None,
     field: Field = None,
+    fmt: Format = None,
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
@@ -138,7 +144,7 @@ def compare(
     import momus as m
     from momus.console import comparison_view
 
-    read = partial(m.read_corpus, field=field, encoding=encoding, skip_bad_lines=skip_bad_lines)
+    read = partial(m.read_corpus, field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
     named = _named(generated)
     try:
         comparison = m.compare(
@@ -181,6 +187,7 @@ def fit(
     config: Config = None,
     device: Device = "auto",
     field: Field = None,
+    fmt: Format = None,
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
 ) -> None:
@@ -196,7 +203,7 @@ def fit(
     (made,) = make_critics([critic], _config(config))
     if made.uses_device:
         made.to(resolve_device(device))
-    corpus = m.read_corpus(real, name="fit", field=field, encoding=encoding, skip_bad_lines=skip_bad_lines)
+    corpus = m.read_corpus(real, name="fit", field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
     with default_reporter().stage(f"fitting {critic}"):
         made.fit(corpus)
     made.save(out)
@@ -215,6 +222,7 @@ def score(
     ] = None,
     device: Device = "auto",
     field: Field = None,
+    fmt: Format = None,
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
 ) -> None:
@@ -231,7 +239,7 @@ def score(
     critic = m.load_critic(saved)
     if critic.uses_device:
         critic.to(resolve_device(device))
-    corpus = m.read_corpus(text, field=field, encoding=encoding, skip_bad_lines=skip_bad_lines)
+    corpus = m.read_corpus(text, field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
     with default_reporter().stage(f"scoring {corpus.name}", len(corpus)) as advance:
         scores = critic.score(corpus, progress=advance)
     if out is not None:

@@ -51,7 +51,9 @@ def _cells(axes: Axes, values: NDArray[np.float64], limit: float) -> None:
         strength = min(abs(value) / limit, 1.0) if np.isfinite(value) else 0.0
         if strength > 0.004:
             colour = COLOURS["plus" if value > 0 else "minus"]
-            axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, alpha=round(0.8 * strength, 3), linewidth=0))
+            axes.add_patch(
+                Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, alpha=round(0.8 * strength, 3), linewidth=0)
+            )
         if max(values.shape) <= WRITTEN and strength > 0.08:
             axes.text(j, i, f"{value:+.2f}".replace("0.", "."), ha="center", va="center", fontsize=6.5)
     for edge in range(values.shape[0] + 1):
