@@ -212,7 +212,7 @@ class Corpus:
     @cached_property
     def blank(self) -> NDArray[np.bool_]:
         """Whether a document has no character but white space."""
-        from momus.tokens import group_sums
+        from momus.rows import group_sums
 
         filled = pc.match_substring_regex(self.section_texts, r"\S").to_numpy(zero_copy_only=False)
         offsets = np.concatenate([[0], np.cumsum(self.section_counts)])
@@ -221,7 +221,7 @@ class Corpus:
     @cached_property
     def characters(self) -> NDArray[np.int64]:
         """Number of characters of each document."""
-        from momus.tokens import group_sums
+        from momus.rows import group_sums
 
         lengths = np.asarray(pc.utf8_length(self.section_texts).to_numpy(), dtype=np.int64)
         return np.asarray(group_sums(lengths, np.concatenate([[0], np.cumsum(self.section_counts)])))

@@ -48,6 +48,9 @@ class Critic(Fitted, ABC, Generic[Z]):
         Whether z is a sequence of discrete states, so that a Latent PPL is defined and outliers are ranked by state.
     headline
         Name of the statistic that carries the verdict; default: ``latent_ppl`` of sequences, else ``latent_nll``.
+    guard
+        Whether entropy and divergence of the aggregated posterior stand beside Latent NLL of state sequences; a
+        critic turns it off only where its own statistics say the same.
     needs
         The smallest number of usable documents that `fit` accepts.
     uses_device
@@ -60,6 +63,7 @@ class Critic(Fitted, ABC, Generic[Z]):
     unit: ClassVar[str] = "document"
     sequence: ClassVar[bool] = False
     headline: ClassVar[str] = ""
+    guard: ClassVar[bool] = True
     needs: ClassVar[int] = 2
     uses_device: ClassVar[bool] = False
     device: str = "cpu"
@@ -95,7 +99,10 @@ class Critic(Fitted, ABC, Generic[Z]):
         return [None] * len(batch)
 
     def rows(self, latents: Z) -> Mapping[str, Rows]:
-        """Per-document sufficient statistics that the critic's own `statistics` pool."""
+        """Per-document sufficient statistics that the critic's own `statistics` pool.
+
+        Rows called ``states`` stand for the aggregated posterior; those of state sequences are made by themselves.
+        """
         return {}
 
     def statistics(self) -> Sequence[Statistic]:

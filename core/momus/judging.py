@@ -30,7 +30,7 @@ def all_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
     statistics = [Statistic("latent_nll", "latent_nll", "value", mean, effect="hedges_g")]
     if critic.sequence:
         statistics.append(Statistic("latent_ppl", "latent_ppl", "value", perplexity, scale="log", effect="log_ratio"))
-    if "states" in rows:
+    if critic.guard and "states" in rows:
         statistics += [
             Statistic("posterior_entropy", "states", "value", entropy),
             Statistic("posterior_divergence", "states", "distance", jensen_shannon),

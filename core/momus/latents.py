@@ -12,6 +12,8 @@ from typing import Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.rows import Counted, Rows, group_sums
+
 
 @runtime_checkable
 class Latents(Protocol):
@@ -57,6 +59,19 @@ class StateSequences:
     def documents(self) -> NDArray[np.int64]:
         """int64 array (N,): the document that owns each state."""
         return np.repeat(np.arange(len(self)), self.lengths)
+
+
+def aggregated(latents: StateSequences) -> Rows:
+    """Expected number of visits of each document to each state, the rows of the aggregated posterior P_agg(z).
+
+    >>> z = StateSequences(np.array([0, 1, 1]), np.array([0, 1, 3]), np.eye(2)[[0, 1, 1]])
+    >>> aggregated(z).tolist()
+    [[1.0, 0.0], [0.0, 2.0]]
+    """
+    if latents.marginals is not None:
+        return np.asarray(group_sums(np.asarray(latents.marginals, dtype=np.float64), latents.offsets))
+    top = int(latents.states.max(initial=0))
+    return Counted.of_tokens(latents.states, latents.offsets, np.arange(top + 1))
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,17 @@ Rows = NDArray[np.floating] | Counted
 """Dense float array (n, d), or `Counted`."""
 
 
+def group_sums(values: NDArray[np.generic], offsets: NDArray[np.int64]) -> NDArray[np.generic]:
+    """Sum consecutive runs of ``values``: row i is the sum over ``offsets[i]:offsets[i + 1]`` (0 for an empty run).
+
+    >>> group_sums(np.array([1, 2, 3]), np.array([0, 2, 2, 3]))
+    array([3, 0, 3])
+    """
+    total = np.concatenate([np.zeros((1, *values.shape[1:]), values.dtype), np.cumsum(values, axis=0)])
+    sums: NDArray[np.generic] = total[offsets[1:]] - total[offsets[:-1]]
+    return sums
+
+
 def take_rows(rows: Rows, index: NDArray[np.int64]) -> Rows:
     """The rows at these numbers."""
     if isinstance(rows, Counted):

@@ -9,6 +9,7 @@ import numpy as np
 
 from momus.corpus import Corpus
 from momus.errors import MomusError
+from momus.latents import StateSequences, aggregated
 from momus.rows import Rows, place, stack, take_rows
 from momus.scores import Scores
 from momus.summary import Summary
@@ -92,7 +93,10 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> _Part:
         if part.reasons[row] is not None:
             part.nll[row], part.states[row] = np.nan, 0
     _check_finite(critic, batch, part)
-    part.rows = {key: place(rows, kept, len(batch)) for key, rows in critic.rows(latents).items()}
+    own = dict(critic.rows(latents))
+    if critic.guard and isinstance(latents, StateSequences):
+        own.setdefault("states", aggregated(latents))
+    part.rows = {key: place(rows, kept, len(batch)) for key, rows in own.items()}
     part.summary = critic.summarize(latents)
     return part
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from momus.corpus import Corpus
 from momus.evidence import Axis, Chart, Evidence, Series, Table, both
 from momus.inference import Statistic
-from momus.rows import Counted, Rows
+from momus.rows import Counted, Rows, group_sums
 from momus.scores import LogPrior
 from momus.summary import Pooled
 from momus.token_critic import TokenCritic, TokenStates
-from momus.tokens import TokenTable, group_sums
+from momus.tokens import TokenTable
 from momus_critics import zipf
 
 
@@ -48,6 +48,7 @@ class RankFrequency(TokenCritic[TokenStates]):
     question = "Do frequent and rare words share the text as in real text? z is the rank of each token, P_c Zipf's law."
     sequence = True
     headline = "ks"
+    guard = False  # ranks are ordered counts: the distances below compare the aggregated posteriors already
 
     def __init__(
         self, *, tokens: str = "words", lower: bool = True, ranks: int = 10_000, truncated: bool = False
@@ -87,7 +88,7 @@ class RankFrequency(TokenCritic[TokenStates]):
 
     def rows(self, latents: TokenStates) -> Mapping[str, Rows]:
         """Counts of words; ranks come from pooled counts, so each resample is ranked anew."""
-        return {"states": Counted.of_tokens(latents.words, latents.offsets, latents.vocabulary)}
+        return {"words": Counted.of_tokens(latents.words, latents.offsets, latents.vocabulary)}
 
     def statistics(self) -> Sequence[Statistic]:
         """Three KS distances, and the exponent of each text."""
@@ -99,10 +100,12 @@ class RankFrequency(TokenCritic[TokenStates]):
             ranks=self.ranks,
         )
         return (
-            Statistic("ks", "states", "distance", partial(zipf.ks_ranked, ranks=self.ranks)),
-            Statistic("ks_real_law", "states", "value", law),
-            Statistic("ks_own_law", "states", "value", own),
-            Statistic("exponent", "states", "value", partial(zipf.exponents, truncated=self.truncated)),
+            Statistic("ks", "words", "distance", partial(zipf.ks_ranked, ranks=self.ranks), prepare=zipf.ranked),
+            Statistic("ks_real_law", "words", "value", law, prepare=zipf.ranked),
+            Statistic("ks_own_law", "words", "value", own, prepare=zipf.ranked),
+            Statistic(
+                "exponent", "words", "value", partial(zipf.exponents, truncated=self.truncated), prepare=zipf.ranked
+            ),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -111,7 +114,7 @@ class RankFrequency(TokenCritic[TokenStates]):
         rows: list[tuple[str, int, int, int, float]] = []
         for role, summary in both(real, generated):
             label = str(role)
-            counts = np.sort(np.fromiter(summary.counts["states"].values(), np.float64))[::-1]
+            counts = np.sort(np.fromiter(summary.counts["words"].values(), np.float64))[::-1]
             picked = _log_spaced(len(counts))
             series.append(Series(label, picked.tolist(), (counts[picked - 1] / counts.sum()).tolist(), role))
             hapaxes = int((counts == 1).sum())

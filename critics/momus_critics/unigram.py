@@ -10,11 +10,10 @@ import numpy as np
 from momus.corpus import Corpus
 from momus.evidence import Evidence, Table
 from momus.inference import Statistic, supremum, total_variation
-from momus.rows import Counted, Rows
+from momus.rows import Counted, Rows, group_sums
 from momus.scores import LogPrior
 from momus.summary import Pooled
 from momus.token_critic import TokenCritic, TokenStates
-from momus.tokens import group_sums
 
 UNKNOWN = "<unknown>"
 SHOWN = 20

@@ -57,26 +57,21 @@ def _mean_log_table() -> tuple[Floats, Floats]:
 
 
 def ranked(pooled: Floats) -> Floats:
-    """Each row in descending order."""
-    return -np.sort(-pooled, axis=1)
+    """Each row in descending order; the functions below take rows that are ranked already."""
+    return np.sort(pooled, axis=1)[:, ::-1]
 
 
-def exponents(pooled: Floats, truncated: bool = False) -> Floats:
+def exponents(ordered: Floats, truncated: bool = False) -> Floats:
     """Maximum-likelihood exponent of each row."""
     if truncated:
-        return np.array([fit_exponent(row, truncated=True) for row in pooled])
-    ordered = ranked(pooled)
-    return _exponents_of_ranked(ordered)
-
-
-def _exponents_of_ranked(ordered: Floats) -> Floats:
+        return np.array([fit_exponent(row, truncated=True) for row in ordered])
     mean_log = ordered @ np.log(np.arange(1, ordered.shape[1] + 1)) / ordered.sum(axis=1)
     grid, implied = _mean_log_table()
     return np.asarray(np.interp(mean_log, implied[::-1], grid[::-1]))
 
 
-def _shares(ordered: Floats, ranks: int) -> Floats:
-    """Empirical cumulative distribution over the first ranks."""
+def shares_up_to(ordered: Floats, ranks: int) -> Floats:
+    """Empirical cumulative distribution over the first ranks (all, where ``ranks`` is 0)."""
     kept = ordered[:, :ranks] if ranks else ordered
     cumulated: Floats = np.cumsum(kept, axis=1) / ordered.sum(axis=1, keepdims=True)
     return cumulated
@@ -88,37 +83,37 @@ def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:
     >>> ks_ranked(np.array([[3.0, 1.0]]), np.array([[2.0, 2.0]]))
     array([0.25])
     """
-    gap: Floats = np.abs(_shares(ranked(real), ranks) - _shares(ranked(generated), ranks)).max(axis=1)
+    gap: Floats = np.abs(shares_up_to(real, ranks) - shares_up_to(generated, ranks)).max(axis=1)
     return gap
 
 
-def law_shares(exponent: float, n: int, types: int | None = None) -> Floats:
-    """Cumulative distribution of the law at ranks 1 … n (flat beyond ``types``)."""
+def law_shares(exponents_: Floats, n: int, types: NDArray[np.int64] | None = None) -> Floats:
+    """Cumulative distribution of laws at ranks 1 … n, (B, n); flat beyond ``types`` where those are given."""
     ks = np.arange(1, n + 1)
-    mass = np.exp(-exponent * np.log(ks) - log_normalizer(exponent, types))
-    if types is not None:
-        mass[types:] = 0.0
-    return np.cumsum(mass)
+    log_mass = -exponents_[:, None] * np.log(ks)
+    if types is None:
+        return np.asarray(np.cumsum(np.exp(log_mass - np.log(zeta(exponents_))[:, None]), axis=1))
+    norm = [log_normalizer(float(s), int(v)) for s, v in zip(exponents_, types, strict=True)]
+    mass = np.exp(log_mass - np.array(norm)[:, None])
+    mass[ks[None, :] > types[:, None]] = 0.0
+    return np.asarray(np.cumsum(mass, axis=1))
 
 
-def ks_given_law(pooled: Floats, exponent: float, types: int | None = None, ranks: int = 10_000) -> Floats:
-    """D_p̂: largest gap between each row's rank distribution and a law, over the first ranks.
+def ks_given_law(ordered: Floats, exponent: float, types: int | None = None, ranks: int = 10_000) -> Floats:
+    """D_p̂: largest gap between each row's rank distribution and one law, over the first ranks.
 
-    Ranks beyond the number of types count too: there the row's distribution is 1.
+    Beyond the number of types of a row its distribution is 1 and the gap only shrinks.
     """
-    shares = _shares(ranked(pooled), ranks)
-    law = law_shares(exponent, shares.shape[1], types)
+    shares = shares_up_to(ordered, ranks)
+    law = law_shares(np.array([exponent]), shares.shape[1], None if types is None else np.array([types]))
     gap: Floats = np.abs(shares - law).max(axis=1)
     return gap
 
 
-def ks_own_law(pooled: Floats, ranks: int = 10_000, truncated: bool = False) -> Floats:
-    """D_pθ: the same against the law fitted on the row itself."""
-    ordered = ranked(pooled)
-    shares = _shares(ordered, ranks)
-    fitted = exponents(pooled, truncated=True) if truncated else _exponents_of_ranked(ordered)
-    gaps = np.empty(len(pooled))
-    for i, s in enumerate(fitted):
-        types = int((ordered[i] > 0).sum()) if truncated else None
-        gaps[i] = np.abs(shares[i] - law_shares(float(s), shares.shape[1], types)).max()
-    return gaps
+def ks_own_law(ordered: Floats, ranks: int = 10_000, truncated: bool = False) -> Floats:
+    """D_pθ: the same against the law fitted on each row itself."""
+    shares = shares_up_to(ordered, ranks)
+    types = (ordered > 0).sum(axis=1) if truncated else None
+    law = law_shares(exponents(ordered, truncated), shares.shape[1], types)
+    gap: Floats = np.abs(shares - law).max(axis=1)
+    return gap
