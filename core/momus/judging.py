@@ -23,7 +23,7 @@ NOT_TESTED = "not tested"
 def all_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
     """What is tested of a critic: Latent NLL, Latent PPL of sequences, the mode-seeking guard, and its own.
 
-    The guard (SPEC 0) stands beside Latent NLL because that alone can be lower than for real data when a model
+    The guard stands beside Latent NLL because that alone can be lower than for real data when a model
     collapses onto likely z: the entropy of the aggregated posterior, and the Jensen–Shannon divergence between the
     aggregated posteriors of both texts, which is zero only where they agree.
     """

@@ -91,7 +91,7 @@ class Scores:
 
     @property
     def latent_nll(self) -> float:
-        """Mean over scored documents, in nats; NaN without any (SPEC: T_c(P_x))."""
+        """Mean over scored documents, in nats; NaN without any: T_c(P_x) of Deng et al. 2022, equation 2."""
         return float(self.nll[self.scored].mean()) if self.n_scored else float("nan")
 
     @property

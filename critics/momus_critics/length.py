@@ -25,7 +25,7 @@ class Length(TokenCritic[Values]):
 
     The empirical distribution is made proper on all lengths from 1 on: equal-count bins, uniform within, each with
     half a count added (Jeffreys), and a geometric tail beyond the longest document. Compared by the
-    Kolmogorov–Smirnov distance and by the difference of means (SPEC 5; beyond-perplexity paper, section on length).
+    Kolmogorov–Smirnov distance and by the difference of means (Meister & Cotterell 2021).
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class RankFrequency(TokenCritic[TokenStates]):
     As a latent, the rank of a word is the one that it has in the real text; the j-th new word of a document takes
     the j-th rank after the last known one. The three Kolmogorov–Smirnov distances rank each text by itself: ``ks``
     (D_p, text against text), ``ks_real_law`` (D_p̂, a text against the law fitted on real text) and ``ks_own_law``
-    (D_pθ, a text against the law fitted on itself); SPEC 5, after the beyond-perplexity paper, sections 3 and 4.
+    (D_pθ, a text against the law fitted on itself); Meister & Cotterell 2021, sections 3 and 4.
 
     Parameters
     ----------

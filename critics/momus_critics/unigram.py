@@ -24,7 +24,7 @@ class Unigram(TokenCritic[TokenStates]):
 
     All words that the real text does not hold share one state with probability N1/N (Good 1953), N1 of the N tokens
     being hapaxes; seen words keep their relative frequencies in the rest. Real and generated text are compared by
-    the total variation of their pmfs, ½·L1, and by sup |p1 − p2|, the form that the beyond-perplexity paper prints.
+    the total variation of their pmfs, ½·L1, and by sup |p1 − p2|, the form that Meister & Cotterell (2021) print.
 
     >>> from momus import Corpus
     >>> critic = Unigram().fit(Corpus.from_texts(["a a b", "c a"]))

@@ -25,15 +25,15 @@ from momus_critics.sections.posterior import LinearPosterior, SectionPosterior
 from momus_critics.sections.titles import OTHER, frequent_titles, normalize_title
 
 UNLIKELY = 0.01
-"""A transition with a smaller probability is a transition error (SPEC 1)."""
+"""A transition with a smaller probability is a transition error (Deng et al. 2022, section 4)."""
 FOLDS = 5
 
 
 class Sections(Critic[StateSequences]):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
-    Latent NLL is the exact expectation of −log P_c(z) under the factorised posterior, end state included (SPEC 1;
-    model-criticism paper, section 4). Titles are used to learn the types on real text; text is then projected by
+    Latent NLL is the exact expectation of −log P_c(z) under the factorised posterior, end state included (Deng
+    et al. 2022, section 4). Titles are used to learn the types on real text; text is then projected by
     what the sections say, so that untitled generations and titled originals are seen alike.
 
     Parameters
