@@ -1,0 +1,19 @@
+"""Explicit-duration hidden semi-Markov models: states that last, for text without section marks."""
+
+from momus_critics.hsmm.emissions import DiagonalGaussian, Emission, NGramTable, VonMisesFisher
+from momus_critics.hsmm.model import HSMM
+from momus_critics.hsmm.passes import Parameters, Segments, forward, posterior, sample, viterbi
+
+__all__ = [
+    "HSMM",
+    "DiagonalGaussian",
+    "Emission",
+    "NGramTable",
+    "Parameters",
+    "Segments",
+    "VonMisesFisher",
+    "forward",
+    "posterior",
+    "sample",
+    "viterbi",
+]

@@ -1,0 +1,202 @@
+"""Emissions of an HSMM: what a segment of a state looks like.
+
+Emissions of single observations add up over a segment (Gaussian, von Mises–Fisher over embeddings); an n-gram table
+scores whole segments of symbols.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from math import log, pi
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from momus_critics.hsmm.passes import Posterior, SegmentScores
+
+
+class Emission(ABC):
+    """Emissions of K states."""
+
+    @abstractmethod
+    def scorer(self, x: Any) -> SegmentScores:
+        """Return segment scores for a padded batch."""
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Forget the statistics gathered for the next M step."""
+
+    @abstractmethod
+    def collect(self, x: Any, found: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
+        """Add the expectations of a batch."""
+
+    @abstractmethod
+    def update(self) -> None:
+        """M step: the parameters that are most likely (or most probable) under the gathered statistics."""
+
+    wants_segments: bool = False
+
+
+class _Additive(Emission):
+    """Emissions that add up over the observations of a segment: x is (B, T, V)."""
+
+    def scorer(self, x: Tensor) -> SegmentScores:
+        each = self.log_density(x)  # (B, T, K)
+        total = torch.cat([torch.zeros_like(each[:, :1]), each.cumsum(dim=1)], dim=1)
+
+        def scores(t: int, n: int) -> Tensor:
+            return total[:, t, None] - total[:, t - n : t].flip(1)
+
+        return scores
+
+    @abstractmethod
+    def log_density(self, x: Tensor) -> Tensor:
+        """Log density of each observation under each state: (B, T, K)."""
+
+
+class DiagonalGaussian(_Additive):
+    """A normal distribution with diagonal covariance for each state.
+
+    Parameters
+    ----------
+    mean, variance
+        (K, V).
+    floor
+        Smallest variance, which keeps a state from collapsing onto one observation.
+    """
+
+    def __init__(self, mean: Tensor, variance: Tensor, floor: float = 1e-4) -> None:
+        self.mean, self.variance, self.floor = mean, variance, floor
+        self.begin()
+
+    def log_density(self, x: Tensor) -> Tensor:
+        """Log density of each observation under each state: (B, T, K)."""
+        precision = 1.0 / self.variance
+        constant = -0.5 * (self.variance.log().sum(dim=1) + self.mean.shape[1] * log(2 * pi))
+        quadratic = (x * x) @ precision.T - 2 * x @ (self.mean * precision).T + (self.mean**2 * precision).sum(dim=1)
+        return constant - 0.5 * quadratic
+
+    def begin(self) -> None:
+        """Forget the statistics gathered for the next M step."""
+        self._n = torch.zeros_like(self.mean[:, 0])
+        self._x, self._xx = torch.zeros_like(self.mean), torch.zeros_like(self.mean)
+
+    def collect(self, x: Tensor, found: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
+        """Add occupancy-weighted moments."""
+        weight = found.occupancy.flatten(0, 1)
+        flat = x[:, : found.occupancy.shape[1]].flatten(0, 1)
+        self._n += weight.sum(dim=0)
+        self._x += weight.T @ flat
+        self._xx += weight.T @ (flat * flat)
+
+    def update(self) -> None:
+        """Weighted means and variances; a state that is never visited keeps its own."""
+        n = self._n.clamp_min(1e-12)[:, None]
+        mean = self._x / n
+        variance = (self._xx / n - mean**2).clamp_min(self.floor)
+        visited = (self._n > 1e-6)[:, None]
+        self.mean = torch.where(visited, mean, self.mean)
+        self.variance = torch.where(visited, variance, self.variance)
+
+
+class VonMisesFisher(_Additive):
+    """Directions on the unit sphere around one mean direction a state (Banerjee et al. 2005).
+
+    The normaliser C_V(κ) uses the uniform expansion of the Bessel function for large order (Abramowitz & Stegun 9.7.7).
+
+    Parameters
+    ----------
+    direction
+        (K, V), unit vectors.
+    concentration
+        (K,), κ > 0.
+    """
+
+    def __init__(self, direction: Tensor, concentration: Tensor, largest: float = 1e4) -> None:
+        self.direction, self.concentration, self.largest = direction, concentration, largest
+        self.begin()
+
+    def log_density(self, x: Tensor) -> Tensor:
+        """Log density of each unit vector under each state: (B, T, K)."""
+        return self.concentration * (x @ self.direction.T) + log_vmf_normalizer(self.concentration, x.shape[-1])
+
+    def begin(self) -> None:
+        """Forget the statistics gathered for the next M step."""
+        self._n = torch.zeros_like(self.concentration)
+        self._x = torch.zeros_like(self.direction)
+
+    def collect(self, x: Tensor, found: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
+        """Add occupancy-weighted resultants."""
+        weight = found.occupancy.flatten(0, 1)
+        self._n += weight.sum(dim=0)
+        self._x += weight.T @ x[:, : found.occupancy.shape[1]].flatten(0, 1)
+
+    def update(self) -> None:
+        """Mean directions, and κ ≈ (r̄V − r̄³)/(1 − r̄²) (Banerjee et al. 2005, equation 4.4)."""
+        length = self._x.norm(dim=1)
+        r = (length / self._n.clamp_min(1e-12)).clamp(1e-6, 1 - 1e-6)
+        kappa = ((r * self._x.shape[1] - r**3) / (1 - r**2)).clamp_max(self.largest)
+        visited = self._n > 1e-6
+        self.direction = torch.where(visited[:, None], self._x / length.clamp_min(1e-12)[:, None], self.direction)
+        self.concentration = torch.where(visited, kappa, self.concentration)
+
+
+def log_vmf_normalizer(kappa: Tensor, dimension: int) -> Tensor:
+    """log C_V(κ) = (V/2 − 1) log κ − (V/2) log 2π − log I_{V/2−1}(κ)."""
+    v = dimension / 2 - 1
+    z = kappa / v
+    root = torch.sqrt(1 + z**2)
+    eta = root + torch.log(z / (1 + root))
+    u = 1 / root
+    series = 1 + (3 * u - 5 * u**3) / (24 * v)
+    log_bessel = v * eta - 0.5 * log(2 * pi * v) - 0.5 * torch.log(root) + torch.log(series)
+    return v * kappa.log() - dimension / 2 * log(2 * pi) - log_bessel
+
+
+class NGramTable(Emission):
+    """A categorical distribution over whole segments of symbols for each state.
+
+    Segments are looked up by number: ``x`` is an int64 array (B, T, D), the number of the segment that ends at
+    observation t and lasts d + 1 symbols, −1 where the table has none.
+
+    Parameters
+    ----------
+    log_probabilities
+        (G, K): log P(segment | state, duration); −inf where a state does not emit the segment.
+    """
+
+    wants_segments = True
+
+    def __init__(self, log_probabilities: Tensor, smoothing: float = 0.0) -> None:
+        self.log_probabilities, self.smoothing = log_probabilities, smoothing
+        self.begin()
+
+    def scorer(self, x: Tensor) -> SegmentScores:
+        """Look segments up; unknown ones are impossible."""
+        g, k = self.log_probabilities.shape
+        table = torch.cat([self.log_probabilities, self.log_probabilities.new_full((1, k), -torch.inf)])
+        numbers = torch.where(x >= 0, x, torch.full_like(x, g))
+
+        def scores(t: int, n: int) -> Tensor:
+            return table[numbers[:, t - 1, :n]]
+
+        return scores
+
+    def begin(self) -> None:
+        """Forget the statistics gathered for the next M step."""
+        self._counts = torch.zeros_like(self.log_probabilities)
+
+    def collect(self, x: Tensor, found: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
+        """Add expected numbers of each segment."""
+        for t, n, mass in segments:
+            numbers = x[:, t - 1, :n].reshape(-1)
+            known = numbers >= 0
+            self._counts.index_add_(0, numbers[known], mass.reshape(-1, mass.shape[-1])[known])
+
+    def update(self) -> None:
+        """Relative frequencies, within each state."""
+        counts = self._counts + self.smoothing * torch.isfinite(self.log_probabilities)
+        total = counts.sum(dim=0, keepdim=True)
+        fresh = (counts / total.clamp_min(1e-300)).log()
+        self.log_probabilities = torch.where(total > 0, fresh, self.log_probabilities)

@@ -1,0 +1,116 @@
+"""EM for an explicit-duration HSMM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from momus_critics.hsmm.emissions import Emission
+from momus_critics.hsmm.passes import Parameters, Posterior, Segments, forward, posterior, viterbi
+
+Batch = tuple[Any, Tensor]
+"""Observations as the emission wants them, and true lengths (B,)."""
+
+
+class HSMM:
+    """A prior over segments with emissions, fitted by expectation maximisation.
+
+    Parameters
+    ----------
+    parameters
+        The prior to start from; what is impossible there stays impossible.
+    emission
+        The emissions to start from.
+    smoothing
+        Constant added to expected counts of initial, transition, final and duration (of what is possible).
+
+    >>> from momus_critics.hsmm import DiagonalGaussian
+    >>> two = torch.log(torch.tensor([0.5, 0.5]))
+    >>> prior = Parameters(two, torch.log(torch.full((2, 2), 0.4)), torch.log(torch.full((2, 3), 1 / 3)),
+    ...                    torch.log(torch.tensor([0.2, 0.2])))
+    >>> model = HSMM(prior, DiagonalGaussian(torch.tensor([[0.0], [4.0]]), torch.ones(2, 1)))
+    >>> x = torch.tensor([[[0.1], [-0.2], [4.2], [3.9]]])
+    >>> model.decode([(x, torch.tensor([4]))])[0].states[-1]
+    1
+    """
+
+    def __init__(self, parameters: Parameters, emission: Emission, smoothing: float = 0.0) -> None:
+        self.parameters = parameters
+        self.emission = emission
+        self.smoothing = smoothing
+
+    def log_likelihood(self, batches: Sequence[Batch]) -> Tensor:
+        """log P(x) of each sequence, in the order of the batches."""
+        return torch.cat([forward(self.parameters, self.emission.scorer(x), n).log_likelihood for x, n in batches])
+
+    def expectations(self, batch: Batch) -> Posterior:
+        """Posterior expectations of one batch."""
+        x, lengths = batch
+        return posterior(self.parameters, self.emission.scorer(x), lengths)
+
+    def decode(self, batches: Sequence[Batch]) -> list[Segments]:
+        """Most probable segmentations, in the order of the batches."""
+        return [s for x, n in batches for s in viterbi(self.parameters, self.emission.scorer(x), n)]
+
+    def fit(
+        self,
+        batches: Sequence[Batch],
+        steps: int = 50,
+        tolerance: float = 1e-4,
+        report: Callable[[int, float], None] | None = None,
+    ) -> list[float]:
+        """Run EM until the log-likelihood grows by less than ``tolerance`` a sequence.
+
+        Returns
+        -------
+        The total log-likelihood before each step; without smoothing it never falls.
+        """
+        curve: list[float] = []
+        sequences = sum(len(n) for _, n in batches)
+        for step in range(steps):
+            curve.append(self._step(batches))
+            if report is not None:
+                report(step, curve[-1])
+            if len(curve) > 1 and curve[-1] - curve[-2] < tolerance * sequences:
+                break
+        return curve
+
+    def _step(self, batches: Sequence[Batch]) -> float:
+        p = self.parameters
+        initial, final = torch.zeros_like(p.initial), torch.zeros_like(p.final)
+        transition, duration = torch.zeros_like(p.transition), torch.zeros_like(p.duration)
+        self.emission.begin()
+        total = 0.0
+        for x, lengths in batches:
+            segments: list[tuple[int, int, Tensor]] = []
+            keep = (lambda t, n, m: segments.append((t, n, m))) if self.emission.wants_segments else None  # noqa: B023
+            found = posterior(p, self.emission.scorer(x), lengths, keep)
+            total += float(found.log_likelihood.double().sum())
+            initial += found.initial.sum(dim=0)
+            final += found.final.sum(dim=0)
+            transition += found.transitions
+            duration += found.durations
+            self.emission.collect(x, found, segments)
+        self.emission.update()
+        self.parameters = self._normalized(initial, transition, duration, final)
+        return total
+
+    def _normalized(self, initial: Tensor, transition: Tensor, duration: Tensor, final: Tensor) -> Parameters:
+        p, s = self.parameters, self.smoothing
+        initial = initial + s * torch.isfinite(p.initial)
+        leaving = torch.cat([transition, final[:, None]], dim=1)
+        possible = torch.cat([p.transition, p.final[:, None]], dim=1)
+        leaving = _rows(leaving + s * torch.isfinite(possible), possible)
+        lasting = _rows(duration + s * torch.isfinite(p.duration), p.duration)
+        return Parameters(
+            (initial / initial.sum()).log(), leaving[:, :-1].contiguous(), lasting, leaving[:, -1].clone()
+        )
+
+
+def _rows(counts: Tensor, old: Tensor) -> Tensor:
+    """Log of rows divided by their sums; a row without any count keeps what it was."""
+    total = counts.sum(dim=1, keepdim=True)
+    return torch.where(total > 0, (counts / total.clamp_min(1e-300)).log(), old)
