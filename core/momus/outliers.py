@@ -45,6 +45,7 @@ def outlier_view(run: Path, critic: str, top: int, corpus: str | None = None) ->
     from rich.markup import escape
     from rich.table import Table
 
+    rows = outlier_rows(run, critic, top, corpus)
     explained = {(o.corpus, o.id): o for r in RunFolder(run).results([critic]) for o in r.outliers}
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     for name in ("corpus", "document"):
@@ -52,7 +53,7 @@ def outlier_view(run: Path, critic: str, top: int, corpus: str | None = None) ->
     for name in ("Latent NLL", "states", "nats a state"):
         table.add_column(name, justify="right")
     table.add_column("unlikely")
-    for row in outlier_rows(run, critic, top, corpus).itertuples():
+    for row in rows.itertuples():
         shown = explained.get((row.corpus, row.id))
         values = (f"{row.nll:.4g}", f"{row.states:,}", f"{row.per_state:.4g}")
         table.add_row(escape(row.corpus), escape(row.id), *values, escape(_unlikely(shown)))

@@ -251,3 +251,44 @@ def test_hostile_markup_in_titles_and_names(run, tmp_path, make_sectioned):
     html = (out / "report.html").read_text()
     assert "<img" not in html
     assert "<script>alert" not in html
+
+
+def test_other_commands(run, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "run"
+    assert run("--out", out)[0] == 0
+
+    def momus(*arguments):
+        monkeypatch.setattr("sys.argv", ["momus", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
+
+    code, output = momus("outliers", out, "--critic", "length", "--top", 2)
+    assert code == 0
+    assert output.count("gen ") == 2
+    code, output = momus("outliers", out, "--critic", "nope")
+    assert code == 2
+    assert "it has length" in output
+    code, output = momus("outliers", tmp_path, "--critic", "length")
+    assert code == 5
+    assert "→" in output
+    rows = tmp_path / "rows.csv"
+    code, output = momus("score", out / "critics" / "length", tmp_path / "good.jsonl", "--out", rows)
+    assert code == 0
+    assert len(rows.read_text().splitlines()) == len(GOOD) + 1
+    assert "in the text that the critic was fitted on" in output
+    code, output = momus("score", tmp_path, tmp_path / "good.jsonl")
+    assert code == 5
+    assert momus("report", out, "--out", tmp_path / "again.html")[0] == 0
+    assert (tmp_path / "again.html").read_text() == (out / "report.html").read_text()
+    code, output = momus("critics", "length")
+    assert code == 0
+    assert "bins = 0" in output
+    assert momus("fit", "length", "--real", tmp_path / "good.jsonl", "--out", tmp_path / "c")[0] == 0
+    code, output = momus("score", tmp_path / "c", tmp_path / "good.jsonl", "--out", tmp_path / "rows.xls")
+    assert code == 2
+    assert ".parquet" in output
