@@ -94,6 +94,10 @@ class Critic(Fitted, ABC, Generic[Z]):
 
     # What a critic may say
 
+    def units(self, corpus: Corpus) -> Corpus:
+        """What rows stand for: the documents themselves, or blocks of running text."""
+        return corpus
+
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Why a document cannot be projected, None where it can; called after `fit`, before `project`."""
         return [None] * len(batch)
@@ -159,7 +163,12 @@ class Critic(Fitted, ABC, Generic[Z]):
         return self.headline or ("latent_ppl" if self.sequence else "latent_nll")
 
     def score(
-        self, corpus: Corpus, *, batch_size: int | None = None, progress: Callable[[int], None] | None = None
+        self,
+        corpus: Corpus,
+        *,
+        batch_size: int | None = None,
+        progress: Callable[[int], None] | None = None,
+        units: bool = True,
     ) -> Scores:
         """Score every document: one row for each id, in order.
 
@@ -169,6 +178,8 @@ class Critic(Fitted, ABC, Generic[Z]):
             Documents at a time; changes memory and speed, not results.
         progress
             Called with the number of documents done, after each batch.
+        units
+            Whether the corpus is still to be cut by `units`; False for one that already is.
 
         Raises
         ------
@@ -177,7 +188,8 @@ class Critic(Fitted, ABC, Generic[Z]):
         """
         from momus.scoring import score
 
-        return score(self, corpus, batch_size=batch_size, progress=progress)
+        whole = self.units(corpus) if units else corpus
+        return score(self, whole, batch_size=batch_size, progress=progress)
 
     def overlap(self, corpus: Corpus) -> int:
         """How many of these documents the critic was fitted on, by their text."""

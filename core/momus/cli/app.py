@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from momus.cli import EXIT_CODES
+from momus.cli.check import check
 
 app = typer.Typer(
     name="momus",
@@ -312,3 +313,6 @@ def demo(
     comparison = run_demo(out, seed, _command())
     _print(comparison_view(comparison))
     typer.echo(f"Report: {out / 'report.html'}")
+
+
+app.command(epilog=EXIT_CODES)(check)

@@ -1,0 +1,79 @@
+"""Made text for the checks: sectioned documents with persons and topics, and running prose; seeded."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from momus.corpus import Corpus, Document, Section
+
+TYPES = ("Abstract", "Motivation", "Specification", "Rationale", "Tests", "Copyright")
+NAMES = ("Anna", "Boris", "Clara", "David", "Emma", "Felix")
+PRONOUNS = {"Anna": "she", "Boris": "he", "Clara": "she", "David": "he", "Emma": "she", "Felix": "he"}
+EDGES = {
+    "empty": "",
+    "white space": " \n\t ",
+    "one token": "word",
+    "unknown words only": "zyxwv qponm zyxwv lkjih",
+    "very long": "a rather long document goes on and on . " * 5000,
+    "Greek": "Ἐν ἀρχῇ ἦν ὁ λόγος, καὶ ὁ λόγος ἦν πρὸς τὸν θεόν.",
+    "Chinese": "道可道，非常道。名可名，非常名。",
+    "Arabic": "اللغة العربية جميلة جدا",
+    "emoji": "👩‍👩‍👧‍👦 🎉🎉 ok",
+    "control characters": "a\x00b\x07c \u202edesrever\u202c",
+}
+"""Texts that tend to break things; each must get a finite score or a reason."""
+
+
+def _sentence(rng: np.random.Generator, words: list[str], common: list[str]) -> str:
+    n = int(rng.integers(6, 14))
+    p = 1.0 / np.arange(1, len(words) + 1)
+    own = rng.choice(words, n, p=p / p.sum())
+    text = [w if rng.random() < 0.6 else rng.choice(common) for w in own]
+    if rng.random() < 0.4:
+        name = str(rng.choice(NAMES))
+        text = [name, "said", "that", PRONOUNS[name], *text]
+    return " ".join(text) + "."
+
+
+@lru_cache(maxsize=8)
+def documents(n: int = 120, seed: int = 0) -> Corpus:
+    """Sectioned documents: six types in an order, each with words of its own, some sections left out."""
+    rng = np.random.default_rng(seed)
+    common = [f"common{i}" for i in range(60)]
+    made = []
+    for i in range(n):
+        kept = [t for t in TYPES if t in ("Abstract", "Specification", "Copyright") or rng.random() < 0.7]
+        sections = []
+        for title in kept:
+            words = [f"{title.lower()}{j}" for j in range(80)]
+            sections.append(Section(" ".join(_sentence(rng, words, common) for _ in range(rng.integers(2, 6))), title))
+        made.append(Document(f"d{seed}-{i:04d}", tuple(sections), prompt=f"p{i:04d}"))
+    return Corpus.from_documents(made, name=f"made-{seed}")
+
+
+@lru_cache(maxsize=4)
+def prose(tokens: int = 400_000, seed: int = 0) -> Corpus:
+    """Running text, Zipfian and bursty: words of a passage come back within it."""
+    rng = np.random.default_rng(seed)
+    vocabulary = np.array([f"w{i}" for i in range(20_000)])
+    p = 1.0 / (np.arange(len(vocabulary)) + 2.7)
+    p /= p.sum()
+    chapters = []
+    for _ in range(tokens // 4000):
+        base = rng.choice(len(vocabulary), 4000, p=p)
+        topic = rng.choice(len(vocabulary), 60, p=p)
+        base = np.where(rng.random(4000) < 0.25, rng.choice(topic, 4000), base)
+        chapters.append(" ".join(vocabulary[base]))
+    return Corpus.from_texts(chapters, name=f"prose-{seed}")
+
+
+def edges() -> Corpus:
+    """Texts that tend to break things, each as running text and as a section."""
+    running = [Document.plain(f"text: {name}", text) for name, text in EDGES.items()]
+    sections = [
+        Document(f"section: {name}", (Section(text, "Abstract"), Section(text, "Never seen")))
+        for name, text in EDGES.items()
+    ]
+    return Corpus.from_documents([*running, *sections, Document("no sections", ())], name="edges")

@@ -1,0 +1,125 @@
+"""The critic under test, with what several checks need of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from momus.conformance import corpora
+from momus.conformance.records import Record
+from momus.corpus import Corpus
+from momus.critic import Critic, usable_documents
+from momus.fitted import Fitted
+from momus.scores import Scores
+
+RTOL, ATOL = 1e-6, 1e-8
+"""Results of the same text may differ by so much between batches, orders and devices."""
+
+
+@dataclass
+class Subject:
+    """A critic and the texts that it is checked on.
+
+    Attributes
+    ----------
+    given
+        The critic as the caller constructed it; checks work on clones.
+    corpus
+        Real text; one half is fitted on, the other held out.
+    records
+        What checks have found so far.
+    """
+
+    given: Critic[Any]
+    corpus: Corpus
+    records: dict[str, Record] = field(default_factory=dict)
+
+    @cached_property
+    def halves(self) -> tuple[Corpus, Corpus]:
+        """Text to fit on, and held-out text."""
+        return self.corpus.split(0.5, 0, ("fit", "held out"))
+
+    @property
+    def fit_text(self) -> Corpus:
+        """Text to fit on."""
+        return self.halves[0]
+
+    @property
+    def held_out(self) -> Corpus:
+        """Text to score."""
+        return self.halves[1]
+
+    @cached_property
+    def fitted(self) -> Critic[Any]:
+        """A clone, fitted; no check changes it."""
+        return self.fit(self.fit_text)
+
+    def fit(self, corpus: Corpus) -> Critic[Any]:
+        """Fit a fresh clone."""
+        critic: Critic[Any] = self.given.clone()
+        critic.fit(corpus)
+        return critic
+
+    @cached_property
+    def scores(self) -> Scores:
+        """Held-out text under the fitted critic."""
+        return self.fitted.score(self.held_out)
+
+    @cached_property
+    def latents(self) -> Any:
+        """Latents of scorable held-out documents."""
+        units = self.fitted.units(usable_documents(self.held_out))
+        reasons = self.fitted.unscored(units)
+        return self.fitted.project(units.take([i for i, r in enumerate(reasons) if r is None]))
+
+
+def same_scores(a: Scores, b: Scores) -> bool:
+    """Whether two tables of scores agree, reasons included."""
+    return (
+        list(a.ids) == list(b.ids)
+        and list(a.reasons) == list(b.reasons)
+        and np.array_equal(a.states, b.states)
+        and np.allclose(a.nll, b.nll, rtol=RTOL, atol=ATOL, equal_nan=True)
+    )
+
+
+def worst(a: Scores, b: Scores) -> str:
+    """Say where two tables of scores differ most."""
+    if list(a.ids) != list(b.ids):
+        return "ids differ"
+    for i, (x, y) in enumerate(zip(a.reasons, b.reasons, strict=True)):
+        if x != y:
+            return f"document {a.ids[i]!r}: reason {x!r} and {y!r}"
+    gap = np.abs(np.nan_to_num(a.nll) - np.nan_to_num(b.nll))
+    i = int(gap.argmax())
+    return f"document {a.ids[i]!r}: Latent NLL {a.nll[i]!r} and {b.nll[i]!r}, states {a.states[i]} and {b.states[i]}"
+
+
+def same_values(a: Any, b: Any, exact: bool = False) -> bool:
+    """Whether two fitted attributes agree."""
+    from scipy import sparse
+
+    if isinstance(a, Fitted) and isinstance(b, Fitted):
+        x, y = a.state(), b.state()
+        return x.keys() == y.keys() and all(same_values(x[k], y[k], exact) for k in x)
+    if sparse.issparse(a):
+        return bool(a.shape == b.shape and abs(a - b).sum() == 0)
+    if isinstance(a, np.ndarray):
+        if a.shape != np.shape(b) or a.dtype.kind not in "fc" or exact:
+            return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+        return bool(np.allclose(a, b, rtol=1e-5, atol=1e-7, equal_nan=True))
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(same_values(a[k], b[k], exact) for k in a)
+    if isinstance(a, float):
+        return bool(a == b or (not exact and np.isclose(a, b, rtol=1e-5, equal_nan=True)))
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(same_values(x, y, exact) for x, y in zip(a, b, strict=True))
+    return bool(a == b)
+
+
+def default_corpus(critic: Critic[Any]) -> Corpus:
+    """Text that suits the critic: documents, or running prose for critics of blocks."""
+    return corpora.prose() if critic.unit == "block" else corpora.documents()

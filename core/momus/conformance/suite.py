@@ -1,0 +1,137 @@
+"""Running the checks."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from momus.conformance import contract, tables, verdict
+from momus.conformance.records import Record, Report, Skip
+from momus.conformance.subject import Subject, default_corpus
+from momus.corpus import Corpus
+from momus.critic import Critic
+from momus.errors import UsageError
+
+Check = Callable[[Subject], None]
+ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *verdict.CHECKS)
+
+
+def check_names() -> list[str]:
+    """Names of all checks, in the order in which they run."""
+    return [_name(c) for c in ALL]
+
+
+def _name(check: Check) -> str:
+    return getattr(check, "__name__", repr(check))
+
+
+def check_critic(
+    critic: Critic[Any],
+    corpus: Corpus | None = None,
+    expected_failures: Mapping[str, str] | None = None,
+    checks: Iterable[str] | None = None,
+) -> Report:
+    """Check a critic; nothing raises, everything is in the report.
+
+    Parameters
+    ----------
+    critic
+        Unfitted; it is not changed.
+    corpus
+        Real text that it can be fitted on; default: text made for the purpose.
+    expected_failures
+        Reasons by name of check. An announced failure that does not happen is a failure too.
+    checks
+        Only these.
+
+    Raises
+    ------
+    UsageError
+        A name in ``expected_failures`` or ``checks`` is no check.
+    """
+    expected = dict(expected_failures or {})
+    wanted = set(checks) if checks is not None else set(check_names())
+    for name in (*expected, *wanted):
+        if name not in check_names():
+            raise UsageError(f"no check {name!r}", hint=f"checks are {', '.join(check_names())}")
+    subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
+    chosen = [c for c in ALL if _name(c) in wanted]
+    return Report(getattr(critic, "name", type(critic).__name__), [_run(c, subject, expected) for c in chosen])
+
+
+def _run(check: Check, subject: Subject, expected: Mapping[str, str]) -> Record:
+    """Run a check of a subject once; whoever asks again gets the record."""
+    name = _name(check)
+    if name not in subject.records:
+        subject.records[name] = _outcome(check, name, subject, expected)
+    return subject.records[name]
+
+
+def _outcome(check: Check, name: str, subject: Subject, expected: Mapping[str, str]) -> Record:
+    try:
+        check(subject)
+    except Skip as reason:
+        return Record(name, "skipped", str(reason))
+    except Exception as error:  # a critic may raise anything; the report says what
+        detail = str(error) if isinstance(error, AssertionError) else _place(error)
+        if name in expected:
+            return Record(name, "expected", f"{expected[name]} ({detail})")
+        return Record(name, "failed", detail)
+    if name in expected:
+        return Record(name, "failed", f"passed, although it was expected to fail: {expected[name]}")
+    return Record(name, "passed")
+
+
+def _place(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({frames[-1].filename.rsplit('/', 1)[-1]}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{where}"
+
+
+def parametrize(
+    critics: Sequence[Critic[Any]],
+    corpus: Corpus | None = None,
+    expected_failures: Mapping[str, Mapping[str, str]] | None = None,
+) -> Any:
+    """Decorate a test that takes ``check`` and calls it: one test for each critic and check.
+
+    Parameters
+    ----------
+    expected_failures
+        By name of critic, reasons by name of check.
+    """
+    import pytest
+
+    cases = []
+    for critic in critics:
+        expected = (expected_failures or {}).get(critic.name, {})
+        subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
+        cases += [
+            pytest.param(partial(_assert, check, subject, expected), id=f"{critic.name}-{_name(check)}")
+            for check in ALL
+        ]
+        cases.append(pytest.param(partial(_enough, subject, expected), id=f"{critic.name}-enough_checks_ran"))
+    return pytest.mark.parametrize("check", cases)
+
+
+def _assert(check: Check, subject: Subject, expected: Mapping[str, str]) -> None:
+    import pytest
+
+    record = _run(check, subject, expected)
+    if record.status == "skipped":
+        pytest.skip(record.detail)
+    if record.status == "expected":
+        pytest.xfail(record.detail)
+    if record.status == "failed":
+        pytest.fail(record.detail, pytrace=False)
+
+
+def _enough(subject: Subject, expected: Mapping[str, str]) -> None:
+    """Fail where so many checks are skipped that a pass would mean nothing."""
+    import pytest
+
+    report = Report(subject.given.name, [_run(c, subject, expected) for c in ALL])
+    if not report.enough:
+        pytest.fail(f"too few checks ran: {report.counts}", pytrace=False)

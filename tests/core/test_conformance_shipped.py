@@ -1,0 +1,15 @@
+"""Every registered critic is held to the conformance suite, without expected failures."""
+
+from momus import conformance
+from momus.plugins import critic_names, make_critics
+
+CRITICS = make_critics(critic_names())
+
+
+@conformance.parametrize(CRITICS)
+def test_conformance(check):
+    check()
+
+
+def test_there_are_critics():
+    assert {"sections", "rank-frequency", "length", "unigram"} <= {c.name for c in CRITICS}

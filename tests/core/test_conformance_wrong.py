@@ -1,0 +1,315 @@
+"""Deliberately wrong critics: each is caught by the check that is meant for it."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from momus import Corpus, Critic, LogPrior, MomusError, StateSequences, Statistic, Values, conformance
+from momus.evidence import Table
+from momus.inference import mean
+
+
+class Right(Critic[Values]):
+    """Mean length of words, normal."""
+
+    name = "right"
+    axis = "length of words"
+    question = "Are words as long?"
+
+    def __init__(self, *, shift: float = 0.0) -> None:
+        self.shift = shift
+
+    def fit(self, real, validation=None):
+        z = self.project(real).values
+        self.mean_, self.sd_ = float(z.mean()), float(z.std() + 0.1)
+        return self
+
+    def project(self, batch):
+        lengths = [np.mean([len(w) for w in d.text.split()]) if d.text.split() else 0.0 for d in batch]
+        return Values(np.array(lengths) + self.shift)
+
+    def log_prior(self, latents):
+        return LogPrior.of_vectors(norm.logpdf(latents.values, self.mean_, self.sd_))
+
+    def rows(self, latents):
+        return {"letters": np.column_stack([latents.values, np.ones(len(latents))])}
+
+    def statistics(self):
+        return (Statistic("letters", "letters", "value", mean),)
+
+    def evidence(self, real, generated):
+        return [Table("t", "Letters", ("real",), ((float(real.arrays["letters"][0]),),))]
+
+
+class DropsADocument(Right):
+    """Forgets the last document of a batch."""
+
+    def project(self, batch):
+        return Values(super().project(batch).values[:-1])
+
+
+class GivesNaN(Right):
+    """Has no number for long documents, and no reason."""
+
+    def log_prior(self, latents):
+        values = norm.logpdf(latents.values, self.mean_, self.sd_)
+        values[0] = np.nan
+        return LogPrior.of_vectors(values)
+
+
+class ForgetsToReset(Right):
+    """Keeps what earlier fits have seen."""
+
+    seen: list[float] = []  # noqa: RUF012
+
+    def fit(self, real, validation=None):
+        type(self).seen += list(self.project(real).values)
+        self.mean_, self.sd_ = float(np.mean(self.seen)), 0.1
+        return self
+
+
+class DependsOnBatches(Right):
+    """Centres every batch."""
+
+    def project(self, batch):
+        z = super().project(batch).values
+        return Values(z - z.mean())
+
+
+class DependsOnOrder(Right):
+    """Adds the position in the batch."""
+
+    def project(self, batch):
+        z = super().project(batch).values
+        return Values(z + 0.001 * np.arange(len(z)))
+
+
+class Leaks(Right):
+    """Learns from the text that it scores."""
+
+    def project(self, batch):
+        z = super().project(batch).values
+        if hasattr(self, "mean_"):
+            self.mean_ = 0.9 * self.mean_ + 0.1 * float(z.mean())
+        return Values(z)
+
+
+class Unseeded(Right):
+    """Fits with the global random generator."""
+
+    def fit(self, real, validation=None):
+        super().fit(real)
+        self.mean_ += float(np.random.normal())  # noqa: NPY002
+        return self
+
+
+class Improper(Critic[StateSequences]):
+    """Has marginals that sum to 1.2."""
+
+    name = "improper"
+    axis = "nothing"
+    sequence = True
+
+    def fit(self, real, validation=None):
+        self.p_ = np.array([0.5, 0.5])
+        return self
+
+    def project(self, batch):
+        n = len(batch)
+        return StateSequences(np.zeros(n, int), np.arange(n + 1), np.full((n, 2), 0.6))
+
+    def log_prior(self, latents):
+        return LogPrior(np.full(len(latents), np.log(0.5)), np.ones(len(latents), int))
+
+
+class Mean:
+    """A summary that does not add up: a mean of means."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __add__(self, other):
+        return Mean((self.value + other.value) / 2)
+
+
+class DoesNotMerge(Right):
+    """Summarises by a mean."""
+
+    def summarize(self, latents):
+        return Mean(float(latents.values.mean()))
+
+    def evidence(self, real, generated):
+        return []
+
+
+class WorksInInit(Right):
+    """Does work where it should only store."""
+
+    def __init__(self, *, shift: float = 0.0) -> None:
+        super().__init__(shift=shift)
+        self.table = list(range(10))
+
+
+class ReadsInInit(Right):
+    """Opens a file when constructed."""
+
+    def __init__(self, *, shift: float = 0.0) -> None:
+        super().__init__(shift=shift)
+        with open(__file__) as file:
+            file.read(1)
+
+
+class NotPlain(Right):
+    """Takes a function as a parameter."""
+
+    def __init__(self, *, shift: float = 0.0, key=len) -> None:
+        super().__init__(shift=shift)
+        self.key = key
+
+
+class ChangesParameters(Right):
+    """Stores something else than what it was given."""
+
+    def __init__(self, *, shift: float = 1.0) -> None:
+        self.shift = shift + 1
+
+    def clone(self):
+        return type(self)(shift=self.shift)
+
+
+class ChangesItsInput(Right):
+    """Writes into the corpus."""
+
+    def project(self, batch):
+        batch.table = batch.table.slice(0, len(batch)).set_column(5, "problem", [["seen"] * len(batch)])
+        return super().project(batch)
+
+
+class NegativeStates(Right):
+    """Scores minus one state."""
+
+    def log_prior(self, latents):
+        values = norm.logpdf(latents.values, self.mean_, self.sd_)
+        return LogPrior(values, np.full(len(values), -1))
+
+
+class NoHeadline(Right):
+    """Names a headline that it has not."""
+
+    headline = "beauty"
+
+
+class LooseAttributes(Right):
+    """Leaves attributes without an underscore."""
+
+    def fit(self, real, validation=None):
+        super().fit(real)
+        self.vocabulary = ["a"]
+        return self
+
+
+class BreaksOnEdges(Right):
+    """Divides by the number of ASCII letters."""
+
+    def project(self, batch):
+        return Values(np.array([1 / sum(c.isascii() and c.isalpha() for c in d.text) for d in batch]))
+
+
+class NotSaved(Right):
+    """Keeps a fitted set, which JSON cannot hold."""
+
+    def fit(self, real, validation=None):
+        super().fit(real)
+        self.words_ = {"a", "b"}
+        return self
+
+
+class NoEvidenceInJson(Right):
+    """Shows a NaN."""
+
+    def evidence(self, real, generated):
+        return [Table("t", "T", ("a",), ((float("nan"),),))]
+
+
+@pytest.mark.parametrize(
+    ("critic", "check"),
+    [
+        (DropsADocument, "one_row_for_each_id"),
+        (GivesNaN, "one_row_for_each_id"),
+        (ForgetsToReset, "refitting_forgets"),
+        (DependsOnBatches, "batch_size_changes_nothing"),
+        (DependsOnBatches, "other_documents_change_nothing"),
+        (DependsOnOrder, "order_of_documents_changes_nothing"),
+        (Leaks, "scoring_learns_nothing"),
+        (Unseeded, "same_seed_same_fit"),
+        (Improper, "posterior_is_proper"),
+        (DoesNotMerge, "summaries_merge"),
+        (WorksInInit, "construction_stores_parameters"),
+        (ReadsInInit, "construction_is_cheap"),
+        (NotPlain, "parameters_are_plain"),
+        (ChangesParameters, "construction_stores_parameters"),
+        (ChangesItsInput, "inputs_are_untouched"),
+        (NegativeStates, "one_row_for_each_id"),
+        (NoHeadline, "statistics_are_sound"),
+        (LooseAttributes, "fit_returns_the_critic"),
+        (BreaksOnEdges, "edge_texts_get_a_score_or_a_reason"),
+        (NotSaved, "saved_critics_score_alike"),
+        (NoEvidenceInJson, "evidence_serialises"),
+    ],
+    ids=lambda x: x if isinstance(x, str) else x.__name__,
+)
+def test_wrong_critics_are_caught_by_the_check_meant_for_them(critic, check):
+    ForgetsToReset.seen.clear()
+    report = conformance.check_critic(critic())
+    assert check in report.failures(), str(report)
+    assert not report.ok
+
+
+def test_a_right_critic_passes():
+    report = conformance.check_critic(Right())
+    assert report.ok, str(report)
+    assert len(report.records) == len(conformance.check_names())
+
+
+def test_an_expected_failure_is_announced_and_must_happen():
+    report = conformance.check_critic(DoesNotMerge(), expected_failures={"summaries_merge": "a mean has no sum"})
+    assert report.ok
+    assert report.counts["expected"] == 1
+    report = conformance.check_critic(Right(), expected_failures={"summaries_merge": "it should not"})
+    assert report.failures() == ["summaries_merge"]
+    with pytest.raises(MomusError, match="no check 'x'"):
+        conformance.check_critic(Right(), expected_failures={"x": "y"})
+
+
+def test_too_few_checks_are_no_pass():
+    records = [conformance.Record("a", "passed")] + [conformance.Record(str(i), "skipped", "no") for i in range(3)]
+    report = conformance.Report("c", records)
+    assert not report.ok
+    assert "too few ran" in str(report)
+
+
+def test_a_user_can_bring_text():
+    corpus = Corpus.from_texts([f"some {'words ' * (i % 5)} here {i}" for i in range(40)])
+    assert conformance.check_critic(Right(), corpus).ok
+
+
+def test_the_command(capsys, monkeypatch):
+    from momus.cli import main
+
+    def run(*arguments):
+        monkeypatch.setattr("sys.argv", ["momus", "check", *arguments])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
+
+    code, output = run("length")
+    assert code == 0, output
+    assert f"{len(conformance.check_names())} checks" in output
+    code, output = run("momus.corpus:Corpus")
+    assert (code, "no subclass" in output) == (2, True)
+    code, output = run("nowhere.at_all:X")
+    assert (code, "cannot be imported" in output) == (6, True)
