@@ -263,6 +263,12 @@ class Corpus:
             self._tokens[tokenizer.signature] = tokenize(self, tokenizer)
         return self._tokens[tokenizer.signature]
 
+    def adopt(self, tokenizer: Tokenizer, table: TokenTable) -> None:
+        """Take over tokens that were split already (one entry a document)."""
+        if len(table) != len(self):
+            raise UsageError(f"{self.name}: {len(table)} token lists for {len(self)} documents")
+        self._tokens[tokenizer.signature] = table
+
     @cached_property
     def hashes(self) -> NDArray[np.uint64]:
         """A 64-bit BLAKE2 hash of each document's text (titles left out), to know a text again.

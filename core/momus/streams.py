@@ -1,0 +1,123 @@
+"""Running text: the tokens of many documents, or of one long one, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.tokens import Tokenizer, TokenTable
+
+CHUNK = 1 << 18
+"""Tokens that are spelled out at a time."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream of tokens, a summary that loses nothing: ``a + b`` is the stream of both texts.
+
+    Attributes
+    ----------
+    ids
+        int32 (N,): numbers in ``vocabulary``.
+    vocabulary
+        The words; some may not occur in ``ids``.
+
+    >>> a, b = Stream(np.array([0, 1], np.int32), ["x", "y"]), Stream(np.array([0], np.int32), ["y"])
+    >>> (a + b).ids.tolist(), (a + b).vocabulary
+    ([0, 1, 1], ['x', 'y'])
+    """
+
+    ids: NDArray[np.int32]
+    vocabulary: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __add__(self, other: Stream) -> Stream:
+        if other.vocabulary is self.vocabulary:
+            return Stream(np.concatenate([self.ids, other.ids]), self.vocabulary)
+        number = {word: i for i, word in enumerate(self.vocabulary)}
+        recode = np.fromiter(
+            (number.setdefault(w, len(number)) for w in other.vocabulary), np.int32, len(other.vocabulary)
+        )
+        theirs = recode[other.ids] if len(other.ids) else other.ids
+        return Stream(np.concatenate([self.ids, theirs]), list(number))
+
+    @classmethod
+    def of(cls, table: TokenTable) -> Stream:
+        """The tokens of a table, in order."""
+        return cls(table.ids, table.vocabulary)
+
+    def cut(self, pieces: int, align: int = 1) -> list[Stream]:
+        """Cut into contiguous pieces of about equal length, at multiples of ``align`` tokens."""
+        edges = np.linspace(0, len(self) // align, pieces + 1).astype(np.int64) * align
+        edges[-1] = len(self)
+        return [Stream(self.ids[a:b], self.vocabulary) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each word of the vocabulary occurs."""
+        return np.bincount(self.ids, minlength=len(self.vocabulary))
+
+    @cached_property
+    def first_positions(self) -> NDArray[np.int64]:
+        """Where each word first occurs; N for words that do not."""
+        first = np.full(len(self.vocabulary), len(self), dtype=np.int64)
+        first[self.ids[::-1]] = np.arange(len(self) - 1, -1, -1)
+        return first
+
+    def characters(self) -> tuple[NDArray[np.unsignedinteger], int]:
+        """The text, words joined by one space, as character codes 0 … C − 1, and C."""
+        spelled = np.frombuffer((" ".join(self.vocabulary) + " ").encode("utf-32-le", "surrogatepass"), np.uint32)
+        alphabet, codes = np.unique(spelled, return_inverse=True)
+        small = codes.astype(np.min_scalar_type(max(len(alphabet) - 1, 0)))
+        lengths = np.fromiter(map(len, self.vocabulary), np.int64, len(self.vocabulary)) + 1
+        starts = np.cumsum(lengths) - lengths
+        parts = [_spell(self.ids[i : i + CHUNK], starts, lengths, small) for i in range(0, len(self), CHUNK)]
+        text = np.concatenate(parts) if parts else small[:0]
+        return text[:-1], len(alphabet)
+
+
+def _spell(
+    ids: NDArray[np.int32], starts: NDArray[np.int64], lengths: NDArray[np.int64], codes: NDArray[np.unsignedinteger]
+) -> NDArray[np.unsignedinteger]:
+    n = lengths[ids]
+    ends = np.cumsum(n)
+    place = np.arange(ends[-1]) + np.repeat(starts[ids] - (ends - n), n)
+    spelled: NDArray[np.unsignedinteger] = codes[place]
+    return spelled
+
+
+def blocks(corpus: Corpus, tokenizer: Tokenizer, size: int) -> Corpus:
+    """Cut the running text of a corpus into blocks of ``size`` tokens, each a document of a new corpus.
+
+    The last block is shorter; one of less than half the size is left out, unless it is the only one. Block ids name the
+    document that the block begins in. Tokens are shared with the corpus, not split again.
+
+    >>> from momus.tokens import get_tokenizer
+    >>> blocks(Corpus.from_texts(["a b c", "d e"], name="x"), get_tokenizer("words"), 2).ids
+    ['block 1 from x:1', 'block 2 from x:1', 'block 3 from x:2']
+    """
+    table = corpus.tokens(tokenizer)
+    total = len(table.ids)
+    edges = list(range(0, total, size)) or [0]
+    if len(edges) > 1 and total - edges[-1] < size / 2:
+        edges.pop()
+        total = edges[-1] + size
+    bounds = np.array([*edges, total], dtype=np.int64)
+    owners = np.clip(np.searchsorted(table.offsets, bounds[:-1], side="right") - 1, 0, max(len(corpus) - 1, 0))
+    words = table.vocabulary
+    texts = [
+        " ".join(map(words.__getitem__, table.ids[a:b].tolist())) for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+    ]
+    names = corpus.ids
+    ids = [f"block {i + 1} from {names[o]}" if names else f"block {i + 1}" for i, o in enumerate(owners)]
+    made = Corpus.from_texts(texts, ids=ids, name=corpus.name)
+    one = np.arange(len(bounds), dtype=np.int64)
+    made.adopt(tokenizer, TokenTable(table.ids[: bounds[-1]], bounds, one, words))
+    return made

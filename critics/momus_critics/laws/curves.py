@@ -1,0 +1,172 @@
+"""The curves whose slopes are the laws, from a stream of tokens (Takahashi & Tanaka-Ishii 2019; LeBrun et al. 2022)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+from momus.streams import Stream
+from numpy.typing import NDArray
+
+from momus_critics.laws.fitting import Floats, geometric_grid
+
+Curve = tuple[Floats, Floats]
+Positions = NDArray[np.int64]
+TABLE = 1 << 22
+"""Entries of a table of counts that are kept at a time."""
+PAIRS = 40
+"""Windows up to this length are counted by comparing pairs of characters."""
+
+
+def zipf(stream: Stream) -> Curve:
+    """Relative frequency against rank.
+
+    >>> zipf(Stream(np.array([0, 0, 1], np.int32), ["a", "b"]))[0]
+    array([1., 2.])
+    """
+    counts = np.sort(stream.counts[stream.counts > 0])[::-1]
+    return np.arange(1.0, len(counts) + 1), counts / max(len(stream), 1)
+
+
+def heaps(stream: Stream, share: float = 0.7) -> Curve:
+    """Number of types v(n) against n, on the grid 1 … 9, then n ← int(1.2 n), while n ≤ share · N."""
+    grid = geometric_grid(1.2, int(share * len(stream)))
+    first = np.sort(stream.first_positions)
+    return grid.astype(np.float64), np.searchsorted(first, grid, side="left").astype(np.float64)
+
+
+def taylor(stream: Stream, segment: int = 5620) -> Curve:
+    """Mean and standard deviation of each type's count over segments; types with σ > 0 only."""
+    pieces, v = len(stream) // segment, len(stream.vocabulary)
+    total, squares = np.zeros(v, np.int64), np.zeros(v, np.int64)
+    step = max(1, TABLE // max(v, 1))
+    for start in range(0, pieces, step):
+        n = min(step, pieces - start)
+        ids = stream.ids[start * segment : (start + n) * segment].astype(np.int64)
+        ids += np.repeat(np.arange(n) * v, segment)
+        counts = np.bincount(ids, minlength=n * v).reshape(n, v)
+        total += counts.sum(axis=0)
+        squares += np.einsum("nv,nv->v", counts, counts)
+    mean = total / max(pieces, 1)
+    deviation = np.sqrt(np.maximum(squares / max(pieces, 1) - mean**2, 0.0))
+    kept = pieces * squares > total**2
+    return mean[kept], deviation[kept]
+
+
+def window_lengths(n: int, longest: int = 100_000) -> NDArray[np.int64]:
+    """l = int(10 · 1.8^k) below ``longest``, as long as two windows fit into n characters."""
+    lengths = [int(10 * 1.8**k) for k in range(40)]
+    return np.array([w for w in lengths if w < longest and 2 * w <= n], dtype=np.int64)
+
+
+def ebeling(stream: Stream) -> Curve:
+    """m(l) = Σ_c Var(count of c in windows of length l) against l; windows do not overlap, the tail is dropped."""
+    text, alphabet = stream.characters()
+    lengths = window_lengths(len(text))
+    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        variances = list(pool.map(partial(_window_variance, text, alphabet), lengths.tolist()))
+    return lengths.astype(np.float64), np.array(variances)
+
+
+def _window_variance(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> float:
+    """Sum over characters of the population variance of their counts: mean of Σ n² minus Σ of squared means."""
+    windows = len(text) // length
+    used = text[: windows * length]
+    means = np.bincount(used, minlength=alphabet) / windows
+    if length <= PAIRS:
+        squares = windows * length + 2 * _equal_pairs(used, length)
+    else:
+        squares = _sum_of_squares(used, alphabet, length)
+    return float(squares / windows - (means**2).sum())
+
+
+def _equal_pairs(text: NDArray[np.unsignedinteger], length: int) -> int:
+    """Number of pairs of equal characters within windows: for each lag, matches that cross no border."""
+    rows = text.reshape(-1, length)
+    return sum(int(np.count_nonzero(rows[:, lag:] == rows[:, :-lag])) for lag in range(1, length))
+
+
+def _sum_of_squares(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> int:
+    windows = len(text) // length
+    step = max(1, TABLE // alphabet)
+    total = 0
+    for start in range(0, windows, step):
+        n = min(step, windows - start)
+        codes = text[start * length : (start + n) * length].reshape(n, length) + (
+            np.arange(n, dtype=np.int64)[:, None] * alphabet
+        )
+        counts = np.bincount(codes.ravel(), minlength=n * alphabet)
+        total += int(counts @ counts)
+    return total
+
+
+def rare_positions(
+    stream: Stream, share: int = 16, random: np.random.Generator | None = None
+) -> NDArray[np.int64]:
+    """Positions of the rare words: types by ascending frequency while their counts add up to at most int(N/share).
+
+    Ties are taken by first appearance, or in random order.
+    """
+    types = np.flatnonzero(stream.counts)
+    tie = stream.first_positions[types] if random is None else random.permutation(len(types))
+    order = types[np.lexsort((tie, stream.counts[types]))]
+    taken = order[np.cumsum(stream.counts[order]) <= len(stream) // share]
+    rare = np.zeros(len(stream.vocabulary), dtype=bool)
+    rare[taken] = True
+    return np.flatnonzero(rare[stream.ids])
+
+
+def long_range(stream: Stream, share: int = 16, random: np.random.Generator | None = None) -> Curve:
+    """Autocorrelation c(s) of the distances between successive rare words, s = 1 … 10, then int(1.2 s), ≤ n/100."""
+    distances = np.diff(rare_positions(stream, share, random)).astype(np.float64)
+    lags = geometric_grid(1.2, len(distances) // 100, tuple(range(1, 11)))
+    return lags.astype(np.float64), np.array([_pearson(distances[:-s], distances[s:]) for s in lags])
+
+
+def _pearson(x: Floats, y: Floats) -> float:
+    dx, dy = x - x.mean(), y - y.mean()
+    scale = np.sqrt((dx @ dx) * (dy @ dy))
+    return float(dx @ dy / scale) if scale > 0 else 0.0
+
+
+def productivity(stream: Stream, orders: Sequence[int] = (1,), points: int = 40) -> list[Curve]:
+    """Potential productivity N1/N of n-grams against N, for each order: the share of tokens that are hapaxes so far."""
+    ids, v = stream.ids.astype(np.int64), len(stream.vocabulary)
+    grams, found = ids, {}
+    for order in range(1, max(orders) + 1):
+        keys = grams if order == 1 else grams[: len(ids) - order + 1] * v + ids[order - 1 :]
+        grams, first, second = number(keys)
+        if order in orders:
+            found[order] = _hapax_share(first, second, len(keys), points)
+    return [found[order] for order in orders]
+
+
+def _hapax_share(first: Positions, second: Positions, n: int, points: int) -> Curve:
+    grid = np.unique(np.geomspace(min(100, max(n, 1)), max(n, 1), points).astype(np.int64))
+    hapaxes = np.searchsorted(np.sort(first), grid) - np.searchsorted(np.sort(second), grid)
+    return grid.astype(np.float64), hapaxes / grid
+
+
+def number(keys: Positions) -> tuple[Positions, Positions, Positions]:
+    """Number equal keys alike: (number of each key, where each type first occurs, where it occurs again).
+
+    Key and position are packed into one integer where 63 bits hold both, so that one plain sort does all.
+    """
+    n = len(keys)
+    bits = max(n - 1, 1).bit_length()
+    if n and int(keys.max()).bit_length() + bits <= 63:
+        packed = np.sort(keys << bits | np.arange(n))
+        order, ordered = packed & ((1 << bits) - 1), packed >> bits
+    else:
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+    new = np.ones(n, dtype=bool)
+    new[1:] = ordered[1:] != ordered[:-1]
+    again = np.zeros(n, dtype=bool)
+    again[1:] = new[:-1] & ~new[1:]
+    numbers = np.empty(n, dtype=np.int64)
+    numbers[order] = np.cumsum(new) - 1
+    return numbers, order[new], order[again]
