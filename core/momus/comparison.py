@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.corpus import Corpus
 from momus.devices import resolve_device
-from momus.errors import UsageError
+from momus.errors import FittingError, UsageError
 from momus.judging import judge
 from momus.plugins import critic_names, make_critics
 from momus.progress import Reporter, Timed, default_reporter
@@ -134,7 +134,7 @@ def compare(
     generated
         The corpora to criticise, by name.
     critics
-        Names of registered critics, or critics; default: all registered ones.
+        Names of registered critics, or critics; default: all registered ones that can be fitted on the text.
     config
         Parameters by name of critic.
     out
@@ -168,7 +168,17 @@ def compare(
             stack.callback(folder.release)
         for critic in chosen:
             critic.to(device)
-            _run_critic(critic, texts, settings, timed, folder if resume else None, folder, comparison)
+            try:
+                _run_critic(critic, texts, settings, timed, folder if resume else None, folder, comparison)
+            except FittingError as error:
+                if critics is not None:
+                    raise
+                comparison.warnings.append(f"Critic {critic.name!r} was left out: {error.message}.")
+        if not comparison.results:
+            raise FittingError(
+                "no critic can be fitted on this text: " + " ".join(comparison.warnings),
+                hint="give more real text with --fit",
+            )
         unadjusted = [v for result in comparison.results for v in result.verdicts]
         comparison.verdicts = adjust(unadjusted, settings.adjustment)
         comparison.signature = _signature(comparison, texts, settings, device, command, started)

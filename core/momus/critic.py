@@ -23,6 +23,7 @@ from momus.scores import LogPrior, Scores
 from momus.summary import Pooled, Summary
 
 if TYPE_CHECKING:
+    from momus.blocks import LawStatistic
     from momus.corpus import Corpus
     from momus.evidence import Evidence, MarkedDocument
     from momus.inference import Statistic
@@ -111,6 +112,10 @@ class Critic(Fitted, ABC, Generic[Z]):
 
     def statistics(self) -> Sequence[Statistic]:
         """Statistics of the critic's own, beside Latent NLL and Latent PPL."""
+        return ()
+
+    def laws(self) -> Sequence[LawStatistic]:
+        """Numbers that a whole running text has (critics of blocks only), tested by the jackknife."""
         return ()
 
     def summarize(self, latents: Z) -> Summary:

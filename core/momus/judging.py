@@ -56,6 +56,10 @@ def judge(
     paired
         Compare documents of the same prompt with each other; None does so where all scored documents pair up.
     """
+    if critic.unit == "block":
+        from momus.blocks import judge_blocks
+
+        return judge_blocks(critic, real, generated, confidence=confidence, seed=seed)
     statistics = all_statistics(critic, list(real.rows))
     if not real.n_scored or not generated.n_scored:
         return [_untested(critic, s, real, generated) for s in statistics]

@@ -87,6 +87,7 @@ class CriticResult:
 
 def find_outliers(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int) -> list[MarkedDocument]:
     """Show the least likely documents: by Latent NLL a state for sequences, by Latent NLL else (Deng et al. 2022)."""
+    corpus = critic.units(corpus)
     unit = "nats a state" if critic.sequence else "nats"
     marked = []
     for row in scores.ranked(critic.sequence)[:top]:

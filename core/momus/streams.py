@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +58,7 @@ class Stream:
         """Cut into contiguous pieces of about equal length, at multiples of ``align`` tokens."""
         edges = np.linspace(0, len(self) // align, pieces + 1).astype(np.int64) * align
         edges[-1] = len(self)
-        return [Stream(self.ids[a:b], self.vocabulary) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        return [Stream(self.ids[a:b], self.vocabulary) for a, b in pairwise(edges)]
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -96,8 +97,8 @@ def _spell(
 def blocks(corpus: Corpus, tokenizer: Tokenizer, size: int) -> Corpus:
     """Cut the running text of a corpus into blocks of ``size`` tokens, each a document of a new corpus.
 
-    The last block is shorter; one of less than half the size is left out, unless it is the only one. Block ids name the
-    document that the block begins in. Tokens are shared with the corpus, not split again.
+    What is left at the end is a block of its own from half the size on, else it lengthens the last one. Block ids name
+    the document that the block begins in. Tokens are shared with the corpus, not split again.
 
     >>> from momus.tokens import get_tokenizer
     >>> blocks(Corpus.from_texts(["a b c", "d e"], name="x"), get_tokenizer("words"), 2).ids
@@ -108,13 +109,10 @@ def blocks(corpus: Corpus, tokenizer: Tokenizer, size: int) -> Corpus:
     edges = list(range(0, total, size)) or [0]
     if len(edges) > 1 and total - edges[-1] < size / 2:
         edges.pop()
-        total = edges[-1] + size
     bounds = np.array([*edges, total], dtype=np.int64)
     owners = np.clip(np.searchsorted(table.offsets, bounds[:-1], side="right") - 1, 0, max(len(corpus) - 1, 0))
     words = table.vocabulary
-    texts = [
-        " ".join(map(words.__getitem__, table.ids[a:b].tolist())) for a, b in zip(bounds[:-1], bounds[1:], strict=True)
-    ]
+    texts = [" ".join(map(words.__getitem__, table.ids[a:b].tolist())) for a, b in pairwise(bounds.tolist())]
     names = corpus.ids
     ids = [f"block {i + 1} from {names[o]}" if names else f"block {i + 1}" for i, o in enumerate(owners)]
     made = Corpus.from_texts(texts, ids=ids, name=corpus.name)

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
-from momus.streams import Stream
 from numpy.typing import NDArray
 
+from momus.streams import Stream
 from momus_critics.laws.fitting import Floats, geometric_grid
 
 Curve = tuple[Floats, Floats]
@@ -103,9 +103,7 @@ def _sum_of_squares(text: NDArray[np.unsignedinteger], alphabet: int, length: in
     return total
 
 
-def rare_positions(
-    stream: Stream, share: int = 16, random: np.random.Generator | None = None
-) -> NDArray[np.int64]:
+def rare_positions(stream: Stream, share: int = 16, random: np.random.Generator | None = None) -> NDArray[np.int64]:
     """Positions of the rare words: types by ascending frequency while their counts add up to at most int(N/share).
 
     Ties are taken by first appearance, or in random order.

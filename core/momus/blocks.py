@@ -1,0 +1,218 @@
+"""Critics of running text: exponents of a whole text, their intervals by the jackknife, and tests of equality.
+
+A block bootstrap would draw blocks twice, and a text with doubled blocks has too few types: growth, rank and burst
+curves all bend. Leaving one contiguous group of text out at a time bends nothing (Quenouille 1956; Miller 1974).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.errors import MomusError
+from momus.inference import Statistic, compare_rows, mean
+from momus.scores import Scores
+from momus.streams import Stream
+from momus.verdicts import Verdict, finite
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+LEAST_GROUPS = 4
+
+
+@dataclass(frozen=True)
+class LawStatistic:
+    """A number that a whole text has; ``function`` raises ValueError where the text does not give it."""
+
+    name: str
+    function: Callable[[Stream], float]
+
+
+@dataclass(frozen=True)
+class Jackknifed:
+    """A value with its delete-one-group jackknife standard error and degrees of freedom."""
+
+    value: float
+    error: float
+    groups: int
+
+
+def jackknife(function: Callable[[Stream], float], stream: Stream, groups: int) -> Jackknifed:
+    """Leave out one of ``groups`` contiguous pieces at a time.
+
+    The variance is (g − 1)/g Σ (θ_i − θ̄)², for pieces that depend on each other little.
+
+    Raises
+    ------
+    ValueError
+        The statistic does not exist for the whole text.
+    """
+    value = function(stream)
+    pieces = stream.cut(groups)
+    left: list[float] = []
+    for i in range(groups):
+        ids = np.concatenate([p.ids for j, p in enumerate(pieces) if j != i])
+        left.append(function(Stream(ids, stream.vocabulary)))
+    found: NDArray[np.float64] = np.array(left)
+    error = float(np.sqrt((groups - 1) / groups * ((found - found.mean()) ** 2).sum()))
+    return Jackknifed(value, error, groups)
+
+
+def judge_blocks(
+    critic: Critic[Any], real: Scores, generated: Scores, *, confidence: float, seed: int
+) -> list[Verdict]:
+    """Verdicts of a critic of blocks: its laws by the jackknife, and Latent NLL of blocks by permutation."""
+    rows = [_law_verdict(critic, law, real, generated, confidence) for law in critic.laws()]
+    if real.n_scored and generated.n_scored:
+        rows.append(_nll_verdict(critic, real, generated, confidence, seed))
+    return rows
+
+
+def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated: Scores, confidence: float) -> Verdict:
+    try:
+        groups = [_groups(critic, scores) for scores in (real, generated)]
+        a, b = (
+            jackknife(law.function, _stream(scores), g) for scores, g in zip((real, generated), groups, strict=True)
+        )
+    except (MomusError, ValueError) as error:
+        return _row(critic, law.name, real, generated, method="not tested", null=f"not tested: {error}")
+    difference = b.value - a.value
+    p, low, high, mde = _welch(difference, a, b, confidence)
+    return _row(
+        critic,
+        law.name,
+        real,
+        generated,
+        real_value=a.value,
+        generated_value=b.value,
+        difference=difference,
+        low=low,
+        high=high,
+        effect=difference,
+        p=p,
+        mde=mde,
+        n=(a.groups, b.groups),
+        method=f"Welch t on jackknife standard errors ({a.groups} and {b.groups} contiguous groups of text)",
+        null="both texts have the same exponent; groups of text are independent of each other",
+    )
+
+
+def _welch(
+    difference: float, a: Jackknifed, b: Jackknifed, confidence: float
+) -> tuple[float | None, float | None, float | None, float | None]:
+    from scipy.stats import t
+
+    variance = a.error**2 + b.error**2
+    if variance == 0:
+        return (1.0 if difference == 0 else None), None, None, None
+    freedom = variance**2 / (a.error**4 / (a.groups - 1) + b.error**4 / (b.groups - 1))
+    error = float(np.sqrt(variance))
+    p = float(2 * t.sf(abs(difference) / error, freedom))
+    reach = float(t.ppf((1 + confidence) / 2, freedom)) * error
+    return p, difference - reach, difference + reach, float(t.ppf(0.975, freedom) + t.ppf(0.8, freedom)) * error
+
+
+def _stream(scores: Scores) -> Stream:
+    if not isinstance(scores.summary, Stream):
+        raise MomusError(f"{scores.corpus!r} has no scored block" + _why(scores))
+    return scores.summary
+
+
+def _why(scores: Scores) -> str:
+    return "".join(f"; {reason} ({n})" for reason, n in scores.unscored.items())
+
+
+def _groups(critic: Critic[Any], scores: Scores) -> int:
+    """How many groups a text is cut into: as many as asked for, if what is left is still long enough."""
+    tokens = len(_stream(scores))
+    least = int(getattr(critic, "minimum", 1))
+    groups = int(getattr(critic, "groups", 20))
+    if tokens < least:
+        raise MomusError(f"{scores.corpus!r} has {tokens:,} tokens of running text, the law needs {least:,}")
+    if tokens * (1 - 1 / LEAST_GROUPS) < least:
+        raise MomusError(
+            f"{scores.corpus!r} has {tokens:,} tokens; for an interval the law needs "
+            f"{int(least * LEAST_GROUPS / (LEAST_GROUPS - 1)) + 1:,}"
+        )
+    while groups > LEAST_GROUPS and tokens * (1 - 1 / groups) < least:
+        groups -= 1
+    return groups
+
+
+def _nll_verdict(critic: Critic[Any], real: Scores, generated: Scores, confidence: float, seed: int) -> Verdict:
+    (found,) = compare_rows(
+        [Statistic("latent_nll", "latent_nll", "value", mean, effect="hedges_g")],
+        {"latent_nll": real.test_rows()["latent_nll"]},
+        {"latent_nll": generated.test_rows()["latent_nll"]},
+        confidence=confidence,
+        seed=seed,
+    )
+    return _row(
+        critic,
+        "latent_nll",
+        real,
+        generated,
+        real_value=found.real_value,
+        generated_value=found.generated_value,
+        difference=found.difference,
+        low=found.low,
+        high=found.high,
+        effect=found.effect,
+        p=found.p,
+        mde=found.mde,
+        n=(found.n_real, found.n_generated),
+        effect_kind=found.effect_kind,
+        method=found.method.replace("relabellings", "relabellings of blocks"),
+        null="blocks of both texts are exchangeable (blocks of one long text hang together more than that)",
+    )
+
+
+def _row(
+    critic: Critic[Any],
+    statistic: str,
+    real: Scores,
+    generated: Scores,
+    *,
+    method: str,
+    null: str,
+    real_value: float | None = None,
+    generated_value: float | None = None,
+    difference: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    effect: float | None = None,
+    p: float | None = None,
+    mde: float | None = None,
+    n: tuple[int, int] = (0, 0),
+    effect_kind: str = "difference",
+) -> Verdict:
+    return Verdict(
+        critic=critic.name,
+        axis=critic.axis,
+        statistic=statistic,
+        unit=critic.unit,
+        generated=generated.corpus,
+        real_value=finite(real_value),
+        generated_value=finite(generated_value),
+        difference=finite(difference),
+        low=finite(low),
+        high=finite(high),
+        effect=finite(effect),
+        effect_kind=effect_kind,
+        p=finite(p),
+        p_adjusted=None,
+        q=None,
+        mde=finite(mde),
+        n_real=n[0],
+        n_generated=n[1],
+        unscored_real=len(real) - real.n_scored,
+        unscored_generated=len(generated) - generated.n_scored,
+        headline=statistic == critic.headline_statistic,
+        method=method,
+        null=null,
+    )

@@ -1,0 +1,231 @@
+"""The laws, each a critic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from momus.blocks import LawStatistic
+from momus.evidence import Axis, Cell, Chart, Evidence, Series, both
+from momus.streams import Stream
+from momus_critics.laws import curves
+from momus_critics.laws.base import ScalingLaw
+from momus_critics.laws.curves import Curve
+from momus_critics.laws.fitting import Floats, fit_line
+
+
+class ZipfSlope(ScalingLaw):
+    """Zipf's law by least squares: relative frequency against rank, all ranks (and up to ``head``).
+
+    As latents of a block, ranks are thinned to a geometric grid, so that the tail of hapaxes does not outvote the head.
+    """
+
+    name = "zipf-slope"
+    axis = "frequency against rank of words"
+    question = "Does frequency fall with rank as in real text? z is the rank–frequency curve of a block of text."
+    x_label, y_label = "rank", "relative frequency"
+
+    def __init__(
+        self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20, head: int = 1000
+    ) -> None:
+        super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
+        self.head = head
+
+    def curve(self, stream: Stream) -> Curve:
+        """Relative frequency against rank."""
+        return curves.zipf(stream)
+
+    def laws(self) -> Sequence[LawStatistic]:
+        """Exponent and error over all ranks, and the exponent of the head."""
+        return (*super().laws(), LawStatistic("head_exponent", self.head_exponent))
+
+    def head_exponent(self, stream: Stream) -> float:
+        """Slope over the first ranks."""
+        x, y = curves.zipf(stream)
+        return fit_line(x[: self.head], y[: self.head]).slope
+
+
+class Heaps(ScalingLaw):
+    """Heaps' law: the number of types v(n) grows with text length n as n^β."""
+
+    name = "heaps"
+    axis = "growth of the vocabulary"
+    question = "Do new words keep coming as in real text? z is the growth of the vocabulary over a block of text."
+    x_label, y_label = "tokens n", "types v(n)"
+    minimum = 1000
+
+    def __init__(
+        self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20, share: float = 0.7
+    ) -> None:
+        super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
+        self.share = share
+
+    def curve(self, stream: Stream) -> Curve:
+        """Types against tokens, up to ``share`` of the text."""
+        return curves.heaps(stream, self.share)
+
+
+class Ebeling(ScalingLaw):
+    """Ebeling's law: the variance of character counts in windows of length l grows as l^η (η = 1 without memory)."""
+
+    name = "ebeling"
+    axis = "fluctuation of characters"
+    question = "Do characters fluctuate over long windows as in real text? η = 1 means no memory."
+    x_label, y_label = "window length l (characters)", "m(l)"
+
+    def curve(self, stream: Stream) -> Curve:
+        """m(l) against l."""
+        return curves.ebeling(stream)
+
+
+class Taylor(ScalingLaw):
+    """Taylor's law: over segments of text, a word's deviation grows with its mean as μ^ζ (½ without bursts)."""
+
+    name = "taylor"
+    axis = "burstiness of words"
+    question = "Do words come in bursts as in real text? z is each word's mean and deviation over segments of text."
+    x_label, y_label = "mean count μ in a segment", "standard deviation σ"
+    style = "points"
+    minimum = 56_200
+
+    def __init__(
+        self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20, segment: int = 5620
+    ) -> None:
+        super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
+        self.segment = segment
+
+    def curve(self, stream: Stream) -> Curve:
+        """Deviation against mean, one point a type."""
+        return curves.taylor(stream, self.segment)
+
+
+class LongRange(ScalingLaw):
+    """Long-range correlation of rare words: autocorrelation c(s) of the distances between them decays as s^−ξ.
+
+    The exponent depends on the order in which words of equal frequency are taken as rare: its spread over random orders
+    stands in the table, and ξ alone proves little.
+
+    Parameters
+    ----------
+    tokens, lower, block, groups
+        See `ScalingLaw`.
+    share
+        One in ``share`` tokens is rare.
+    ties
+        Random tie orders whose spread is shown.
+    seed
+        Seeds them.
+    """
+
+    name = "long-range"
+    axis = "long-range correlation of rare words"
+    question = "Do rare words cluster over long stretches as in real text? c(s) is their distances' autocorrelation."
+    x_label, y_label = "lag s", "autocorrelation c(s)"
+    quantity = "−ξ"
+    minimum = 100_000
+    y_scale = "linear"
+
+    def __init__(
+        self,
+        *,
+        tokens: str = "words",
+        lower: bool = True,
+        block: int = 281_000,
+        groups: int = 20,
+        share: int = 16,
+        ties: int = 10,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
+        self.share = share
+        self.ties = ties
+        self.seed = seed
+
+    def curve(self, stream: Stream) -> Curve:
+        """c(s) against s."""
+        return curves.long_range(stream, self.share)
+
+    def fitted_points(self, x: Floats, y: Floats) -> Curve:
+        """Positive values at lags up to 100."""
+        kept = (y > 0) & (x <= 100)
+        return x[kept], y[kept]
+
+    def verdict(self, stream: Stream) -> str:
+        """``No`` if more than one c(s) is negative for s ≤ 10, ``Weak`` if any is for s ≤ 100, else ``Strong``."""
+        x, y = self.curve(stream)
+        if (y[x <= 10] < 0).sum() > 1:
+            return "No"
+        return "Weak" if (y[x <= 100] < 0).any() else "Strong"
+
+    def tie_spread(self, stream: Stream) -> float:
+        """Standard deviation of ξ over random tie orders; NaN where fewer than two orders give a line."""
+        found = []
+        for i in range(self.ties):
+            random = np.random.default_rng([self.seed, i])
+            try:
+                found.append(fit_line(*self.fitted_points(*curves.long_range(stream, self.share, random))).slope)
+            except ValueError:
+                continue
+        return float(np.std(found)) if len(found) > 1 else float("nan")
+
+    def extra_columns(self) -> tuple[str, ...]:
+        """Verdict and spread."""
+        return ("correlation", "± over tie orders")
+
+    def extra_cells(self, stream: Stream) -> tuple[Cell, ...]:
+        """Verdict and spread."""
+        spread = self.tie_spread(stream)
+        return (self.verdict(stream), spread if np.isfinite(spread) else None)
+
+
+class Productivity(ScalingLaw):
+    """Good–Turing productivity N1/N of n-grams as a function of N: the probability that the next token is new.
+
+    Parameters
+    ----------
+    tokens, lower, block, groups
+        See `ScalingLaw`.
+    order
+        n of the n-grams that the verdict is on.
+    orders
+        Longest n that the figure shows.
+    """
+
+    name = "productivity"
+    axis = "productivity of n-grams"
+    question = "Do n-grams go on being new as in real text? z is the share of hapaxes as the text grows."
+    x_label, y_label = "tokens N", "N1 / N"
+    minimum = 1000
+
+    def __init__(
+        self,
+        *,
+        tokens: str = "words",
+        lower: bool = True,
+        block: int = 56_200,
+        groups: int = 20,
+        order: int = 1,
+        orders: int = 5,
+    ) -> None:
+        super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
+        self.order = order
+        self.orders = orders
+
+    def curve(self, stream: Stream) -> Curve:
+        """N1/N against N, positive values."""
+        x, y = curves.productivity(stream, (self.order,))[0]
+        return x[y > 0], y[y > 0]
+
+    def evidence(self, real: Stream, generated: Stream) -> list[Evidence]:
+        """Curves of all orders."""
+        orders = tuple(range(1, self.orders + 1))
+        series = [
+            Series(f"{role}, n = {n}", x[y > 0].tolist(), y[y > 0].tolist(), role)
+            for role, stream in both(real, generated)
+            for n, (x, y) in zip(orders, curves.productivity(stream, orders), strict=True)
+        ]
+        chart = Chart(
+            "productivity", "Share of n-grams seen once", Axis("n-grams N", "log"), Axis("N1 / N", "log"), series
+        )
+        return [chart, super().evidence(real, generated)[1]]
