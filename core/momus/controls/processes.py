@@ -1,0 +1,91 @@
+"""Random processes of words with known laws: Simon's, and Pitman and Yor's."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def simon(n: int, alpha: float, seed: int) -> NDArray[np.int32]:
+    """Simon's process (1955): with probability α a new word, else a copy of a token drawn from all before.
+
+    Every copy points at an earlier position; following the pointers to their new words, by doubling, takes O(n log n).
+
+    Parameters
+    ----------
+    n
+        Number of tokens.
+    alpha
+        Probability of a new word, in (0, 1).
+
+    Returns
+    -------
+    int32 (n,): word numbers, by first appearance.
+
+    >>> simon(6, 0.5, seed=1).tolist()
+    [0, 0, 1, 0, 2, 3]
+    """
+    rng = np.random.default_rng(seed)
+    new = rng.random(n) < alpha
+    new[0] = True
+    position = np.arange(n)
+    pointer = np.where(new, position, (rng.random(n) * position).astype(np.int64))
+    while True:
+        further = pointer[pointer]
+        if np.array_equal(further, pointer):
+            break
+        pointer = further
+    number = np.cumsum(new) - 1
+    return number[pointer].astype(np.int32)
+
+
+def pitman_yor(n: int, discount: float, strength: float, seed: int) -> NDArray[np.int32]:
+    """The Pitman–Yor process (1997) as a Chinese restaurant with one dish a table.
+
+    Token t + 1 opens word K + 1 with probability (strength + discount · K)/(strength + t); else it repeats word k with
+    probability (n_k − discount)/(strength + t). A repetition is drawn by taking the word of a random earlier token and
+    refusing it, when that token is its word's first, with probability ``discount``; a refused draw is taken again.
+
+    Parameters
+    ----------
+    n
+        Number of tokens.
+    discount
+        In [0, 1).
+    strength
+        Above −discount.
+
+    Returns
+    -------
+    int32 (n,): word numbers, by first appearance.
+
+    >>> pitman_yor(6, 0.5, 1.0, seed=0).tolist()
+    [0, 1, 2, 3, 2, 3]
+    """
+    rng = np.random.default_rng(seed)
+    new = _openings(n, discount, strength, rng.random(n))
+    position = np.arange(n)
+    pointer = position.copy()
+    pending = np.flatnonzero(~new)
+    while len(pending):
+        drawn = (rng.random(len(pending)) * pending).astype(np.int64)
+        refused = new[drawn] & (rng.random(len(pending)) < discount)
+        pointer[pending[~refused]] = drawn[~refused]
+        pending = pending[refused]
+    while True:
+        further = pointer[pointer]
+        if np.array_equal(further, pointer):
+            break
+        pointer = further
+    return (np.cumsum(new) - 1)[pointer].astype(np.int32)
+
+
+def _openings(n: int, discount: float, strength: float, uniform: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which tokens open a new word: each depends on the number of words before, so this one loop is sequential."""
+    new = np.zeros(n, dtype=bool)
+    words = 0
+    for t, u in enumerate(uniform.tolist()):
+        if t == 0 or u * (strength + t) < strength + discount * words:
+            new[t] = True
+            words += 1
+    return new
