@@ -140,3 +140,25 @@ def pool(rows: Rows) -> NDArray[np.float64]:
     """Sum over documents: float array (V,)."""
     matrix = rows.matrix if isinstance(rows, Counted) else rows
     return np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()
+
+
+def number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Number equal keys alike: (number of each key, where each type first occurs, where it occurs again).
+
+    Key and position are packed into one integer where 63 bits hold both, so that one plain sort does all.
+    """
+    n = len(keys)
+    bits = max(n - 1, 1).bit_length()
+    if n and int(keys.max()).bit_length() + bits <= 63:
+        packed = np.sort(keys << bits | np.arange(n))
+        order, ordered = packed & ((1 << bits) - 1), packed >> bits
+    else:
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+    new = np.ones(n, dtype=bool)
+    new[1:] = ordered[1:] != ordered[:-1]
+    again = np.zeros(n, dtype=bool)
+    again[1:] = new[:-1] & ~new[1:]
+    numbers = np.empty(n, dtype=np.int64)
+    numbers[order] = np.cumsum(new) - 1
+    return numbers, order[new], order[again]

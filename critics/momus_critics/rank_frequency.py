@@ -111,7 +111,7 @@ class RankFrequency(TokenCritic[TokenStates]):
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Rank–frequency curves of both texts with the fitted law."""
         series: list[Series] = []
-        rows: list[tuple[str, int, int, int, float]] = []
+        rows: list[tuple[str, int, int, int, float, float, float]] = []
         for role, summary in both(real, generated):
             label = str(role)
             counts = np.sort(np.fromiter(summary.counts["words"].values(), np.float64))[::-1]
@@ -119,7 +119,8 @@ class RankFrequency(TokenCritic[TokenStates]):
             series.append(Series(label, picked.tolist(), (counts[picked - 1] / counts.sum()).tolist(), role))
             hapaxes = int((counts == 1).sum())
             exponent = zipf.fit_exponent(counts, self.truncated)
-            rows.append((label, int(counts.sum()), len(counts), hapaxes, exponent))
+            distance, p = zipf.monte_carlo_p(counts, self.ranks)
+            rows.append((label, int(counts.sum()), len(counts), hapaxes, exponent, distance, p))
         ranks = _log_spaced(max(r[2] for r in rows))
         normalizer = zipf.log_normalizer(self.exponent_, len(self.vocabulary_) if self.truncated else None)
         law = np.exp(-self.exponent_ * np.log(ranks) - normalizer)
@@ -134,7 +135,12 @@ class RankFrequency(TokenCritic[TokenStates]):
                 note="Each text is ranked by its own frequencies.",
             ),
             Table(
-                "rank-frequency-law", "Types and exponents", ("text", "tokens", "types", "hapaxes", "exponent s"), rows
+                "rank-frequency-law",
+                "Types and exponents",
+                ("text", "tokens", "types", "hapaxes", "exponent s", "KS to own law", "p of own law"),
+                rows,
+                note="p: 99 samples of independent tokens from the text's own fitted law, ranked and fitted anew. "
+                "It tests whether the law holds of one text, not whether two texts differ.",
             ),
         ]
 

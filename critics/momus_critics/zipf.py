@@ -117,3 +117,35 @@ def ks_own_law(ordered: Floats, ranks: int = 10_000, truncated: bool = False) ->
     law = law_shares(exponents(ordered, truncated), shares.shape[1], types)
     gap: Floats = np.abs(shares - law).max(axis=1)
     return gap
+
+
+def monte_carlo_p(
+    counts: NDArray[np.generic], ranks: int = 10_000, samples: int = 99, seed: int = 0, support: int = 200_000
+) -> tuple[float, float]:
+    """Distance of a text to its own fitted zeta law, and its Monte-Carlo p-value.
+
+    The null is that the text's tokens are independent draws from that law; each sample of as many tokens is ranked and
+    fitted anew, as the text was (Meister & Cotterell 2021, algorithm 1). p = (1 + c)/(1 + samples). Ranks beyond
+    ``support`` are drawn as one.
+
+    Returns
+    -------
+    (distance, p)
+
+    >>> rng = np.random.default_rng(0)
+    >>> sample = np.bincount(rng.zipf(2.0, 3000).clip(max=10**6))
+    >>> monte_carlo_p(sample)[1] > 0.05
+    True
+    """
+    ordered = ranked(np.asarray(counts, dtype=np.float64)[None])
+    ordered = ordered[:, : int((ordered > 0).sum())]
+    observed = float(ks_own_law(ordered, ranks)[0])
+    law = law_shares(exponents(ordered), support)[0]
+    mass = np.append(np.diff(law, prepend=0.0), max(1 - law[-1], 0.0))
+    rng = np.random.default_rng(seed)
+    extreme = 0
+    for _ in range(samples):
+        sample = rng.multinomial(int(ordered.sum()), mass / mass.sum()).astype(np.float64)
+        drawn = ranked(sample[sample > 0][None])
+        extreme += float(ks_own_law(drawn, ranks)[0]) >= observed
+    return observed, (1 + extreme) / (1 + samples)

@@ -11,6 +11,7 @@ import momus
 from momus import Corpus
 from momus.blocks import jackknife
 from momus.errors import FittingError
+from momus.rows import number
 from momus.streams import Stream, blocks
 from momus.tokens import get_tokenizer
 from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope, curves
@@ -116,7 +117,7 @@ def test_productivity_literally(order):
 
 def test_numbering_without_room_to_pack():
     keys = np.array([2**60, 5, 2**60, 5, 7])
-    numbers, first, second = curves.number(keys)
+    numbers, first, second = number(keys)
     assert numbers.tolist() == [2, 0, 2, 0, 1]
     assert sorted(first.tolist()) == [0, 1, 4]
     assert sorted(second.tolist()) == [2, 3]

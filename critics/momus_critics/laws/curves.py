@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.rows import number
 from momus.streams import Stream
 from momus_critics.laws.fitting import Floats, geometric_grid
 
@@ -146,25 +147,3 @@ def _hapax_share(first: Positions, second: Positions, n: int, points: int) -> Cu
     grid = np.unique(np.geomspace(min(100, max(n, 1)), max(n, 1), points).astype(np.int64))
     hapaxes = np.searchsorted(np.sort(first), grid) - np.searchsorted(np.sort(second), grid)
     return grid.astype(np.float64), hapaxes / grid
-
-
-def number(keys: Positions) -> tuple[Positions, Positions, Positions]:
-    """Number equal keys alike: (number of each key, where each type first occurs, where it occurs again).
-
-    Key and position are packed into one integer where 63 bits hold both, so that one plain sort does all.
-    """
-    n = len(keys)
-    bits = max(n - 1, 1).bit_length()
-    if n and int(keys.max()).bit_length() + bits <= 63:
-        packed = np.sort(keys << bits | np.arange(n))
-        order, ordered = packed & ((1 << bits) - 1), packed >> bits
-    else:
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-    new = np.ones(n, dtype=bool)
-    new[1:] = ordered[1:] != ordered[:-1]
-    again = np.zeros(n, dtype=bool)
-    again[1:] = new[:-1] & ~new[1:]
-    numbers = np.empty(n, dtype=np.int64)
-    numbers[order] = np.cumsum(new) - 1
-    return numbers, order[new], order[again]

@@ -1,0 +1,212 @@
+"""Shares of a kind of token in each document: stopwords, symbols."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.errors import UsageError
+from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
+from momus.inference import Statistic, kolmogorov_smirnov, mean
+from momus.rows import Counted, Rows, group_sums
+from momus.scores import LogPrior
+from momus.summary import Pooled
+from momus.token_critic import TokenCritic
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt")
+DIGITS = 6
+"""Shares are compared after rounding to so many digits, which makes equal shares equal."""
+
+
+@dataclass(frozen=True)
+class TokenCounts:
+    """Of each document: how many tokens are of the kind, int64 (n,), and how many there are."""
+
+    hits: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """hits / tokens."""
+        return self.hits / self.tokens
+
+
+class TokenShare(TokenCritic[TokenCounts]):
+    """z is how many of a document's tokens are of one kind; P_c(z) is beta-binomial given the number of tokens.
+
+    The beta-binomial is fitted by maximum likelihood; real and generated text are compared by the Kolmogorov–Smirnov
+    distance between their distributions of shares, and by the difference of mean shares (Meister & Cotterell 2021).
+    """
+
+    headline = "ks"
+    kind = "of the kind"
+
+    @abstractmethod
+    def is_hit(self, vocabulary: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether each word of a vocabulary is of the kind."""
+
+    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+        """Fit the two parameters of the beta distribution of shares."""
+        z = self._count(real)
+        kept = z.tokens > 0
+        self.alpha_, self.beta_ = fit_beta_binomial(z.hits[kept], z.tokens[kept])
+        return self
+
+    def _count(self, corpus: Corpus) -> TokenCounts:
+        table = corpus.tokens(self.tokenizer)
+        hits = group_sums(self.is_hit(table.vocabulary).astype(np.int64)[table.ids], table.offsets)
+        return TokenCounts(np.asarray(hits, dtype=np.int64), table.lengths)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without a token have no share."""
+        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
+
+    def project(self, batch: Corpus) -> TokenCounts:
+        """Count tokens of the kind."""
+        return self._count(batch)
+
+    def log_prior(self, latents: TokenCounts) -> LogPrior:
+        """log P_c(hits | tokens)."""
+        from scipy.stats import betabinom
+
+        return LogPrior.of_vectors(betabinom.logpmf(latents.hits, latents.tokens, self.alpha_, self.beta_))
+
+    def rows(self, latents: TokenCounts) -> Mapping[str, Rows]:
+        """The share as a count of one (for KS) and as a number (for the mean)."""
+        shares = latents.shares
+        return {
+            "shares": Counted.of_values(np.round(shares, DIGITS)),
+            "share": np.column_stack([shares, np.ones(len(shares))]),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """KS distance between the two distributions of shares; difference of mean shares."""
+        return (
+            Statistic("ks", "shares", "distance", kolmogorov_smirnov),
+            Statistic("mean_share", "share", "value", mean, effect="hedges_g"),
+        )
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Cumulative distributions, and quantiles side by side."""
+        curves: list[Series] = []
+        rows: list[tuple[Cell, ...]] = []
+        for role, summary in both(real, generated):
+            table = sorted((float(k), v) for k, v in summary.counts["shares"].items())
+            shares, counts = np.array([k for k, _ in table]), np.array([v for _, v in table])
+            cumulated = np.cumsum(counts) / counts.sum()
+            pick = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, 201)).clip(0, len(shares) - 1))
+            curves.append(Series(role, shares[pick].tolist(), cumulated[pick].tolist(), role, "steps"))
+            quantiles = [float(shares[np.searchsorted(cumulated, q - 1e-12)]) for q in QUANTILES]
+            rows.append((role, int(counts.sum()), float(shares @ counts / counts.sum()), *quantiles))
+        columns = ("text", "documents", "mean", *(f"{q:.0%}" for q in QUANTILES))
+        title = f"Share of tokens that are {self.kind}"
+        return [
+            Chart(f"{self.name}-distribution", title, Axis("share"), Axis("share of documents"), curves),
+            Table(f"{self.name}-quantiles", title, columns, rows),
+        ]
+
+
+def fit_beta_binomial(hits: NDArray[np.int64], tokens: NDArray[np.int64]) -> tuple[float, float]:
+    """Maximum-likelihood α and β, both bounded to [1e-4, 1e5] (a share that never varies has no finite maximum).
+
+    >>> rng = np.random.default_rng(0)
+    >>> n = np.full(4000, 50)
+    >>> a, b = fit_beta_binomial(rng.binomial(n, rng.beta(2, 6, 4000)), n)
+    >>> round(a), round(b)
+    (2, 6)
+    """
+    from scipy.optimize import minimize
+    from scipy.special import betaln
+
+    pairs, weight = np.unique(np.column_stack([hits, tokens]), axis=0, return_counts=True)
+    k, n = pairs[:, 0], pairs[:, 1]
+    share = (hits.sum() + 0.5) / (tokens.sum() + 1.0)
+
+    def loss(log_parameters: NDArray[np.float64]) -> float:
+        a, b = np.exp(log_parameters)
+        return float(-(weight @ (betaln(k + a, n - k + b) - betaln(a, b))) / weight.sum())
+
+    start = np.log([10 * share, 10 * (1 - share)])
+    bounds = [(np.log(1e-4), np.log(1e5))] * 2
+    found = minimize(loss, np.clip(start, *bounds[0]), method="L-BFGS-B", bounds=bounds)
+    a, b = np.exp(found.x)
+    return float(a), float(b)
+
+
+@lru_cache
+def stopwords(language: str) -> frozenset[str]:
+    """The stopwords of a language (lists of two BSD-3 packages; see ``stopwords/SOURCE.txt``).
+
+    Raises
+    ------
+    UsageError
+        There is no list for it.
+
+    >>> "the" in stopwords("en"), "und" in stopwords("de")
+    (True, True)
+    """
+    if language not in LANGUAGES:
+        raise UsageError(
+            f"no stopwords for language {language!r}",
+            hint=f"choose one of {', '.join(LANGUAGES)}, or give a list of your own as parameter `words`",
+        )
+    text = (files("momus_critics") / "stopwords" / f"{language}.txt").read_text(encoding="utf-8")
+    return frozenset(text.split("\n")) - {""}
+
+
+class StopwordShare(TokenShare):
+    """z is how many tokens of a document are stopwords.
+
+    Parameters
+    ----------
+    tokens, lower
+        See `TokenCritic`.
+    language
+        Of the list of stopwords.
+    words
+        A list of one's own, instead.
+    """
+
+    name = "stopword-share"
+    axis = "share of stopwords"
+    question = "Do function words take the same part of a text as in real text? z is the number of stopwords."
+    kind = "stopwords"
+
+    def __init__(
+        self, *, tokens: str = "words", lower: bool = True, language: str = "en", words: list[str] | None = None
+    ) -> None:
+        super().__init__(tokens=tokens, lower=lower)
+        self.language = language
+        self.words = words
+
+    def is_hit(self, vocabulary: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether each word is a stopword, whatever its case."""
+        known = frozenset(self.words) if self.words is not None else stopwords(self.language)
+        return np.fromiter((w.lower().replace("’", "'") in known for w in vocabulary), bool, len(vocabulary))
+
+
+class SymbolShare(TokenShare):
+    """z is how many tokens of a document hold no letter: punctuation, digits, other symbols."""
+
+    name = "symbol-share"
+    axis = "share of symbols"
+    question = (
+        "Do punctuation and numbers take the same part of a text as in real text? z is the number of such tokens."
+    )
+    kind = "symbols"
+
+    def is_hit(self, vocabulary: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether each word is without a letter."""
+        return np.fromiter((not any(map(str.isalpha, w)) for w in vocabulary), bool, len(vocabulary))
