@@ -125,9 +125,8 @@ def main() -> None:
         print(f"peer {name}: {value:.4f} in {seconds:.2f} s; ours {ours[0]:.4f}, {seconds / ours[1]:.1f} times faster")
     value, seconds = timed(lambda: [peer_productivity(words, n) for n in range(1, 6)][1])
     ours = found["productivity 1–5"]
-    print(
-        f"peer productivity 1–5: {value:.4f} in {seconds:.2f} s; ours {ours[0]:.4f}, {seconds / ours[1]:.1f} times faster"
-    )
+    faster = seconds / ours[1]
+    print(f"peer productivity 1–5: {value:.4f} in {seconds:.2f} s; ours {ours[0]:.4f}, {faster:.1f} times faster")
 
     counts = stream.counts.astype(float)
     exponent, ours_fit = timed(lambda: zipf.fit_exponent(counts))
@@ -144,6 +143,8 @@ def main() -> None:
     more = all_laws(long)
     grown = sum(s for _, s in more.values())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    for name, (_, seconds) in more.items():
+        print(f"  {name:<18}{seconds:8.3f} s, {seconds / found[name][1]:.1f} times as long")
     print(f"{arguments.times} times the text: {grown:.1f} s, {grown / total:.1f} times as long; peak {peak:.2f} GB")
 
 

@@ -92,7 +92,7 @@ def _equal_pairs(text: NDArray[np.unsignedinteger], length: int) -> int:
 
 def _sum_of_squares(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> int:
     windows = len(text) // length
-    step = max(1, TABLE // alphabet)
+    step = max(1, min(TABLE // alphabet, TABLE // length))
     total = 0
     for start in range(0, windows, step):
         n = min(step, windows - start)
