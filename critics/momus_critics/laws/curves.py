@@ -16,7 +16,7 @@ from momus_critics.laws.fitting import Floats, geometric_grid
 
 Curve = tuple[Floats, Floats]
 Positions = NDArray[np.int64]
-TABLE = 1 << 22
+TABLE = 1 << 20
 """Entries of a table of counts that are kept at a time."""
 PAIRS = 40
 """Windows up to this length are counted by comparing pairs of characters."""
