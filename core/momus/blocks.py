@@ -68,9 +68,7 @@ def judge_blocks(
 ) -> list[Verdict]:
     """Verdicts of a critic of blocks: its laws by the jackknife, and Latent NLL of blocks by permutation."""
     rows = [_law_verdict(critic, law, real, generated, confidence) for law in critic.laws()]
-    if real.n_scored and generated.n_scored:
-        rows.append(_nll_verdict(critic, real, generated, confidence, seed))
-    return rows
+    return [*rows, _nll_verdict(critic, real, generated, confidence, seed)]
 
 
 def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated: Scores, confidence: float) -> Verdict:
@@ -145,6 +143,10 @@ def _groups(critic: Critic[Any], scores: Scores) -> int:
 
 
 def _nll_verdict(critic: Critic[Any], real: Scores, generated: Scores, confidence: float, seed: int) -> Verdict:
+    fewest = min(real.n_scored, generated.n_scored)
+    if fewest < LEAST_GROUPS:
+        null = f"not tested: {fewest} scored blocks on a side, at least {LEAST_GROUPS} are needed"
+        return _row(critic, "latent_nll", real, generated, method="not tested", null=null)
     (found,) = compare_rows(
         [Statistic("latent_nll", "latent_nll", "value", mean, effect="hedges_g")],
         {"latent_nll": real.test_rows()["latent_nll"]},

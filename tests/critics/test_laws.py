@@ -137,6 +137,28 @@ def test_streams_of_parts_add_up_to_the_stream_of_the_whole(parts):
         assert np.allclose(a[:, np.lexsort(a)], b[:, np.lexsort(b)])
 
 
+def _part_of(texts):
+    """Summarise texts in a process of their own."""
+    return Stream.of(Corpus.from_texts(texts).tokens(get_tokenizer("whitespace", lower=False)))
+
+
+def test_seven_processes_give_what_one_does():
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    texts = [" ".join(f"w{w}" for w in toy(i, n=3000, types=700).ids) for i in range(7)]
+    with ProcessPoolExecutor(7, mp_context=get_context("fork")) as pool:
+        parts = list(pool.map(_part_of, [[t] for t in texts]))
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    whole = _part_of(texts)
+    assert np.array_equal(whole.ids, total.ids)
+    assert list(whole.vocabulary) == list(total.vocabulary)
+    for critic in (ZipfSlope(), Heaps(), Ebeling(), Taylor(segment=300), Productivity()):
+        assert critic.line(whole) == critic.line(total)
+
+
 @pytest.mark.parametrize("batch", [None, 1, 3])
 def test_a_text_in_batches_is_the_text_in_one_piece(batch):
     texts = [" ".join(f"w{w}" for w in toy(i, n=4000, types=900).ids) for i in range(7)]
