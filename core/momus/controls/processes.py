@@ -1,9 +1,11 @@
-"""Random processes of words with known laws: Simon's, and Pitman and Yor's."""
+"""Random processes with known laws: Simon's, Pitman and Yor's, and a hidden Markov chain."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 
 
 def simon(n: int, alpha: float, seed: int) -> NDArray[np.int32]:
@@ -89,3 +91,44 @@ def _openings(n: int, discount: float, strength: float, uniform: NDArray[np.floa
             new[t] = True
             words += 1
     return new
+
+
+def hidden_markov(
+    transitions: Floats, emissions: Floats, first: int, sequences: int, length: int, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sample a hidden Markov chain that starts after state ``first``.
+
+    Parameters
+    ----------
+    transitions
+        (K, K), rows sum to 1.
+    emissions
+        (K, G), rows sum to 1.
+
+    Returns
+    -------
+    States and emitted numbers, both int64 (sequences, length).
+
+    >>> states, emitted = hidden_markov(np.eye(2)[::-1], np.eye(2), 0, sequences=1, length=4, seed=0)
+    >>> states.tolist(), emitted.tolist()
+    ([[1, 0, 1, 0]], [[1, 0, 1, 0]])
+    """
+    rng = np.random.default_rng(seed)
+    moves, inside = np.cumsum(transitions, axis=1), np.cumsum(emissions, axis=1)
+    states = np.empty((sequences, length), dtype=np.int64)
+    emitted = np.empty_like(states)
+    before = np.full(sequences, first, dtype=np.int64)
+    for m in range(length):
+        before = _choose(moves, before, rng.random(sequences))
+        states[:, m] = before
+        emitted[:, m] = _choose(inside, before, rng.random(sequences))
+    return states, emitted
+
+
+def _choose(cumulated: Floats, rows: NDArray[np.int64], u: Floats) -> NDArray[np.int64]:
+    """Draw from the distribution of each row, whose running sums are given; what has probability 0 is never drawn."""
+    out = np.empty(len(rows), dtype=np.int64)
+    for k in np.unique(rows):
+        mine = np.flatnonzero(rows == k)
+        out[mine] = np.searchsorted(cumulated[k], u[mine] * cumulated[k, -1], side="right")
+    return out

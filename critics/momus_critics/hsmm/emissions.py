@@ -164,12 +164,16 @@ class NGramTable(Emission):
     ----------
     log_probabilities
         (G, K): log P(segment | state, duration); −inf where a state does not emit the segment.
+    lengths
+        int64 (G,): symbols of each segment. A state's distribution sums to 1 over the segments of each length; without
+        lengths, every segment is taken to be of every length.
     """
 
     wants_segments = True
 
-    def __init__(self, log_probabilities: Tensor, smoothing: float = 0.0) -> None:
+    def __init__(self, log_probabilities: Tensor, lengths: Tensor | None = None, smoothing: float = 0.0) -> None:
         self.log_probabilities, self.smoothing = log_probabilities, smoothing
+        self.lengths = torch.zeros(len(log_probabilities), dtype=torch.long) if lengths is None else lengths
         self.begin()
 
     def scorer(self, x: Tensor) -> SegmentScores:
@@ -195,8 +199,9 @@ class NGramTable(Emission):
             self._counts.index_add_(0, numbers[known], mass.reshape(-1, mass.shape[-1])[known])
 
     def update(self) -> None:
-        """Relative frequencies, within each state."""
+        """Relative frequencies, within each state and length."""
         counts = self._counts + self.smoothing * torch.isfinite(self.log_probabilities)
-        total = counts.sum(dim=0, keepdim=True)
+        by_length = counts.new_zeros((int(self.lengths.max()) + 1, counts.shape[1]))
+        total = by_length.index_add_(0, self.lengths, counts)[self.lengths]
         fresh = (counts / total.clamp_min(1e-300)).log()
         self.log_probabilities = torch.where(total > 0, fresh, self.log_probabilities)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -71,16 +71,27 @@ class HSMM:
         curve: list[float] = []
         sequences = sum(len(n) for _, n in batches)
         for step in range(steps):
-            curve.append(self._step(batches))
+            curve.append(self.step(batches))
             if report is not None:
                 report(step, curve[-1])
             if len(curve) > 1 and curve[-1] - curve[-2] < tolerance * sequences:
                 break
         return curve
 
-    def _step(self, batches: Sequence[Batch]) -> float:
+    def step(self, batches: Iterable[Batch], ends: bool = True) -> float:
+        """Take one step of EM.
+
+        Parameters
+        ----------
+        ends
+            Whether ends are part of the process; else ``final`` stays as it is and transitions sum to 1 without it.
+
+        Returns
+        -------
+        The total log-likelihood before the step, in nats.
+        """
         p = self.parameters
-        initial, final = torch.zeros_like(p.initial), torch.zeros_like(p.final)
+        initial, last = torch.zeros_like(p.initial), torch.zeros_like(p.final)
         transition, duration = torch.zeros_like(p.transition), torch.zeros_like(p.duration)
         self.emission.begin()
         total = 0.0
@@ -90,21 +101,24 @@ class HSMM:
             found = posterior(p, self.emission.scorer(x), lengths, keep)
             total += float(found.log_likelihood.double().sum())
             initial += found.initial.sum(dim=0)
-            final += found.final.sum(dim=0)
+            last += found.final.sum(dim=0)
             transition += found.transitions
             duration += found.durations
             self.emission.collect(x, found, segments)
         self.emission.update()
-        self.parameters = self._normalized(initial, transition, duration, final)
+        self.parameters = self._normalized(initial, transition, duration, last if ends else None)
         return total
 
-    def _normalized(self, initial: Tensor, transition: Tensor, duration: Tensor, final: Tensor) -> Parameters:
+    def _normalized(self, initial: Tensor, transition: Tensor, duration: Tensor, final: Tensor | None) -> Parameters:
         p, s = self.parameters, self.smoothing
         initial = initial + s * torch.isfinite(p.initial)
-        leaving = torch.cat([transition, final[:, None]], dim=1)
-        possible = torch.cat([p.transition, p.final[:, None]], dim=1)
-        leaving = _rows(leaving + s * torch.isfinite(possible), possible)
         lasting = _rows(duration + s * torch.isfinite(p.duration), p.duration)
+        if final is None:
+            leaving = _rows(transition + s * torch.isfinite(p.transition), p.transition)
+            return Parameters((initial / initial.sum()).log(), leaving, lasting, p.final)
+        counts = torch.cat([transition, final[:, None]], dim=1)
+        possible = torch.cat([p.transition, p.final[:, None]], dim=1)
+        leaving = _rows(counts + s * torch.isfinite(possible), possible)
         return Parameters(
             (initial / initial.sum()).log(), leaving[:, :-1].contiguous(), lasting, leaving[:, -1].clone()
         )
