@@ -15,7 +15,7 @@ from momus.devices import resolve_device
 from momus.errors import FittingError, UsageError
 from momus.judging import judge
 from momus.plugins import critic_names, make_critics
-from momus.progress import Reporter, Timed, default_reporter
+from momus.progress import Reporter, Timed, default_reporter, reporting
 from momus.reading import read_corpus
 from momus.results import CriticResult, count_unscored, find_outliers
 from momus.scores import Scores
@@ -289,7 +289,7 @@ def _run_critic(
         for corpus in (texts.fit, texts.real, *texts.generated):
             with timed.stage(f"tokenizing {corpus.name}"):
                 corpus.tokens(critic.tokenizer)
-    with timed.stage(f"fitting {critic.name}"):
+    with reporting(timed.inner), timed.stage(f"fitting {critic.name}"):
         critic.fit(texts.fit)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 Advance = Callable[[int], None]
@@ -88,6 +89,29 @@ class Timed:
         finally:
             kind = label.split(" ", 1)[0]
             self.seconds[kind] = self.seconds.get(kind, 0.0) + time.perf_counter() - start
+
+
+_SILENT = Silent()
+_CURRENT: ContextVar[Reporter] = ContextVar("reporter", default=_SILENT)
+
+
+@contextmanager
+def reporting(reporter: Reporter) -> Iterator[None]:
+    """Send whatever `stage` reports in this context to a reporter."""
+    token = _CURRENT.set(reporter)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def stage(label: str, total: int | None = None) -> AbstractContextManager[Advance]:
+    """Begin a stage inside a critic's own long work (steps of EM, epochs), for whoever listens.
+
+    >>> with stage("EM", 10) as advance:
+    ...     advance(1)
+    """
+    return _CURRENT.get().stage(label, total)
 
 
 def default_reporter(show: bool | None = None) -> Reporter:

@@ -82,7 +82,7 @@ def test_posterior_is_proper_and_learns():
     assert p.shape == (120, 4)
     assert np.allclose(p.sum(axis=1), 1)
     assert (p.argmax(axis=1) == labels).all()
-    assert posterior.held_out_accuracy_ == 1.0
+    assert posterior.held_out["accuracy"] == 1.0
 
 
 def test_titles():

@@ -10,6 +10,7 @@ import typer
 
 from momus.cli import EXIT_CODES
 from momus.cli.check import check
+from momus.cli.prepare import prepare
 
 app = typer.Typer(
     name="momus",
@@ -199,13 +200,14 @@ def fit(
     import momus as m
     from momus.devices import resolve_device
     from momus.plugins import make_critics
-    from momus.progress import default_reporter
+    from momus.progress import default_reporter, reporting
 
     (made,) = make_critics([critic], _config(config))
     if made.uses_device:
         made.to(resolve_device(device))
     corpus = m.read_corpus(real, name="fit", field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
-    with default_reporter().stage(f"fitting {critic}"):
+    reporter = default_reporter()
+    with reporting(reporter), reporter.stage(f"fitting {critic}"):
         made.fit(corpus)
     made.save(out)
     left = made.fitted_on_["left_out"]
@@ -316,3 +318,4 @@ def demo(
 
 
 app.command(epilog=EXIT_CODES)(check)
+app.command(epilog=EXIT_CODES)(prepare)

@@ -16,13 +16,15 @@ from momus.evidence import Evidence, MarkedDocument
 from momus.fitted import Fitted
 from momus.inference import Statistic, mean
 from momus.latents import StateSequences
+from momus.posteriors import SectionPosterior, adapter_names, make_adapter
 from momus.rows import Rows
 from momus.scores import LogPrior
 from momus.summary import Pooled
+from momus.texts import normalize_title
 from momus.tokens import Tokenizer, get_tokenizer
 from momus_critics.sections import chain, evidence
-from momus_critics.sections.posterior import LinearPosterior, SectionPosterior
-from momus_critics.sections.titles import OTHER, frequent_titles, normalize_title
+from momus_critics.sections.posterior import LinearPosterior
+from momus_critics.sections.titles import OTHER, frequent_titles
 
 UNLIKELY = 0.01
 """A transition with a smaller probability is a transition error (Deng et al. 2022, section 4)."""
@@ -39,8 +41,12 @@ class Sections(Critic[StateSequences]):
     Parameters
     ----------
     posterior
-        ``linear`` (TF-IDF and logistic regression on a section's text), or ``titles`` (the titles themselves, for
-        text whose titles can be trusted on both sides).
+        ``linear`` (TF-IDF and logistic regression on a section's text), ``titles`` (the titles themselves, for text
+        whose titles can be trusted on both sides), or an adapter: ``transformers`` fine-tunes an encoder.
+    model
+        The adapter's model: a folder, or a name on a model hub.
+    options
+        More parameters of the adapter, such as ``{"epochs": 3, "rate": 2e-5}``.
     expectation
         ``exact`` under the whole posterior, or ``map``: the most probable type of each section only.
     min_documents
@@ -59,11 +65,14 @@ class Sections(Critic[StateSequences]):
     )
     sequence = True
     needs = 5
+    uses_device = True
 
     def __init__(
         self,
         *,
         posterior: str = "linear",
+        model: str = "",
+        options: dict[str, Any] | None = None,
         expectation: str = "exact",
         min_documents: int = 5,
         tokens: str = "words",
@@ -73,6 +82,8 @@ class Sections(Critic[StateSequences]):
         seed: int = 0,
     ) -> None:
         self.posterior = posterior
+        self.model = model
+        self.options = options
         self.expectation = expectation
         self.min_documents = min_documents
         self.tokens = tokens
@@ -84,7 +95,7 @@ class Sections(Critic[StateSequences]):
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The tokenizer of the posterior; titles need none."""
-        return None if self.posterior == "titles" else get_tokenizer(self.tokens, self.lower)
+        return get_tokenizer(self.tokens, self.lower) if self.posterior == "linear" else None
 
     @property
     def states(self) -> int:
@@ -95,13 +106,17 @@ class Sections(Critic[StateSequences]):
         """Make the unfitted posterior."""
         if attribute != "posterior_":
             return super().component(attribute)
+        if self.posterior != "linear":
+            given = {"model": self.model, "seed": self.seed, **(self.options or {})}
+            return make_adapter("posterior", self.posterior, given, own=("linear", "titles"))
         return LinearPosterior(
             tokens=self.tokens, lower=self.lower, features=self.features, penalty=self.penalty, seed=self.seed
         )
 
     def _check_parameters(self) -> None:
+        posteriors = ("linear", "titles", *adapter_names("posterior"))
         for name, value, allowed in (
-            ("posterior", self.posterior, ("linear", "titles")),
+            ("posterior", self.posterior, posteriors),
             ("expectation", self.expectation, ("exact", "map")),
         ):
             if value not in allowed:
@@ -126,9 +141,9 @@ class Sections(Critic[StateSequences]):
         relative = (position + 0.5) / np.repeat(np.diff(offsets), np.diff(offsets))
         totals = np.bincount(labels, relative, self.states)
         self.positions_ = totals / np.maximum(np.bincount(labels, minlength=self.states), 1)
-        if self.posterior == "linear":
-            part = self.component("posterior_")
-            assert isinstance(part, LinearPosterior)
+        if self.posterior != "titles":
+            part: Any = self.component("posterior_")
+            part.device = self.device
             self.posterior_: Any = part.fit(titled, labels, self.states)
         return self
 
@@ -166,6 +181,7 @@ class Sections(Critic[StateSequences]):
         offsets = _offsets(batch)
         if self.posterior == "titles":
             return StateSequences(self._labels(_normalized(batch)[0]), offsets)
+        self.posterior_.device = self.device
         posterior: SectionPosterior = self.posterior_
         marginals = posterior.predict(batch)
         states = marginals.argmax(axis=1)
@@ -220,10 +236,12 @@ class Sections(Critic[StateSequences]):
     def notes(self) -> list[str]:
         """How good the posterior is on sections that it was not fitted on."""
         notes = [f"{self.states} section types, smoothing constant {self.constant_:.3g}."]
-        part = self.posterior_ if self.posterior != "titles" else None
-        if part is not None and hasattr(part, "held_out_accuracy_"):
-            share, n = part.held_out_accuracy_, part.held_out_sections_
-            notes.append(f"Posterior: {share:.1%} of {n:,} held-out real sections get their type right.")
+        found = self.posterior_.held_out if self.posterior != "titles" else {}
+        if found:
+            notes.append(
+                f"Posterior {self.posterior}: {found['accuracy']:.1%} of {found['sections']:,.0f} held-out real "
+                f"sections get their type right; expected calibration error {found['calibration_error']:.3f}."
+            )
         return notes
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

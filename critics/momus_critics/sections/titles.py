@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -10,19 +9,6 @@ from numpy.typing import NDArray
 
 OTHER = "<other>"
 """The state of titles that are too rare, unknown, or missing: scored like any other, never skipped."""
-
-_NUMBERING = re.compile(r"^\s*(?:\(?(?:\d+(?:\.\d+)*|[ivxlc]+|[a-z])[.):]\s*)+", re.IGNORECASE)
-_NOT_LETTERS = re.compile(r"[^\w\s'’&/-]|[\d_]")
-
-
-def normalize_title(title: str | None) -> str:
-    """Lower-case a title and strip numbering, digits and punctuation.
-
-    >>> [normalize_title(t) for t in ("2.1 Test Cases:", "IV. Results", "Copyright 2020", None)]
-    ['test cases', 'results', 'copyright', '']
-    """
-    text = _NUMBERING.sub("", title or "")
-    return " ".join(_NOT_LETTERS.sub(" ", text).casefold().split())
 
 
 def frequent_titles(titles: Sequence[str], documents: NDArray, least: int) -> list[str]:  # type: ignore[type-arg]
