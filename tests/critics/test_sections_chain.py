@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from momus import Corpus
-from momus_critics.sections import chain
+from momus.texts import normalize_title
+from momus_critics.sections import chain, joint
 from momus_critics.sections.posterior import LinearPosterior
-from momus_critics.sections.titles import frequent_titles, normalize_title
+from momus_critics.sections.titles import frequent_titles
 
 
 def random_batch(seed: int, k: int = 3, lengths=(1, 4, 2)):
@@ -24,7 +25,8 @@ def test_expected_log_prior_equals_enumeration(seed):
     marginals, offsets, p = random_batch(seed)
     k = marginals.shape[1]
     with np.errstate(divide="ignore"):
-        found = chain.weighted_sum(np.log(p), marginals, offsets)
+        z = joint.factorised(marginals.argmax(axis=1), offsets, marginals, np.full(k, 1 / k), p)
+        found = z.expected_sum(np.log(p))
     for d, (start, stop) in enumerate(pairwise(offsets)):
         expected = 0.0
         for z in product(range(k), repeat=stop - start):
@@ -36,11 +38,43 @@ def test_expected_log_prior_equals_enumeration(seed):
 
 def test_expected_counts_equal_counts_of_certain_states():
     states, offsets, k = np.array([0, 2, 2, 1, 0]), np.array([0, 1, 4, 5]), 3
-    certain = chain.expected_count(np.eye(k)[states], offsets)
+    flat = np.full(k, 1 / k)
+    certain = joint.factorised(
+        states, offsets, None, flat, chain.smooth(np.zeros((k + 1, k + 1)), 1.0)
+    ).expected_count()
     assert np.array_equal(certain, chain.count(states, offsets, k))
     assert certain.sum() == len(states) + 3
     assert certain[k, 0] == 2
     assert certain[2, 2] == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_posterior_of_the_chain_equals_enumeration(seed):
+    marginals, offsets, p = random_batch(seed, lengths=(3, 1, 4, 2))
+    k = marginals.shape[1]
+    prior = np.random.default_rng(seed + 100).dirichlet(np.ones(k))
+    z = joint.chained(marginals, offsets, prior, p)
+    with np.errstate(divide="ignore"):
+        found = z.expected_sum(np.log(p))
+    counts = np.zeros((k + 1, k + 1))
+    for d, (start, stop) in enumerate(pairwise(offsets)):
+        paths, weights = [], []
+        for s in product(range(k), repeat=stop - start):
+            path = [k, *s, k]
+            e = np.prod([marginals[start + m, c] / prior[c] for m, c in enumerate(s)])
+            paths.append(path)
+            weights.append(e * np.prod([p[a, b] for a, b in pairwise(path)]))
+        total = sum(weights)
+        expected, single = 0.0, np.zeros((stop - start, k))
+        for path, weight in zip(paths, weights, strict=True):
+            expected += weight / total * sum(np.log(p[a, b]) for a, b in pairwise(path))
+            for a, b in pairwise(path):
+                counts[a, b] += weight / total
+            single[np.arange(stop - start), path[1:-1]] += weight / total
+        assert found[d] == pytest.approx(expected)
+        assert z.disorder[d] == pytest.approx(-np.log(total))
+        assert np.allclose(z.marginals[start:stop], single)
+    assert np.allclose(z.expected_count(), counts)
 
 
 def test_all_sequences_up_to_a_length_have_the_probability_of_ending_by_then():

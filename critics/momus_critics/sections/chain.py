@@ -39,24 +39,6 @@ def count(states: NDArray[np.integer], offsets: NDArray[np.int64], k: int) -> Fl
     return flat.reshape(k + 1, k + 1).astype(np.float64)
 
 
-def expected_count(marginals: Floats, offsets: NDArray[np.int64]) -> Floats:
-    """Expected transition counts under a factorised posterior with these marginals (N, K)."""
-    k = marginals.shape[1]
-    total = np.zeros((k + 1, k + 1))
-    inner = _inner(offsets, len(marginals))
-    total[:k, :k] = marginals[:-1][inner].T @ marginals[1:][inner] if len(marginals) > 1 else 0.0
-    total[k, :k] = marginals[offsets[:-1]].sum(axis=0)
-    total[:k, k] = marginals[offsets[1:] - 1].sum(axis=0)
-    return total
-
-
-def _inner(offsets: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
-    """Whether sections m and m + 1 belong to one document, for m = 0 … N − 2."""
-    inner = np.ones(max(n - 1, 0), dtype=bool)
-    inner[offsets[1:-1] - 1] = False
-    return inner
-
-
 def smooth(counts: Floats, constant: float) -> Floats:
     """Transition probabilities: additive smoothing over all possible successors; every row sums to 1.
 
@@ -88,19 +70,3 @@ def choose_constant(train: list[Floats], test: list[Floats]) -> tuple[float, Flo
 def _log_likelihood(probabilities: Floats, counts: Floats) -> float:
     seen = counts > 0
     return float((counts[seen] * np.log(probabilities[seen])).sum())
-
-
-def weighted_sum(matrix: Floats, marginals: Floats, offsets: NDArray[np.int64]) -> Floats:
-    """Expected sum of ``matrix[z_{m−1}, z_m]`` over the transitions of each document, float array (n,).
-
-    The expectation is exact: under a factorised posterior each step is a bilinear form in the marginals. With
-    ``matrix = log P`` this is E log P_c(z).
-    """
-    k = marginals.shape[1]
-    finite = np.where(np.isfinite(matrix), matrix, 0.0)
-    per_step = np.zeros(len(marginals))
-    per_step[1:] = np.einsum("nk,nk->n", marginals[:-1] @ finite[:k, :k], marginals[1:])
-    per_step[offsets[:-1]] = marginals[offsets[:-1]] @ finite[k, :k]
-    totals = np.add.reduceat(per_step, offsets[:-1]) if len(per_step) else np.zeros(0)
-    sums: Floats = totals + marginals[offsets[1:] - 1] @ finite[:k, k]
-    return sums

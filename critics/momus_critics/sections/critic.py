@@ -15,14 +15,14 @@ from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument
 from momus.fitted import Fitted
 from momus.inference import Statistic, mean
-from momus.latents import StateSequences
 from momus.posteriors import SectionPosterior, adapter_names, make_adapter
 from momus.rows import Rows
 from momus.scores import LogPrior
 from momus.summary import Pooled
 from momus.texts import normalize_title
 from momus.tokens import Tokenizer, get_tokenizer
-from momus_critics.sections import chain, evidence
+from momus_critics.sections import chain, evidence, joint
+from momus_critics.sections.joint import ChainLatents
 from momus_critics.sections.posterior import LinearPosterior
 from momus_critics.sections.titles import OTHER, frequent_titles
 
@@ -31,11 +31,11 @@ UNLIKELY = 0.01
 FOLDS = 5
 
 
-class Sections(Critic[StateSequences]):
+class Sections(Critic[ChainLatents]):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
-    Latent NLL is the exact expectation of −log P_c(z) under the factorised posterior, end state included (Deng
-    et al. 2022, section 4). Titles are used to learn the types on real text; text is then projected by
+    Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included (Deng et al. 2022,
+    section 4). Titles are used to learn the types on real text; text is then projected by
     what the sections say, so that untitled generations and titled originals are seen alike.
 
     Parameters
@@ -48,7 +48,8 @@ class Sections(Critic[StateSequences]):
     options
         More parameters of the adapter, such as ``{"epochs": 3, "rate": 2e-5}``.
     expectation
-        ``exact`` under the whole posterior, or ``map``: the most probable type of each section only.
+        ``chain``: under the posterior of the whole chain, P_c(z | x) ∝ P_c(z) Π P(z_m | x_m) / P(z_m); ``exact``: under
+        the classifier's posterior, one section at a time, as in the paper; ``map``: its most probable types only.
     min_documents
         Titles in fewer real documents share the state ``<other>``.
     tokens, lower, features, penalty
@@ -73,7 +74,7 @@ class Sections(Critic[StateSequences]):
         posterior: str = "linear",
         model: str = "",
         options: dict[str, Any] | None = None,
-        expectation: str = "exact",
+        expectation: str = "chain",
         min_documents: int = 5,
         tokens: str = "words",
         lower: bool = True,
@@ -117,7 +118,7 @@ class Sections(Critic[StateSequences]):
         posteriors = ("linear", "titles", *adapter_names("posterior"))
         for name, value, allowed in (
             ("posterior", self.posterior, posteriors),
-            ("expectation", self.expectation, ("exact", "map")),
+            ("expectation", self.expectation, ("chain", "exact", "map")),
         ):
             if value not in allowed:
                 raise UsageError(f"sections: {name} is {value!r}", hint=f"choose one of {', '.join(allowed)}")
@@ -161,6 +162,8 @@ class Sections(Critic[StateSequences]):
             train = [self.counts_ - part for part in test]
         self.constant_, _ = chain.choose_constant(train, test)
         self.transitions_ = chain.smooth(self.counts_, self.constant_)
+        visits = self.counts_[:, :k].sum(axis=0) + 0.5
+        self.shares_ = visits / visits.sum()
 
     def _labels(self, titles: Sequence[str]) -> NDArray[np.int64]:
         index = {title: i for i, title in enumerate(self.titles_)}
@@ -176,58 +179,60 @@ class Sections(Critic[StateSequences]):
                     reasons[i] = "no titles"
         return reasons
 
-    def project(self, batch: Corpus) -> StateSequences:
+    def project(self, batch: Corpus) -> ChainLatents:
         """Infer the type of each section."""
         offsets = _offsets(batch)
         if self.posterior == "titles":
-            return StateSequences(self._labels(_normalized(batch)[0]), offsets)
+            states = self._labels(_normalized(batch)[0])
+            return joint.factorised(states, offsets, None, self.shares_, self.transitions_)
         self.posterior_.device = self.device
         posterior: SectionPosterior = self.posterior_
         marginals = posterior.predict(batch)
-        states = marginals.argmax(axis=1)
-        return StateSequences(states, offsets, marginals if self.expectation == "exact" else None)
+        if self.expectation == "chain":
+            return joint.chained(marginals, offsets, self.shares_, self.transitions_)
+        kept = marginals if self.expectation == "exact" else None
+        return joint.factorised(marginals.argmax(axis=1), offsets, kept, self.shares_, self.transitions_)
 
-    def _marginals(self, latents: StateSequences) -> NDArray[np.float64]:
-        if latents.marginals is not None:
-            return np.asarray(latents.marginals, dtype=np.float64)
-        return np.asarray(np.eye(self.states)[latents.states])
-
-    def log_prior(self, latents: StateSequences) -> LogPrior:
+    def log_prior(self, latents: ChainLatents) -> LogPrior:
         """E log P_c(z), over M sections and the end state: M + 1 scored states."""
         with np.errstate(divide="ignore"):
             log_p = np.log(self.transitions_)
-        values = chain.weighted_sum(log_p, self._marginals(latents), latents.offsets)
-        return LogPrior(values, latents.lengths + 1)
+        return LogPrior(latents.expected_sum(log_p), latents.lengths + 1)
 
-    def entropy(self, latents: StateSequences) -> NDArray[np.float64]:
+    def entropy(self, latents: ChainLatents) -> NDArray[np.float64]:
         """Sum of the entropies of the marginals."""
-        p = self._marginals(latents)
+        if latents.marginals is None:
+            return np.zeros(len(latents))
+        p = np.asarray(latents.marginals, dtype=np.float64)
         h = -np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0)), 0.0).sum(axis=1)
         return np.asarray(np.add.reduceat(h, latents.offsets[:-1]))
 
-    def rows(self, latents: StateSequences) -> Mapping[str, Rows]:
-        """Expected numbers of unlikely and of repeated transitions, each beside the number of transitions."""
-        p, steps = self._marginals(latents), (latents.lengths + 1).astype(np.float64)
+    def rows(self, latents: ChainLatents) -> Mapping[str, Rows]:
+        """Expected numbers of unlikely and of repeated transitions, and disorder, beside the number of transitions."""
+        steps = (latents.lengths + 1).astype(np.float64)
         unlikely = (self.transitions_ < UNLIKELY).astype(np.float64)
         unlikely[-1, -1] = 0.0
         repeats = np.eye(self.states + 1)
         repeats[-1, -1] = 0.0
         return {
-            "unlikely": np.column_stack([chain.weighted_sum(unlikely, p, latents.offsets), steps]),
-            "repeats": np.column_stack([chain.weighted_sum(repeats, p, latents.offsets), steps]),
+            "unlikely": np.column_stack([latents.expected_sum(unlikely), steps]),
+            "repeats": np.column_stack([latents.expected_sum(repeats), steps]),
+            "disorder": np.column_stack([latents.disorder, steps]),
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Share of transition errors, and share of repetitions."""
+        """Share of transition errors, share of repetitions, and disorder: nats a state that the chain explains worse
+        than types drawn independently would (below 0 for text in order).
+        """
         return (
             Statistic("unlikely_share", "unlikely", "value", mean),
             Statistic("repetition_share", "repeats", "value", mean),
+            Statistic("disorder", "disorder", "value", mean),
         )
 
-    def summarize(self, latents: StateSequences) -> Pooled:
+    def summarize(self, latents: ChainLatents) -> Pooled:
         """Expected transition counts."""
-        counts = chain.expected_count(self._marginals(latents), latents.offsets)
-        return Pooled(len(latents), {"transitions": counts})
+        return Pooled(len(latents), {"transitions": latents.expected_count()})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Transition errors, and the matrix of differences."""
