@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Self
 
@@ -10,28 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.corpus import Corpus
-from momus.critic import Critic
 from momus.errors import FittingError, UsageError
-from momus.evidence import Evidence, MarkedDocument
+from momus.evidence import MarkedDocument
 from momus.fitted import Fitted
-from momus.inference import Statistic, mean
 from momus.posteriors import SectionPosterior, adapter_names, make_adapter
-from momus.rows import Rows
-from momus.scores import LogPrior
-from momus.summary import Pooled
 from momus.texts import normalize_title
 from momus.tokens import Tokenizer, get_tokenizer
-from momus_critics.sections import chain, evidence, joint
+from momus_critics.sections import evidence, joint
+from momus_critics.sections.base import ChainCritic
 from momus_critics.sections.joint import ChainLatents
 from momus_critics.sections.posterior import LinearPosterior
 from momus_critics.sections.titles import OTHER, frequent_titles
 
-UNLIKELY = 0.01
-"""A transition with a smaller probability is a transition error (Deng et al. 2022, section 4)."""
-FOLDS = 5
 
-
-class Sections(Critic[ChainLatents]):
+class Sections(ChainCritic):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
     Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included (Deng et al. 2022,
@@ -98,11 +90,6 @@ class Sections(Critic[ChainLatents]):
         """The tokenizer of the posterior; titles need none."""
         return get_tokenizer(self.tokens, self.lower) if self.posterior == "linear" else None
 
-    @property
-    def states(self) -> int:
-        """K, the number of section types."""
-        return len(self.titles_)
-
     def component(self, attribute: str) -> Fitted:
         """Make the unfitted posterior."""
         if attribute != "posterior_":
@@ -136,34 +123,14 @@ class Sections(Critic[ChainLatents]):
                 hint="give more documents with `sections` and `section_names`, or lower min_documents",
             )
         labels = self._labels(titles)
-        offsets = _offsets(titled)
-        self._fit_transitions(labels, offsets, validation)
-        position = np.arange(len(labels)) - np.repeat(offsets[:-1], np.diff(offsets))
-        relative = (position + 0.5) / np.repeat(np.diff(offsets), np.diff(offsets))
-        totals = np.bincount(labels, relative, self.states)
-        self.positions_ = totals / np.maximum(np.bincount(labels, minlength=self.states), 1)
+        held = None if validation is None else _titled(validation)
+        test = (self._labels(_normalized(held)[0]), _offsets(held)) if held is not None and len(held) else None
+        self.learn_chain(labels, _offsets(titled), test, self.seed)
         if self.posterior != "titles":
             part: Any = self.component("posterior_")
             part.device = self.device
             self.posterior_: Any = part.fit(titled, labels, self.states)
         return self
-
-    def _fit_transitions(
-        self, labels: NDArray[np.int64], offsets: NDArray[np.int64], validation: Corpus | None
-    ) -> None:
-        k = self.states
-        self.counts_ = chain.count(labels, offsets, k)
-        held = None if validation is None else _titled(validation)
-        if held is not None and len(held):
-            train, test = [self.counts_], [chain.count(self._labels(_normalized(held)[0]), _offsets(held), k)]
-        else:
-            fold = np.random.default_rng(self.seed).permutation(len(offsets) - 1) % FOLDS
-            test = [_count_documents(labels, offsets, np.flatnonzero(fold == f), k) for f in range(FOLDS)]
-            train = [self.counts_ - part for part in test]
-        self.constant_, _ = chain.choose_constant(train, test)
-        self.transitions_ = chain.smooth(self.counts_, self.constant_)
-        visits = self.counts_[:, :k].sum(axis=0) + 0.5
-        self.shares_ = visits / visits.sum()
 
     def _labels(self, titles: Sequence[str]) -> NDArray[np.int64]:
         index = {title: i for i, title in enumerate(self.titles_)}
@@ -193,51 +160,6 @@ class Sections(Critic[ChainLatents]):
         kept = marginals if self.expectation == "exact" else None
         return joint.factorised(marginals.argmax(axis=1), offsets, kept, self.shares_, self.transitions_)
 
-    def log_prior(self, latents: ChainLatents) -> LogPrior:
-        """E log P_c(z), over M sections and the end state: M + 1 scored states."""
-        with np.errstate(divide="ignore"):
-            log_p = np.log(self.transitions_)
-        return LogPrior(latents.expected_sum(log_p), latents.lengths + 1)
-
-    def entropy(self, latents: ChainLatents) -> NDArray[np.float64]:
-        """Sum of the entropies of the marginals."""
-        if latents.marginals is None:
-            return np.zeros(len(latents))
-        p = np.asarray(latents.marginals, dtype=np.float64)
-        h = -np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0)), 0.0).sum(axis=1)
-        return np.asarray(np.add.reduceat(h, latents.offsets[:-1]))
-
-    def rows(self, latents: ChainLatents) -> Mapping[str, Rows]:
-        """Expected numbers of unlikely and of repeated transitions, and disorder, beside the number of transitions."""
-        steps = (latents.lengths + 1).astype(np.float64)
-        unlikely = (self.transitions_ < UNLIKELY).astype(np.float64)
-        unlikely[-1, -1] = 0.0
-        repeats = np.eye(self.states + 1)
-        repeats[-1, -1] = 0.0
-        return {
-            "unlikely": np.column_stack([latents.expected_sum(unlikely), steps]),
-            "repeats": np.column_stack([latents.expected_sum(repeats), steps]),
-            "disorder": np.column_stack([latents.disorder, steps]),
-        }
-
-    def statistics(self) -> Sequence[Statistic]:
-        """Share of transition errors, share of repetitions, and disorder: nats a state that the chain explains worse
-        than types drawn independently would (below 0 for text in order).
-        """
-        return (
-            Statistic("unlikely_share", "unlikely", "value", mean),
-            Statistic("repetition_share", "repeats", "value", mean),
-            Statistic("disorder", "disorder", "value", mean),
-        )
-
-    def summarize(self, latents: ChainLatents) -> Pooled:
-        """Expected transition counts."""
-        return Pooled(len(latents), {"transitions": latents.expected_count()})
-
-    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Transition errors, and the matrix of differences."""
-        return evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"])
-
     def notes(self) -> list[str]:
         """How good the posterior is on sections that it was not fitted on."""
         notes = [f"{self.states} section types, smoothing constant {self.constant_:.3g}."]
@@ -251,7 +173,7 @@ class Sections(Critic[ChainLatents]):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the most probable types, with transitions below 1 % marked."""
-        return evidence.explain(self, document)
+        return evidence.explain(self, document, document.section_texts.to_pylist())
 
 
 def _offsets(corpus: Corpus) -> NDArray[np.int64]:
@@ -269,11 +191,3 @@ def _normalized(corpus: Corpus) -> tuple[list[str], NDArray[np.int64]]:
     """The normalised title and the document of each section."""
     documents = np.repeat(np.arange(len(corpus)), corpus.section_counts)
     return [normalize_title(t) for t in corpus.section_titles], documents
-
-
-def _count_documents(
-    labels: NDArray[np.int64], offsets: NDArray[np.int64], rows: NDArray[np.int64], k: int
-) -> NDArray[np.float64]:
-    lengths = np.diff(offsets)[rows]
-    picked = np.concatenate([labels[offsets[i] : offsets[i + 1]] for i in rows]) if len(rows) else labels[:0]
-    return chain.count(picked, np.concatenate([[0], np.cumsum(lengths)]), k)

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.corpus import Corpus
-from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
+from momus.evidence import Edge, Evidence, Graph, Heatmap, MarkedDocument, Step, Table
 
 if TYPE_CHECKING:
-    from momus_critics.sections.critic import Sections
+    from momus_critics.sections.base import ChainCritic
 
 SHOWN_TRANSITIONS = 25
 SHOWN_STATES = 16
+SHOWN_EDGES = 16
 START, END = "(start)", "(end)"
 Floats = NDArray[np.float64]
 
 
-def show(critic: Sections, real: Floats, generated: Floats) -> list[Evidence]:
+def show(critic: ChainCritic, real: Floats, generated: Floats) -> list[Evidence]:
     """Evidence from expected transition counts (K + 1, K + 1) of both texts."""
-    return [error_table(critic, real, generated), difference_map(critic, real, generated)]
+    return [
+        error_table(critic, real, generated),
+        difference_graph(critic, real, generated),
+        difference_map(critic, real, generated),
+    ]
 
 
-def _names(critic: Sections) -> tuple[list[str], list[str]]:
+def _names(critic: ChainCritic) -> tuple[list[str], list[str]]:
     return [*critic.titles_, START], [*critic.titles_, END]
 
 
-def error_table(critic: Sections, real: Floats, generated: Floats) -> Table:
+def error_table(critic: ChainCritic, real: Floats, generated: Floats) -> Table:
     """Transitions ranked by what they add to the difference in Latent NLL a state."""
-    from momus_critics.sections.critic import UNLIKELY
+    from momus_critics.sections.base import UNLIKELY
 
     share_r, share_g = real / max(real.sum(), 1e-300), generated / max(generated.sum(), 1e-300)
     p = critic.transitions_
@@ -72,7 +78,34 @@ def _largest(values: Floats, n: int) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if values[i, j] > 0]
 
 
-def difference_map(critic: Sections, real: Floats, generated: Floats) -> Heatmap:
+def difference_graph(critic: ChainCritic, real: Floats, generated: Floats) -> Graph:
+    """Arrows where the share of a transition differs most: P_generated − P_real, over all transitions of a text."""
+    from momus_critics.sections.base import UNLIKELY
+
+    difference = generated / max(generated.sum(), 1e-300) - real / max(real.sum(), 1e-300)
+    sources, targets = _names(critic)
+    largest = np.argsort(-np.abs(difference), axis=None, kind="stable")[:SHOWN_EDGES]
+    edges, used = [], set()
+    for i, j in zip(*np.unravel_index(largest, difference.shape), strict=True):
+        if abs(difference[i, j]) < 5e-4:
+            continue
+        marked = bool(difference[i, j] > 0 and critic.transitions_[i, j] < UNLIKELY)
+        edges.append(Edge(sources[i], targets[j], float(difference[i, j]), marked))
+        used |= {int(i) if i < critic.states else -1, int(j) if j < critic.states else critic.states}
+    order = sorted(used, key=lambda s: critic.positions_[s] if 0 <= s < critic.states else float(s > 0) * 3 - 1)
+    nodes = [START if s < 0 else END if s == critic.states else critic.titles_[s] for s in order]
+    return Graph(
+        "transition-graph",
+        "Where generated text goes instead",
+        nodes,
+        edges,
+        "P_generated − P_real of transitions: wide is large, dashed is fewer than in real text",
+        note=f"The {len(edges)} largest differences; numbers stand on transitions that the critic finds unlikely "
+        f"(P_c < {UNLIKELY}). Clockwise in the order in which real documents have them.",
+    )
+
+
+def difference_map(critic: ChainCritic, real: Floats, generated: Floats) -> Heatmap:
     """P_generated − P_real of each transition between the most frequent types, in the order in which they come."""
     k = critic.states
     weight = critic.counts_[:k].sum(axis=1)
@@ -100,14 +133,20 @@ def _conditional(counts: Floats) -> Floats:
     return np.asarray(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0))
 
 
-def explain(critic: Sections, document: Corpus) -> MarkedDocument | None:
-    """Show the chain of one document, a step a section and one for the end."""
-    from momus_critics.sections.critic import UNLIKELY
+def explain(critic: ChainCritic, document: Corpus, pieces: Sequence[str]) -> MarkedDocument:
+    """Show the chain of one document, a step a section and one for the end.
+
+    Parameters
+    ----------
+    pieces
+        The text of each step but the last.
+    """
+    from momus_critics.sections.base import UNLIKELY
 
     latents = critic.project(document)
     path = [critic.states, *latents.states.tolist(), critic.states]
     sources, targets = _names(critic)
-    texts = [*document.section_texts.to_pylist(), ""]
+    texts = [*pieces, ""]
     steps = []
     for before, after, text in zip(path[:-1], path[1:], texts, strict=True):
         p = float(critic.transitions_[before, after])
