@@ -39,10 +39,16 @@ class Emission(ABC):
 
 
 class _Additive(Emission):
-    """Emissions that add up over the observations of a segment: x is (B, T, V)."""
+    """Emissions that add up over the observations of a segment: x is (B, T, V).
+
+    ``temper`` weighs their log-densities against the prior; 1 is the model as it stands. Below 1, observations are
+    trusted less than independence given the state would have it; the M step is the same.
+    """
+
+    temper: float = 1.0
 
     def scorer(self, x: Tensor) -> SegmentScores:
-        each = self.log_density(x)  # (B, T, K)
+        each = self.temper * self.log_density(x)  # (B, T, K)
         total = torch.cat([torch.zeros_like(each[:, :1]), each.cumsum(dim=1)], dim=1)
 
         def scores(t: int, n: int) -> Tensor:
@@ -64,10 +70,12 @@ class DiagonalGaussian(_Additive):
         (K, V).
     floor
         Smallest variance, which keeps a state from collapsing onto one observation.
+    temper
+        Weight of log-densities.
     """
 
-    def __init__(self, mean: Tensor, variance: Tensor, floor: float = 1e-4) -> None:
-        self.mean, self.variance, self.floor = mean, variance, floor
+    def __init__(self, mean: Tensor, variance: Tensor, floor: float = 1e-4, temper: float = 1.0) -> None:
+        self.mean, self.variance, self.floor, self.temper = mean, variance, floor, temper
         self.begin()
 
     def log_density(self, x: Tensor) -> Tensor:
@@ -76,6 +84,10 @@ class DiagonalGaussian(_Additive):
         constant = -0.5 * (self.variance.log().sum(dim=1) + self.mean.shape[1] * log(2 * pi))
         quadratic = (x * x) @ precision.T - 2 * x @ (self.mean * precision).T + (self.mean**2 * precision).sum(dim=1)
         return constant - 0.5 * quadratic
+
+    def to(self, device: str | torch.device) -> DiagonalGaussian:
+        """Move to a device."""
+        return DiagonalGaussian(self.mean.to(device), self.variance.to(device), self.floor, self.temper)
 
     def begin(self) -> None:
         """Forget the statistics gathered for the next M step."""

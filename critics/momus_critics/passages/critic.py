@@ -1,0 +1,173 @@
+"""The critic of order in text without marks: neither titles nor section breaks are looked at."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.errors import FittingError, UsageError
+from momus.evidence import MarkedDocument
+from momus.fitted import Fitted
+from momus.posteriors import adapter_names, make_adapter
+from momus_critics.passages.features import LsaEmbedder, PlaceFeatures
+from momus_critics.passages.pieces import corpus_pieces, place_classes, split_pieces, state_names
+from momus_critics.passages.segmenter import Segmenter
+from momus_critics.sections import evidence, joint
+from momus_critics.sections.base import ChainCritic
+from momus_critics.sections.joint import ChainLatents
+
+
+class Passages(ChainCritic):
+    """z is a chain of stretches of text, each in one of K states that are found, not given; P_c(z) a Markov chain.
+
+    Text is cut into pieces of some sentences; an embedding of each is projected on the directions that tell where in a
+    document a piece stands; an explicit-duration HSMM, fitted by EM, groups pieces into stretches. Latent NLL is that
+    of the most probable chain of stretches, end included.
+
+    Parameters
+    ----------
+    number
+        K; 0 chooses it by held-out likelihood.
+    words
+        Least words of a piece.
+    most_pieces
+        Pieces of a document that are read.
+    embedder
+        ``lsa`` (latent semantic analysis), or an adapter: ``transformers`` takes an encoder.
+    model, options
+        The adapter's model, and more parameters of it.
+    bins
+        Stretches of a document that the features tell apart.
+    temper
+        Weight of a piece against the chain, see `Segmenter`.
+    seed
+        Seeds the embedding, k-means, and the documents held out.
+    """
+
+    name = "passages"
+    axis = "order of passages"
+    question = (
+        "Do the parts of a running text follow one another as in real documents? z is a chain of stretches found by a "
+        "hidden semi-Markov model over sentences, without titles or breaks."
+    )
+    needs = 10
+    uses_device = True
+
+    def __init__(
+        self,
+        *,
+        number: int = 0,
+        words: int = 60,
+        most_pieces: int = 2000,
+        embedder: str = "lsa",
+        model: str = "",
+        options: dict[str, Any] | None = None,
+        bins: int = 10,
+        temper: float = 0.3,
+        seed: int = 0,
+    ) -> None:
+        self.number = number
+        self.words = words
+        self.most_pieces = most_pieces
+        self.embedder = embedder
+        self.model = model
+        self.options = options
+        self.bins = bins
+        self.temper = temper
+        self.seed = seed
+
+    def component(self, attribute: str) -> Fitted:
+        """Make an unfitted part."""
+        if attribute == "embedder_":
+            if self.embedder == "lsa":
+                return LsaEmbedder(seed=self.seed, **(self.options or {}))
+            return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, own=("lsa",))
+        if attribute == "places_":
+            return PlaceFeatures(bins=self.bins)
+        if attribute == "segmenter_":
+            return Segmenter(states=self.number, temper=self.temper, seed=self.seed)
+        return super().component(attribute)
+
+    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+        """Learn embedding, discriminants, states and transitions from real documents."""
+        if self.embedder not in ("lsa", *adapter_names("embedder")):
+            names = ", ".join(("lsa", *adapter_names("embedder")))
+            raise UsageError(f"passages: embedder is {self.embedder!r}", hint=f"choose one of {names}")
+        pieces, offsets = corpus_pieces(real, self.words, self.most_pieces)
+        if np.median(np.diff(offsets)) < 3:
+            raise FittingError(
+                f"critic 'passages': half of the {len(real)} documents of {real.name!r} have fewer than 3 pieces of "
+                f"{self.words} words",
+                hint="give longer documents, or a smaller `words`",
+            )
+        embedder: Any = self.component("embedder_")
+        embedder.device = self.device
+        self.embedder_: Any = embedder.fit(pieces)
+        x = self.embedder_.embed(pieces)
+        places: Any = self.component("places_")
+        self.places_: Any = places.fit(x, place_classes(offsets, self.bins))
+        features = self.places_.transform(x)
+        segmenter: Any = self.component("segmenter_")
+        segmenter.device = self.device
+        self.segmenter_: Any = segmenter.fit(features, offsets)
+        chains = self.segmenter_.decode(features, offsets)
+        flat = np.concatenate([np.repeat(s, np.diff(b)) for s, b in chains])
+        used = np.unique(flat)
+        self.kept_ = np.full(len(self.segmenter_.mean_), -1, dtype=np.int64)
+        self.kept_[used] = np.arange(len(used))
+        if len(used) < 2:
+            raise FittingError(
+                f"critic 'passages': the documents of {real.name!r} fall into one state",
+                hint="give more real text, longer documents, or another embedder",
+            )
+        self.titles_ = state_names(pieces, self.kept_[flat], len(used))
+        labels, chain_offsets = self._chain(chains)
+        self.learn_chain(labels, chain_offsets, None, self.seed)
+        self.pieces_ = len(pieces)
+        return self
+
+    def _chain(self, chains: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """States, one a stretch, and where documents begin; a state never seen in fitting joins the last one."""
+        states = np.concatenate([self.kept_[s] for s, _ in chains])
+        states = np.where(states < 0, self.kept_.max(), states)
+        return states, np.concatenate([[0], np.cumsum([len(s) for s, _ in chains])]).astype(np.int64)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without a word."""
+        _, offsets = corpus_pieces(batch, self.words, 1)
+        return [None if n else "no words" for n in np.diff(offsets)]
+
+    def _decode(self, batch: Corpus) -> list[Any]:
+        self.embedder_.device = self.segmenter_.device = self.device
+        pieces, offsets = corpus_pieces(batch, self.words, self.most_pieces)
+        return list(self.segmenter_.decode(self.places_.transform(self.embedder_.embed(pieces)), offsets))
+
+    def project(self, batch: Corpus) -> ChainLatents:
+        """Find the most probable chain of stretches."""
+        states, offsets = self._chain(self._decode(batch))
+        return joint.factorised(states, offsets, None, self.shares_, self.transitions_)
+
+    def segment(self, batch: Corpus) -> list[NDArray[np.int64]]:
+        """The state of each piece of each document, in the pieces of `split_pieces`."""
+        self.check_fitted()
+        return [np.repeat(self.kept_[s], np.diff(b)) for s, b in self._decode(batch)]
+
+    def notes(self) -> list[str]:
+        """How many states there are and why."""
+        tried = ", ".join(f"{k:.0f}: {v:.3f}" for k, v in self.segmenter_.curve_)
+        how = f"chosen by held-out log-likelihood a piece ({tried} nats)" if tried else "as asked"
+        return [
+            f"{self.states} states, {how}; named by their most telling words.",
+            f"Fitted on {self.pieces_:,} pieces; smoothing constant {self.constant_:.3g}.",
+        ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show the stretches, with transitions below 1 % marked."""
+        ((_, borders),) = self._decode(document)
+        pieces = split_pieces(document[0].text, self.words)[: self.most_pieces]
+        texts = [" ".join(pieces[a:b]) for a, b in pairwise(borders)]
+        return evidence.explain(self, document, texts)
