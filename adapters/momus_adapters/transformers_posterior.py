@@ -219,6 +219,11 @@ class TransformersPosterior(Fitted):
         network.load_state_dict(state)
         self._network, self._pad = network, int(self._tokenizer.pad_token_id)
 
+    def network(self) -> tuple[Any, Any, int]:
+        """The fine-tuned network in evaluation mode on its device, the tokenizer, and the padding id."""
+        self._restore()
+        return self._network.eval().to(self.device), self._tokenizer, self._pad
+
     def forget(self) -> None:
         """Drop everything that fitting has learned, the network too."""
         super().forget()

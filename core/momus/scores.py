@@ -114,6 +114,27 @@ class Scores:
         ranked: NDArray[np.int64] = rows[order]
         return ranked
 
+    def take(self, rows: NDArray[np.int64], corpus: str | None = None) -> Scores:
+        """Some documents' rows, without scoring them again; there is no summary of a part.
+
+        >>> rows = np.array([1.0, 2.0])
+        >>> whole = Scores("c", "x", ["a", "b"], [None] * 2, rows, np.ones(2, int), [None] * 2)
+        >>> whole.take(np.array([1])).ids
+        ['b']
+        """
+        return Scores(
+            self.critic,
+            corpus or self.corpus,
+            [self.ids[i] for i in rows],
+            [self.prompts[i] for i in rows],
+            self.nll[rows],
+            self.states[rows],
+            [self.reasons[i] for i in rows],
+            {key: take_rows(values, rows) for key, values in self.rows.items()},
+            None,
+            None if self.errors is None else self.errors[rows],
+        )
+
     def table(self) -> pa.Table:
         """Rows as Arrow: corpus, id, critic, nll, states, reason."""
         n = len(self)

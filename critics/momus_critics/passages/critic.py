@@ -66,8 +66,8 @@ class Passages(ChainCritic):
         embedder: str = "lsa",
         model: str = "",
         options: dict[str, Any] | None = None,
-        bins: int = 10,
-        temper: float = 0.3,
+        bins: int = 16,
+        temper: float = 0.2,
         seed: int = 0,
     ) -> None:
         self.number = number

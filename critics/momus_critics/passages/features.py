@@ -30,7 +30,7 @@ class LsaEmbedder(Fitted):
 
     device: str = "cpu"
 
-    def __init__(self, *, dimensions: int = 200, features: int = 20_000, seed: int = 0) -> None:
+    def __init__(self, *, dimensions: int = 400, features: int = 20_000, seed: int = 0) -> None:
         self.dimensions = dimensions
         self.features = features
         self.seed = seed
@@ -85,17 +85,19 @@ class PlaceFeatures(Fitted):
         Equal stretches that a document is cut into; there are ``bins`` − 1 discriminants.
     """
 
-    def __init__(self, *, bins: int = 10) -> None:
+    def __init__(self, *, bins: int = 16) -> None:
         self.bins = bins
 
     def fit(self, x: Floats, places: NDArray[np.int64]) -> Self:
         """Learn the discriminants from vectors (N, V) and stretches (N,)."""
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+        usable = np.isin(places, np.flatnonzero(np.bincount(places) > 1))  # one piece has no covariance
+        x, places = (x[usable], places[usable]) if usable.any() else (x, places)
         if len(np.unique(places)) < 2:
             self.centre_, self.axes_ = x.mean(axis=0), np.zeros((x.shape[1], 1))
             return self
-        shrinkage = 0.01  # of the covariance within stretches towards a multiple of the identity
+        shrinkage = "auto"  # of the covariance within stretches towards a multiple of the identity (Ledoit and Wolf)
         found = LinearDiscriminantAnalysis(solver="eigen", shrinkage=shrinkage).fit(x, places)
         kept = min(self.bins - 1, len(found.classes_) - 1, x.shape[1])
         self.centre_, axes = x.mean(axis=0), found.scalings_[:, :kept]

@@ -46,7 +46,7 @@ class Segmenter(Fitted):
         states: int = 0,
         candidates: tuple[int, ...] = (4, 6, 8, 10, 12, 16),
         longest: int = 24,
-        temper: float = 0.3,
+        temper: float = 0.2,
         steps: int = 12,
         seed: int = 0,
     ) -> None:
