@@ -1,8 +1,8 @@
 """Throughput of a fine-tuned encoder as posterior, against the bare forward pass on the same sorted batches.
 
 The posterior reads sections from a corpus, splits them into word pieces, sorts and pads batches, and turns logits into
-probabilities; the bare pass gets the padded tensors ready-made. Reported beside it: the same sections in their own order,
-unsorted, which shows what sorting by length is worth.
+probabilities; the bare pass gets the padded tensors ready-made. Reported beside it: the same sections in their own
+order, which shows what sorting by length is worth.
 
 Run:  python benchmarks/speed/posterior.py FOLDER_OF_AN_ENCODER [--device cuda] [--sections 512]
 Data: the folder ``sectioned`` under MOMUS_DATA, else ../shared/data.

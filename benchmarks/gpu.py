@@ -1,0 +1,166 @@
+"""Speed of what runs on a device, and its agreement with the CPU; prints the device's name.
+
+Run:  bash benchmarks/gpu.sh [cpu]
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import torch
+
+from momus import Corpus
+from momus_critics.hsmm import Parameters, posterior, viterbi
+from momus_critics.hsmm.passes import SegmentScores
+from momus_critics.passages import Passages
+
+T = TypeVar("T")
+
+
+def timed(function: Callable[[], T], device: str) -> tuple[T, float]:
+    """A result, and the seconds of the second call."""
+    function()
+    if device != "cpu":
+        torch.cuda.synchronize()
+    start = time.perf_counter()
+    result = function()
+    if device != "cpu":
+        torch.cuda.synchronize()
+    return result, time.perf_counter() - start
+
+
+def spans(total: torch.Tensor) -> SegmentScores:
+    """Segment scores from running sums."""
+    return lambda t, n: total[:, t, None] - total[:, t - n : t].flip(1)
+
+
+def hsmm(device: str, states: int = 800, length: int = 400, longest: int = 11, batch: int = 16) -> None:
+    """Both passes and the most probable path at the size of the synthetic study."""
+    g = torch.Generator().manual_seed(0)
+    leaving = torch.randn(states, states + 1, generator=g).log_softmax(dim=1)
+    duration = torch.randn(states, longest, generator=g).log_softmax(dim=1)
+    initial = torch.randn(states, generator=g).log_softmax(dim=0)
+    prior = Parameters(initial, leaving[:, :-1].contiguous(), duration, leaving[:, -1].contiguous())
+    each = torch.randn(batch, length, states, generator=g)
+    lengths = torch.full((batch,), length)
+
+    def run(where: str) -> tuple[torch.Tensor, torch.Tensor]:
+        x = each.to(where)
+        total = torch.cat([torch.zeros_like(x[:, :1]), x.cumsum(dim=1)], dim=1)
+        found = posterior(prior.to(where), spans(total), lengths.to(where))
+        return found.log_likelihood.cpu(), found.transitions.cpu()
+
+    (value, counts), seconds = timed(lambda: run(device), device)
+    (expected, expected_counts), cpu = timed(lambda: run("cpu"), "cpu")
+    apart = float(((value - expected) / expected).abs().max())
+    moved = float((counts - expected_counts).abs().sum() / expected_counts.sum())
+    print(f"HSMM, {states} states, length {length}, duration {longest}, batch {batch}: both passes {seconds:.3f} s,")
+    print(
+        f"  CPU {cpu:.3f} s; log-likelihoods differ by {apart:.1e}, expected transitions by {moved:.1e} of their mass"
+    )
+    small = Parameters(*(p[:40] if p.dim() == 1 else p[:40, : min(p.shape[1], 40)] for p in vars(prior).values()))
+    x = each[:, :, :40]
+
+    def best(where: str) -> list[tuple[list[int], list[int]]]:
+        y = x.to(where)
+        total = torch.cat([torch.zeros_like(y[:, :1]), y.cumsum(dim=1)], dim=1)
+        paths = viterbi(small.to(where), spans(total), lengths.to(where))
+        return [(s.states, s.durations) for s in paths]
+
+    same = np.mean([a == b for a, b in zip(best(device), best("cpu"), strict=True)])
+    print(f"  most probable paths (40 states): {same:.0%} the same")
+
+
+def documents(n: int, seed: int) -> Corpus:
+    """Running texts of five parts, each with words of its own."""
+    rng = np.random.default_rng(seed)
+    texts = []
+    for _ in range(n):
+        parts = []
+        for part in range(5):
+            own = [f"part{part}word{i}" for i in rng.integers(0, 40, 60)]
+            parts.append(" ".join(rng.permutation([*own, *(f"common{i}" for i in rng.integers(0, 300, 120))])) + ".")
+        texts.append("\n\n".join(parts))
+    return Corpus.from_texts(texts, name=f"simulated {seed}")
+
+
+def passages(device: str) -> None:
+    """The critic of passages, fitted and scored on the device and on the CPU."""
+    real, other = documents(400, 0), documents(400, 1)
+    start = time.perf_counter()
+    critic = Passages(number=6).to(device).fit(real)
+    fitted = time.perf_counter() - start
+    on_device, seconds = timed(lambda: critic.score(other).nll, device)
+    on_cpu, cpu = timed(lambda: critic.to("cpu").score(other).nll, "cpu")
+    same = float(np.isclose(on_device, on_cpu, rtol=1e-4).mean())
+    print(f"passages, 400 documents: fitted in {fitted:.1f} s, scored in {seconds:.2f} s (CPU {cpu:.2f} s);")
+    print(f"  {same:.1%} of documents have the same Latent NLL")
+
+
+def encoder(device: str, sections: int) -> None:
+    """An encoder of BERT's size from random weights: posterior throughput against the bare forward pass."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    from momus_adapters.transformers_encoder import autocast, padded, sorted_batches, tokenize
+    from momus_adapters.transformers_posterior import TransformersPosterior
+
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(5000)]
+    lengths = rng.integers(20, 250, sections)
+    texts = [" ".join(rng.choice(words, n)) for n in lengths]
+    corpus = Corpus.from_sections(
+        [[(None, t) for t in texts[i : i + 8]] for i in range(0, sections, 8)], name="sections"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        vocabulary = {w: i for i, w in enumerate(["[PAD]", "[UNK]", *words])}
+        backend = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+        backend.pre_tokenizer = pre_tokenizers.Whitespace()
+        PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="[PAD]", unk_token="[UNK]").save_pretrained(folder)
+        torch.manual_seed(0)
+        size = {} if device != "cpu" else {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2}
+        BertModel(BertConfig(vocab_size=len(vocabulary), **size)).save_pretrained(folder)
+        critic = TransformersPosterior(model=str(Path(folder)), epochs=1, longest=256, batch=64)
+        critic.device = device
+        start = time.perf_counter()
+        critic.fit(corpus, np.arange(sections) % 10, 10)
+        tuned = time.perf_counter() - start
+    network, tokenizer, pad = critic.network()
+    rows = tokenize(tokenizer, texts, 256)
+    ready = [padded([rows[i] for i in b], pad, device) for b in sorted_batches([len(r) for r in rows], 64)]
+
+    def bare() -> None:
+        with torch.inference_mode(), autocast(device, "auto"):
+            for inputs in ready:
+                network(**inputs).logits.double().cpu()
+
+    _, plain = timed(bare, device)
+    found, whole = timed(lambda: critic.predict(corpus), device)
+    critic.device = "cpu"
+    few = corpus.slice(0, 8)
+    apart = float(np.abs(critic.predict(few) - found[:64]).max())
+    print(f"encoder, {sections:,} sections of {sum(map(len, rows)):,} tokens: one epoch {tuned:.1f} s;")
+    share = plain / whole
+    print(f"  posterior {whole:.2f} s, bare forward pass {plain:.2f} s ({share:.2f} of it); CPU differs by {apart:.1e}")
+
+
+def main() -> None:
+    """Measure everything."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda")
+    device = parser.parse_args().device
+    name = f"CPU, {torch.get_num_threads()} threads" if device == "cpu" else torch.cuda.get_device_name(device)
+    print(f"device: {name}; torch {torch.__version__}")
+    hsmm(device)
+    passages(device)
+    encoder(device, 4096 if device != "cpu" else 256)
+
+
+if __name__ == "__main__":
+    main()
