@@ -1,0 +1,181 @@
+"""The variational bound of the correlated topic model, and its ascent, batched over documents (Blei & Lafferty 2007).
+
+A document has η ∈ R^{K−1}, η ~ N(μ, Σ), its last coordinate fixed at 0; topic shares are softmax([η, 0]). With
+q(η) = N(λ, diag ν²), and word assignments and ζ at their optimum, what is left of the bound of a document with counts c
+and length N is
+
+    Σ_v c_v log Σ_k φ_kv e^{λ_k} − N log Σ_k e^{λ_k + ν_k²/2} − ½ (λ − μ)ᵀ Σ⁻¹ (λ − μ) − ½ Σ_k Σ⁻¹_kk ν_k²
+    + ½ Σ_k log ν_k² − ½ log |Σ| + ½ (K − 1)
+
+(a lower bound of log P(words), multinomial coefficient left out). Steps that would lower it are refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Prior:
+    """μ (D,), Σ⁻¹ (D, D), log |Σ|; D = K − 1."""
+
+    mean: Tensor
+    precision: Tensor
+    log_det: float
+
+    @classmethod
+    def of(cls, mean: Tensor, covariance: Tensor) -> Prior:
+        """Invert a covariance."""
+        factor = torch.linalg.cholesky(covariance)
+        return cls(mean, torch.cholesky_inverse(factor), float(2 * factor.diagonal().log().sum()))
+
+
+class Batch:
+    """Documents as counts, on a device.
+
+    Parameters
+    ----------
+    counts
+        CSR (B, V).
+    """
+
+    def __init__(self, counts: sparse.csr_array, device: str, dtype: torch.dtype) -> None:
+        rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        self.rows = torch.from_numpy(rows.astype(np.int64)).to(device)
+        self.words = torch.from_numpy(counts.indices.astype(np.int64)).to(device)
+        self.counts = torch.from_numpy(counts.data).to(device, dtype)
+        self.size = counts.shape[0]
+        self.total = torch.zeros(self.size, dtype=dtype, device=device).index_add_(0, self.rows, self.counts)
+
+    def gather(self, phi: Tensor) -> Tensor:
+        """φ of each stored word, (nnz, K), from φᵀ (V, K)."""
+        return phi[self.words]
+
+
+def _extended(lam: Tensor) -> Tensor:
+    return torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1)
+
+
+def word_part(batch: Batch, word_phi: Tensor, lam: Tensor) -> tuple[Tensor, Tensor]:
+    """Σ_v c_v log Σ_k φ_kv e^{λ_k} of each document (B,), and expected topic counts n_dk (B, K)."""
+    full = _extended(lam)
+    top = full.max(dim=1, keepdim=True).values
+    weight = (full - top).exp()
+    s = (weight[batch.rows] * word_phi).sum(dim=1).clamp_min(1e-30)
+    value = lam.new_zeros(batch.size).index_add_(0, batch.rows, batch.counts * s.log())
+    expected = lam.new_zeros(batch.size, full.shape[1]).index_add_(
+        0, batch.rows, (batch.counts / s)[:, None] * word_phi
+    )
+    return value + batch.total * top[:, 0], weight * expected
+
+
+def bound(batch: Batch, word_phi: Tensor, prior: Prior, lam: Tensor, var: Tensor) -> Tensor:
+    """The bound of each document (B,)."""
+    value, _ = word_part(batch, word_phi, lam)
+    return value + _rest(batch, prior, lam, var)
+
+
+def _rest(batch: Batch, prior: Prior, lam: Tensor, var: Tensor) -> Tensor:
+    inside = torch.cat([lam + var / 2, lam.new_zeros(len(lam), 1)], dim=1)
+    away = lam - prior.mean
+    return (
+        -batch.total * torch.logsumexp(inside, dim=1)
+        - 0.5 * ((away @ prior.precision) * away).sum(dim=1)
+        - 0.5 * (var * prior.precision.diagonal()).sum(dim=1)
+        + 0.5 * var.log().sum(dim=1)
+        + 0.5 * (lam.shape[1] - prior.log_det)
+    )
+
+
+def _shares(lam: Tensor, var: Tensor) -> Tensor:
+    """e^{λ_k + ν_k²/2} / ζ for k < K, (B, D)."""
+    inside = torch.cat([lam + var / 2, lam.new_zeros(len(lam), 1)], dim=1)
+    return torch.softmax(inside, dim=1)[:, :-1]
+
+
+def ascend(
+    batch: Batch, phi: Tensor, prior: Prior, lam: Tensor, var: Tensor, steps: int, tolerance: float
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Raise the bound over λ and ν², each document by itself.
+
+    Parameters
+    ----------
+    phi
+        φᵀ (V, K).
+    lam, var
+        Where to start, (B, D).
+    steps
+        Most rounds: a Newton step of λ, a fixed-point step of ν².
+    tolerance
+        A document is done when its bound grows by less than this a token.
+
+    Returns
+    -------
+    λ, ν², the bound (B,), and expected topic counts (B, K).
+    """
+    word_phi = batch.gather(phi)
+    value, expected = word_part(batch, word_phi, lam)
+    best = value + _rest(batch, prior, lam, var)
+    done = torch.zeros_like(best, dtype=torch.bool)  # a document that is done stays, whatever company it has
+    for _ in range(steps):
+        old = lam, var, best, expected, value
+        lam, best, expected, value = _newton(batch, word_phi, prior, lam, var, best, expected, value)
+        var, best = _spread(batch, prior, lam, var, best, value)
+        pairs = zip((old[0], old[1], old[3]), (lam, var, expected), strict=True)
+        lam, var, expected = (torch.where(done[:, None], a, b) for a, b in pairs)
+        best, value = torch.where(done, old[2], best), torch.where(done, old[4], value)
+        done |= (best - old[2]) <= tolerance * batch.total.clamp_min(1.0)
+        if bool(done.all()):
+            break
+    return lam, var, best, expected
+
+
+def _newton(
+    batch: Batch,
+    word_phi: Tensor,
+    prior: Prior,
+    lam: Tensor,
+    var: Tensor,
+    best: Tensor,
+    expected: Tensor,
+    value: Tensor,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """One Newton step of λ with word assignments held, shortened where the bound would fall."""
+    p = _shares(lam, var)
+    n = batch.total[:, None]
+    gradient = expected[:, :-1] - n * p - (lam - prior.mean) @ prior.precision
+    hessian = prior.precision + torch.diag_embed(n * p) - (n[:, :, None] * p[:, :, None]) * p[:, None, :]
+    factor, info = torch.linalg.cholesky_ex(hessian)
+    step = torch.cholesky_solve(gradient[:, :, None], factor)[:, :, 0]
+    step = torch.where((info == 0)[:, None] & torch.isfinite(step), step, gradient / prior.precision.diagonal())
+    size = torch.ones_like(best)
+    for _ in range(6):
+        tried = lam + size[:, None] * step
+        new_value, new_expected = word_part(batch, word_phi, tried)
+        new = new_value + _rest(batch, prior, tried, var)
+        better = new >= best
+        lam = torch.where(better[:, None], tried, lam)
+        expected = torch.where(better[:, None], new_expected, expected)
+        value, best = torch.where(better, new_value, value), torch.where(better, new, best)
+        if bool(better.all()):
+            break
+        size = torch.where(better, torch.zeros_like(size), size / 4)
+        step = torch.where(better[:, None], torch.zeros_like(step), step)
+    return lam, best, expected, value
+
+
+def _spread(batch: Batch, prior: Prior, lam: Tensor, var: Tensor, best: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    """Fixed-point steps ν_k² = 1 / (Σ⁻¹_kk + N e^{λ_k + ν_k²/2} / ζ), kept where the bound does not fall."""
+    diagonal = prior.precision.diagonal()
+    for _ in range(2):
+        tried = 1 / (diagonal + batch.total[:, None] * _shares(lam, var))
+        new = value + _rest(batch, prior, lam, tried)
+        better = new >= best
+        var = torch.where(better[:, None], tried, var)
+        best = torch.where(better, new, best)
+    return var, best

@@ -1,0 +1,234 @@
+"""The critic of topics: a correlated topic model, and how likely its topic proportions find a document."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import softmax
+
+from momus.corpus import Corpus
+from momus.errors import FittingError, UsageError
+from momus.evidence import Evidence, MarkedDocument
+from momus.inference import Statistic, mean
+from momus.latents import Gaussians
+from momus.progress import stage
+from momus.rows import Rows
+from momus.scores import LogPrior
+from momus.summary import Pooled
+from momus.token_critic import TokenCritic
+from momus.vocabulary import VocabularyRules, build_vocabulary, count_words
+from momus_critics.shares import stopwords
+from momus_critics.topics import evidence
+from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint
+from momus_critics.topics.fitting import Model, Options, fit, infer
+
+Floats = NDArray[np.float64]
+TOP_WORDS = 12
+
+
+class Topics(TokenCritic[Gaussians]):
+    """z is η, the log-odds of topics: P_c(z) = N(μ, Σ), words from φ (the CTM of Blei & Lafferty 2007).
+
+    Fitted by variational EM; the posterior of a document is N(λ, diag ν²), the maximum of the bound. Latent NLL is
+    exact under it: ½ [(K − 1) log 2π + log |Σ| + (λ − μ)ᵀ Σ⁻¹ (λ − μ) + tr(Σ⁻¹ diag ν²)] (Deng et al. 2022, section 6).
+    A density: it can be negative.
+
+    Parameters
+    ----------
+    topics
+        K; 0 takes one for every 20 documents, at least 5 and at most 100.
+    posterior
+        ``full``, or ``mean``, which leaves the trace out, as the paper's code does.
+    least_count, most_documents, most_words, language, without
+        The vocabulary: fewest tokens of a word, largest share of documents with it, largest size (0: none), language
+        of the stopwords (empty: none), strings that no word may contain.
+    steps, tolerance
+        Most steps of EM, and the relative growth of the ELBO below which they end.
+    smoothing
+        β: φ_k has the prior Dir(1 + β).
+    shrinkage
+        Pseudo-documents without correlation that pull Σ to its diagonal.
+    checkpoint
+        A folder that keeps the last step of EM; a fit that was interrupted goes on from there. Empty: none.
+    tokens, lower
+        The tokenizer, see `TokenCritic`.
+    seed
+        Seeds the start.
+    """
+
+    name = "topics"
+    axis = "company of topics"
+    question = (
+        "Do topics go together as they do in real documents? z is the log-odds of topics in a document, P_c a normal "
+        "distribution with the correlations of real text."
+    )
+    needs = 10
+    uses_device = True
+
+    def __init__(
+        self,
+        *,
+        topics: int = 0,
+        posterior: str = "full",
+        least_count: int = 5,
+        most_documents: float = 0.5,
+        most_words: int = 0,
+        language: str = "en",
+        without: list[str] | None = None,
+        steps: int = 60,
+        tolerance: float = 2e-5,
+        smoothing: float = 0.02,
+        shrinkage: float = 0.0,
+        checkpoint: str = "",
+        tokens: str = "words",
+        lower: bool = True,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(tokens=tokens, lower=lower)
+        self.topics = topics
+        self.posterior = posterior
+        self.least_count = least_count
+        self.most_documents = most_documents
+        self.most_words = most_words
+        self.language = language
+        self.without = without
+        self.steps = steps
+        self.tolerance = tolerance
+        self.smoothing = smoothing
+        self.shrinkage = shrinkage
+        self.checkpoint = checkpoint
+        self.seed = seed
+
+    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+        """Build the vocabulary, and fit by variational EM."""
+        if self.posterior not in ("full", "mean"):
+            raise UsageError(f"topics: posterior is {self.posterior!r}", hint="choose one of full, mean")
+        counts = self._counts_of(real)
+        options = self._options(self.topics or int(np.clip(counts.shape[0] // 20, 5, 100)))
+        about = [real.fingerprint, repr({k: v for k, v in self.params().items() if k not in ("steps", "checkpoint")})]
+        signature = hashlib.blake2b("\n".join(about).encode(), digest_size=8).hexdigest()
+        kept = Path(self.checkpoint) if self.checkpoint else None
+        with stage("EM of topics", options.steps) as advance:
+
+            def report(step: int, model: Model) -> None:
+                advance(step)
+                if kept is not None:
+                    save_checkpoint(kept, model, signature)
+
+            model = fit(counts, options, load_checkpoint(kept, signature) if kept else None, report)
+        order = np.argsort(-softmax(_extended(model.lam), axis=1).mean(axis=0)[:-1], kind="stable")
+        self.phi_ = np.concatenate([model.phi[order], model.phi[-1:]])
+        self.mean_, self.covariance_ = model.mean[order], model.covariance[np.ix_(order, order)]
+        self.curve_ = np.array(model.curve)
+        self.documents_, self.tokens_ = int(counts.shape[0]), int(counts.sum())
+        return self
+
+    def _counts_of(self, real: Corpus) -> sparse.csr_array:
+        """Counts of usable documents over the vocabulary, which is built here."""
+        table = real.tokens(self.tokenizer)
+        rules = VocabularyRules(
+            self.least_count,
+            self.most_documents,
+            self.most_words,
+            stopwords(self.language) if self.language else (),
+            ("xmath", "xcite") if self.without is None else tuple(self.without),
+        )
+        self.vocabulary_ = build_vocabulary(table, rules)
+        if len(self.vocabulary_) < 10:
+            raise FittingError(
+                f"critic 'topics': {len(self.vocabulary_)} words of {real.name!r} occur {self.least_count} times and "
+                f"in at most {self.most_documents:.0%} of documents",
+                hint="give more real text, or lower least_count",
+            )
+        counts = count_words(table, self.vocabulary_)
+        used = np.flatnonzero(np.diff(counts.indptr) > 0)
+        if len(used) < self.needs:
+            raise FittingError(f"critic 'topics': {len(used)} documents of {real.name!r} hold a word of the vocabulary")
+        return sparse.csr_array(counts[used])
+
+    def _options(self, topics: int) -> Options:
+        return Options(
+            topics=topics,
+            steps=self.steps,
+            tolerance=self.tolerance,
+            smoothing=self.smoothing,
+            shrinkage=self.shrinkage,
+            seed=self.seed,
+            device=self.device,
+        )
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents that hold no word of the vocabulary: their posterior would be the prior."""
+        known = np.diff(count_words(batch.tokens(self.tokenizer), self.vocabulary_).indptr)
+        return [None if n else "no known word" for n in known]
+
+    def project(self, batch: Corpus) -> Gaussians:
+        """Maximise the bound of each document over λ and ν²."""
+        counts = count_words(batch.tokens(self.tokenizer), self.vocabulary_)
+        lam, var, _ = infer(counts, self.phi_, self.mean_, self.covariance_, self._options(len(self.phi_)))
+        return Gaussians(lam, var)
+
+    def log_prior(self, latents: Gaussians) -> LogPrior:
+        """E log N(η; μ, Σ) under q, in nats."""
+        precision = np.linalg.inv(self.covariance_)
+        away = latents.mean - self.mean_
+        d = len(self.mean_)
+        value = d * np.log(2 * np.pi) + np.linalg.slogdet(self.covariance_)[1]
+        value = value + np.einsum("nd,de,ne->n", away, precision, away, optimize=True)
+        if self.posterior == "full":
+            value = value + latents.variance @ np.diag(precision)
+        return LogPrior.of_vectors(np.asarray(-0.5 * value))
+
+    def entropy(self, latents: Gaussians) -> Floats:
+        """½ Σ_k log 2πe ν_k²."""
+        return np.asarray(0.5 * np.log(2 * np.pi * np.e * latents.variance).sum(axis=1))
+
+    def rows(self, latents: Gaussians) -> Mapping[str, Rows]:
+        """Topic shares at λ (the aggregated posterior), and their entropy."""
+        shares = softmax(_extended(latents.mean), axis=1)
+        spread = -(shares * np.log(np.maximum(shares, 1e-30))).sum(axis=1)
+        return {"states": shares, "topic_entropy": np.column_stack([spread, np.ones(len(spread))])}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Entropy of the topic shares of a document: how many topics one document mixes."""
+        return (Statistic("topic_entropy", "topic_entropy", "value", mean, effect="hedges_g"),)
+
+    def summarize(self, latents: Gaussians) -> Pooled:
+        """Sums of centred log-odds, of their products and of topic shares."""
+        full = _extended(latents.mean)
+        centred = full - full.mean(axis=1, keepdims=True)
+        shares = softmax(full, axis=1)
+        arrays = {"sum": centred.sum(axis=0), "products": centred.T @ centred, "shares": shares.sum(axis=0)}
+        return Pooled(len(latents), arrays)
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Pairs of topics whose company differs, correlations side by side, and shares of topics."""
+        return evidence.show(self.topic_words(), real, generated)
+
+    def topic_words(self, count: int = TOP_WORDS) -> list[str]:
+        """The most probable words of each topic."""
+        self.check_fitted()
+        best = np.argsort(-self.phi_, axis=1, kind="stable")[:, :count]
+        return [" ".join(self.vocabulary_[i] for i in row) for row in best]
+
+    def notes(self) -> list[str]:
+        """Size of the model and of what it was fitted on."""
+        return [
+            f"{len(self.phi_)} topics, {len(self.vocabulary_):,} words; fitted on {self.documents_:,} documents with "
+            f"{self.tokens_:,} tokens of them, in {len(self.curve_)} steps of EM."
+        ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show the topics of a document, and which of them do not go together."""
+        counts = count_words(document.tokens(self.tokenizer), self.vocabulary_)
+        return evidence.explain(self, document, self.project(document), counts)
+
+
+def _extended(lam: NDArray[np.floating]) -> Floats:
+    return np.concatenate([lam, np.zeros((len(lam), 1))], axis=1)

@@ -1,0 +1,128 @@
+"""What shows that topics keep strange company: correlations, pairs, shares, and marked documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import softmax
+
+from momus.corpus import Corpus
+from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
+from momus.latents import Gaussians
+from momus.summary import Pooled
+
+if TYPE_CHECKING:
+    from momus_critics.topics.critic import Topics
+
+Floats = NDArray[np.float64]
+SHOWN_TOPICS, SHOWN_PAIRS, CLAMP = 30, 20, 0.8
+
+
+def correlations(summary: Pooled) -> Floats:
+    """Correlations of centred log-odds of topics (K, K); 0 where a topic does not vary."""
+    n = max(summary.documents, 1)
+    centre = summary.arrays["sum"] / n
+    covariance = summary.arrays["products"] / n - np.outer(centre, centre)
+    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    scale = np.outer(spread, spread)
+    return np.asarray(np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 1e-12).clip(-1, 1))
+
+
+def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
+    """Evidence from two summaries; ``words`` are the top words of each topic."""
+    names = [f"{k + 1}: {' '.join(w.split()[:3])}" for k, w in enumerate(words)]
+    a, b = correlations(real), correlations(generated)
+    share_a, share_b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
+    top = np.argsort(-(share_a + share_b), kind="stable")[:SHOWN_TOPICS]
+    order = top[_clustered(a[np.ix_(top, top)])]
+    return [
+        _pairs(words, a, b, share_a, share_b),
+        _map("topic-correlations-real", "Company of topics: real", names, a, order),
+        _map("topic-correlations-generated", "Company of topics: generated", names, b, order),
+        _shares(words, share_a, share_b),
+    ]
+
+
+def _clustered(correlation: Floats) -> NDArray[np.int64]:
+    """Leaves of an average-linkage tree over 1 − correlation, in its optimal order."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    if len(correlation) < 3:
+        return np.arange(len(correlation))
+    distance = np.maximum(1 - (correlation + correlation.T) / 2, 0.0)
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
+    return np.asarray(leaves_list(tree), dtype=np.int64)
+
+
+def _pairs(words: list[str], a: Floats, b: Floats, share_a: Floats, share_b: Floats) -> Table:
+    """Pairs whose correlation differs most, weighted by how much of the texts they make up."""
+    i, j = np.triu_indices(len(a), 1)
+    share = (share_a + share_b) / 2
+    weight = np.abs(b - a)[i, j] * np.sqrt(share[i] * share[j])
+    rows = []
+    for p in np.argsort(-weight, kind="stable")[:SHOWN_PAIRS]:
+        x, y = int(i[p]), int(j[p])
+        left, right = " ".join(words[x].split()[:5]), " ".join(words[y].split()[:5])
+        rows.append((f"{x + 1}: {left}", f"{y + 1}: {right}", float(a[x, y]), float(b[x, y]), float(b[x, y] - a[x, y])))
+    return Table(
+        "topic-pairs",
+        "Pairs of topics whose company differs most",
+        ("topic", "topic", "correlation, real", "generated", "difference"),
+        rows,
+        note="Correlations of centred log-odds over documents; ranked by difference times the shares of both topics.",
+    )
+
+
+def _map(name: str, title: str, names: list[str], correlation: Floats, order: NDArray[np.int64]) -> Heatmap:
+    chosen = [names[k] for k in order]
+    values = correlation[np.ix_(order, order)]
+    np.fill_diagonal(values, 0.0)
+    return Heatmap(
+        name,
+        title,
+        chosen,
+        chosen,
+        values.tolist(),
+        "correlation",
+        limit=CLAMP,
+        note=f"The {len(order)} most frequent topics, in the clustering order of real text; colours end at ±{CLAMP}.",
+    )
+
+
+def _shares(words: list[str], share_a: Floats, share_b: Floats) -> Table:
+    order = np.argsort(-np.abs(share_b - share_a), kind="stable")
+    rows = [(f"{k + 1}: {words[k]}", 100 * float(share_a[k]), 100 * float(share_b[k])) for k in order]
+    return Table("topic-shares", "Shares of topics", ("topic", "real %", "generated %"), rows)
+
+
+def explain(critic: Topics, document: Corpus, latents: Gaussians, counts: sparse.csr_array) -> MarkedDocument | None:
+    """Topics of a document by share, each with its part of the Mahalanobis distance, ½ a_k (Σ⁻¹ a)_k.
+
+    A topic is marked where that is above the 99 % point of its expectation under the prior (½ χ²₁).
+    """
+    if not counts.nnz:
+        return None
+    lam = np.append(latents.mean[0], 0.0)
+    shares = softmax(lam)
+    away = latents.mean[0] - critic.mean_
+    parts = np.append(0.5 * away * (np.linalg.inv(critic.covariance_) @ away), 0.0)
+    present = np.asarray(counts.todense())[0]
+    assigned = softmax(lam[:, None] + np.log(critic.phi_), axis=0) * present
+    titles = critic.topic_words(4)
+    steps = []
+    order = np.argsort(-shares, kind="stable")
+    shown = [k for k in order if shares[k] >= 0.03][:12]
+    shown += [k for k in np.argsort(-parts, kind="stable")[:4] if k not in shown]
+    for k in shown:
+        best = [w for w in np.argsort(-assigned[k], kind="stable")[:10] if assigned[k, w] >= 0.5]
+        text = ", ".join(f"{critic.vocabulary_[w]} {present[w]:.0f}" for w in best)
+        usual = float(softmax(np.append(critic.mean_, 0.0))[k])
+        note = f"{shares[k]:.1%} of this document, {usual:.1%} at the prior's mean"
+        steps.append(Step(f"{k + 1}: {titles[k]}", text, float(parts[k]), bool(parts[k] > 3.32), note))
+    prior = critic.log_prior(latents)
+    return MarkedDocument(document.name, document.ids[0], -float(prior.values[0]), "nats", steps)

@@ -1,0 +1,198 @@
+"""Variational EM for the correlated topic model, over mini-batches of documents, the same for a seed.
+
+One step goes through all documents: λ and ν² of each are raised from where they stood, then μ, Σ and φ are set to what
+maximises the bound (with a Dirichlet prior on φ, and an optional pull of Σ towards its diagonal). Every part of a step
+raises the bound or leaves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from torch import Tensor
+
+from momus_critics.topics.bound import Batch, Prior, ascend
+
+Floats = NDArray[np.float64]
+BATCH = 512
+
+
+@dataclass
+class Model:
+    """A correlated topic model while it is fitted.
+
+    Attributes
+    ----------
+    phi
+        (K, V), rows sum to 1.
+    mean, covariance
+        (D,), (D, D), D = K − 1.
+    lam, var
+        (n, D): the variational posterior of each document, where it stands.
+    curve
+        The ELBO after each step, in nats, log prior of φ (and of Σ) included.
+    """
+
+    phi: Floats
+    mean: Floats
+    covariance: Floats
+    lam: Floats
+    var: Floats
+    curve: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to fit.
+
+    Attributes
+    ----------
+    topics
+        K.
+    steps, tolerance
+        Most steps of EM, and the relative growth of the ELBO below which they end.
+    inner
+        Most rounds of the E step for a document in one step.
+    smoothing
+        β: the Dirichlet prior of φ_k is Dir(1 + β), so that no probability is 0.
+    shrinkage
+        Pseudo-documents that say that topics are not correlated, with the variances found: pulls Σ to its diagonal.
+    seed, device, dtype
+        Of everything.
+    """
+
+    topics: int
+    steps: int = 60
+    tolerance: float = 2e-5
+    inner: int = 2
+    smoothing: float = 0.02
+    shrinkage: float = 0.0
+    seed: int = 0
+    device: str = "cpu"
+    dtype: torch.dtype = torch.float32
+
+
+def start(counts: sparse.csr_array, options: Options) -> Model:
+    """Begin with topics that documents spread out from: k-means++ on TF-IDF, smoothed by the words of all documents."""
+    from sklearn.cluster import KMeans
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.preprocessing import normalize
+
+    n = counts.shape[0]
+    k = options.topics
+    some = np.random.default_rng(options.seed).permutation(n)[:20_000]
+    x = normalize(TfidfTransformer(sublinear_tf=True).fit_transform(counts[np.sort(some)]))
+    rank = min(max(k, 2), min(x.shape) - 1, 150)
+    points = normalize(TruncatedSVD(rank, random_state=options.seed).fit_transform(x))
+    clusters = KMeans(min(k, len(points)), n_init=2, random_state=options.seed).fit_predict(points)
+    member = sparse.csr_array((np.ones(len(clusters)), (clusters, np.sort(some))), shape=(k, n))
+    total = np.asarray((member @ counts).todense())
+    overall = np.asarray(counts.sum(axis=0)).ravel() + 1.0
+    phi = total + 0.3 * total.sum(axis=1, keepdims=True).clip(1.0) * overall / overall.sum() + 0.01
+    d = k - 1
+    return Model(phi / phi.sum(axis=1, keepdims=True), np.zeros(d), np.eye(d), np.zeros((n, d)), np.full((n, d), 0.5))
+
+
+def fit(
+    counts: sparse.csr_array,
+    options: Options,
+    model: Model | None = None,
+    report: Callable[[int, Model], None] | None = None,
+) -> Model:
+    """Run EM until the ELBO hardly grows.
+
+    Parameters
+    ----------
+    counts
+        CSR (n, V).
+    model
+        Where to go on, such as an interrupted fit; a fresh start otherwise.
+    report
+        Called after each step.
+    """
+    current = model or start(counts, options)
+    for step in range(len(current.curve), options.steps):
+        elbo = _step(counts, options, current)
+        current.curve.append(elbo)
+        if report is not None:
+            report(step + 1, current)
+        if step > 4 and elbo - current.curve[-2] < options.tolerance * abs(elbo):
+            break
+    return current
+
+
+def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
+    """One step of EM; returns the ELBO between E and M step, which no later step falls below."""
+    device, dtype = options.device, options.dtype
+    phi = torch.from_numpy(np.ascontiguousarray(model.phi.T)).to(device, dtype)
+    prior = Prior.of(_tensor(model.mean, options), _tensor(model.covariance, options))
+    words = torch.zeros_like(phi, dtype=torch.float64)
+    total = 0.0
+    for first in range(0, counts.shape[0], BATCH):
+        rows = slice(first, min(first + BATCH, counts.shape[0]))
+        batch = Batch(counts[rows.start : rows.stop], device, dtype)
+        lam, var = _tensor(model.lam[rows], options), _tensor(model.var[rows], options)
+        lam, var, value, _ = ascend(batch, phi, prior, lam, var, options.inner, 1e-5)
+        model.lam[rows], model.var[rows] = lam.cpu().numpy(), var.cpu().numpy()
+        words += _word_counts(batch, phi, lam).double()
+        total += float(value.double().sum())
+    elbo = total + _log_prior(model, options)
+    _maximise(model, words.cpu().numpy().T, options)
+    return elbo
+
+
+def _word_counts(batch: Batch, phi: Tensor, lam: Tensor) -> Tensor:
+    """Expected counts of words in topics, transposed (V, K)."""
+    full = torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1)
+    weight = torch.softmax(full, dim=1)
+    word_phi = batch.gather(phi)
+    joint = weight[batch.rows] * word_phi
+    joint *= (batch.counts / joint.sum(dim=1).clamp_min(1e-30))[:, None]
+    return torch.zeros_like(phi).index_add_(0, batch.words, joint)
+
+
+def _maximise(model: Model, words: Floats, options: Options) -> None:
+    phi = words + options.smoothing
+    model.phi = phi / phi.sum(axis=1, keepdims=True)
+    model.mean = model.lam.mean(axis=0)
+    away = model.lam - model.mean
+    n, s = len(away), options.shrinkage
+    scatter = away.T @ away + np.diag(model.var.sum(axis=0))
+    scatter[np.diag_indices(len(scatter))] += 1e-6 * n
+    model.covariance = (scatter + s * np.diag(np.diag(scatter)) / n) / (n + s)
+
+
+def _log_prior(model: Model, options: Options) -> float:
+    """Log density of φ under its prior, up to a constant (Σ's ridge and shrinkage are left out of the ELBO)."""
+    return float(options.smoothing * np.log(model.phi).sum())
+
+
+def _tensor(x: Floats, options: Options) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(x)).to(options.device, options.dtype)
+
+
+def infer(
+    counts: sparse.csr_array, phi: Floats, mean: Floats, covariance: Floats, options: Options, rounds: int = 60
+) -> tuple[Floats, Floats, Floats]:
+    """Posterior of new documents: λ and ν² (n, D), and the bound (n,); a document without words keeps the prior.
+
+    Every document starts at the prior's mean and is raised by itself, so its batch does not matter.
+    """
+    n, d = counts.shape[0], len(mean)
+    lam, var, values = np.zeros((n, d)), np.zeros((n, d)), np.zeros(n)
+    phi_t = torch.from_numpy(np.ascontiguousarray(phi.T)).to(options.device, options.dtype)
+    prior = Prior.of(_tensor(mean, options), _tensor(covariance, options))
+    spread = 1 / prior.precision.diagonal()
+    for first in range(0, n, BATCH):
+        batch = Batch(counts[first : first + BATCH], options.device, options.dtype)
+        begin = prior.mean.expand(batch.size, d).clone(), spread.expand(batch.size, d).clone()
+        found = ascend(batch, phi_t, prior, *begin, rounds, 1e-7)
+        rows = slice(first, first + batch.size)
+        lam[rows], var[rows], values[rows] = (x.double().cpu().numpy() for x in found[:3])
+    return lam, var, values
