@@ -26,6 +26,11 @@ EDGES = {
 """Texts that tend to break things; each must get a finite score or a reason."""
 
 
+def _words(stem: str, n: int) -> list[str]:
+    """Words of letters alone: some critics leave out words with digits."""
+    return [stem + chr(97 + i // 26) + chr(97 + i % 26) for i in range(n)]
+
+
 def _sentence(rng: np.random.Generator, words: list[str], common: list[str]) -> str:
     n = int(rng.integers(6, 14))
     p = 1.0 / np.arange(1, len(words) + 1)
@@ -39,15 +44,20 @@ def _sentence(rng: np.random.Generator, words: list[str], common: list[str]) -> 
 
 @lru_cache(maxsize=8)
 def documents(n: int = 120, seed: int = 0) -> Corpus:
-    """Sectioned documents: six types in an order, each with words of its own, some sections left out."""
+    """Sectioned documents: six types in an order, each with words of its own, some sections left out.
+
+    Each document is about two neighbouring topics of eight, so that topics are correlated.
+    """
     rng = np.random.default_rng(seed)
-    common = [f"common{i}" for i in range(60)]
+    shared, topics = _words("common", 60), [_words(f"topic{c}", 40) for c in "abcdefgh"]
     made = []
     for i in range(n):
         kept = [t for t in TYPES if t in ("Abstract", "Specification", "Copyright") or rng.random() < 0.7]
         sections = []
+        about = int(rng.integers(8))
+        common = [*shared, *topics[about], *topics[(about + 1) % 8]]
         for title in kept:
-            words = [f"{title.lower()}{j}" for j in range(80)]
+            words = _words(title.lower(), 80)
             sections.append(Section(" ".join(_sentence(rng, words, common) for _ in range(rng.integers(2, 6))), title))
         made.append(Document(f"d{seed}-{i:04d}", tuple(sections), prompt=f"p{i:04d}"))
     return Corpus.from_documents(made, name=f"made-{seed}")

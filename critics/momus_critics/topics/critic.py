@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
@@ -171,7 +173,8 @@ class Topics(TokenCritic[Gaussians]):
     def project(self, batch: Corpus) -> Gaussians:
         """Maximise the bound of each document over λ and ν²."""
         counts = count_words(batch.tokens(self.tokenizer), self.vocabulary_)
-        lam, var, _ = infer(counts, self.phi_, self.mean_, self.covariance_, self._options(len(self.phi_)))
+        options = replace(self._options(len(self.phi_)), dtype=torch.float64)  # where to stop must not hang on rounding
+        lam, var, _ = infer(counts, self.phi_, self.mean_, self.covariance_, options)
         return Gaussians(lam, var)
 
     def log_prior(self, latents: Gaussians) -> LogPrior:
