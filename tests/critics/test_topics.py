@@ -1,0 +1,224 @@
+"""The correlated topic model against numerical integration, simulation, and itself."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse, stats
+from scipy.optimize import linear_sum_assignment
+from scipy.special import logsumexp, softmax
+
+from momus import Corpus
+from momus.errors import FittingError, UsageError
+from momus.tokens import get_tokenizer
+from momus.vocabulary import VocabularyRules, build_vocabulary, count_words
+from momus_critics.topics import Topics
+from momus_critics.topics.bound import Batch, Prior, bound
+from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint
+from momus_critics.topics.fitting import Options, fit, infer
+
+EXACT = Options(3, dtype=torch.float64)
+
+
+def process(k, v, seed):
+    rng = np.random.default_rng(seed)
+    phi = rng.dirichlet(np.full(v, 0.05), size=k)
+    a = rng.normal(size=(k - 1, k - 1))
+    return phi, 0.5 * rng.normal(size=k - 1), 2 * a @ a.T / (k - 1) + 0.3 * np.eye(k - 1)
+
+
+def simulate(phi, mu, sigma, n, length, seed):
+    rng = np.random.default_rng(seed)
+    eta = rng.multivariate_normal(mu, sigma, n)
+    theta = softmax(np.c_[eta, np.zeros(n)], axis=1)
+    return sparse.csr_array(np.stack([rng.multinomial(length, t @ phi) for t in theta]).astype(float)), eta
+
+
+def centred(sigma):
+    """Covariance of centred log-odds: the same whichever topic is the last."""
+    k = len(sigma) + 1
+    whole = np.zeros((k, k))
+    whole[:-1, :-1] = sigma
+    j = np.eye(k) - 1 / k
+    return j @ whole @ j
+
+
+@pytest.fixture(scope="module")
+def recovered():
+    phi, mu, sigma = process(10, 500, 0)
+    counts, _ = simulate(phi, mu, sigma, 2000, 150, 1)
+    return phi, mu, sigma, counts, fit(counts, Options(10, steps=80, seed=0))
+
+
+def test_simulated_topics_are_recovered(recovered):
+    phi, _, sigma, _, model = recovered
+    match = np.corrcoef(np.concatenate([phi, model.phi]))[:10, 10:]
+    rows, columns = linear_sum_assignment(-match)
+    assert match[rows, columns].min() >= 0.95
+    found = centred(model.covariance)[np.ix_(columns, columns)]
+    assert np.corrcoef(centred(sigma).ravel(), found.ravel())[0, 1] >= 0.9
+
+
+def test_held_out_latent_nll_is_near_that_under_the_true_parameters(recovered):
+    phi, mu, sigma, _, model = recovered
+    counts, _ = simulate(phi, mu, sigma, 400, 150, 2)
+
+    def latent_nll(p, m, s):
+        lam, var, _ = infer(counts, p, m, s, EXACT)
+        precision = np.linalg.inv(s)
+        away = lam - m
+        quadratic = np.einsum("nd,de,ne->n", away, precision, away) + var @ np.diag(precision)
+        return 0.5 * (len(m) * np.log(2 * np.pi) + np.linalg.slogdet(s)[1] + quadratic).mean()
+
+    # topics may be permuted, the last included: compare through the log-density of centred log-odds, where the
+    # Jacobian between choices of the last topic is 1
+    assert latent_nll(model.phi, model.mean, model.covariance) == pytest.approx(latent_nll(phi, mu, sigma), rel=0.05)
+
+
+def test_the_elbo_never_falls(recovered):
+    curve = np.array(recovered[-1].curve)
+    assert len(curve) > 10
+    assert (np.diff(curve) >= -1e-6 * np.abs(curve[1:])).all()
+    phi, mu, sigma = process(4, 60, 3)
+    model = fit(simulate(phi, mu, sigma, 80, 20, 4)[0], Options(4, steps=40, tolerance=0.0, dtype=torch.float64))
+    assert len(model.curve) == 40
+    assert (np.diff(model.curve) >= -1e-7).all()
+
+
+def test_the_bound_and_the_posterior_against_numerical_integration():
+    """K = 3: the bound lies below log P(words), by no more than 0.35 nats here; moments agree to stated bounds."""
+    phi, mu, sigma = process(3, 40, 5)
+    counts, _ = simulate(phi, mu, sigma, 12, 60, 6)
+    lam, var, value = infer(counts, phi, mu, sigma, EXACT)
+    axis = np.linspace(-12, 12, 401)
+    grid = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    prior = stats.multivariate_normal(mu, sigma).logpdf(grid)
+    words = np.log(softmax(np.c_[grid, np.zeros(len(grid))], axis=1) @ phi)
+    cell = np.log((axis[1] - axis[0]) ** 2)
+    dense = counts.toarray()
+    for i in range(12):
+        joint = prior + words @ dense[i]
+        exact = logsumexp(joint) + cell
+        weight = np.exp(joint - logsumexp(joint))
+        mean = weight @ grid
+        spread = weight @ (grid - mean) ** 2
+        assert value[i] <= exact + 1e-8
+        assert exact - value[i] < 0.35
+        assert np.abs(lam[i] - mean).max() < 0.3 * np.sqrt(spread.max())
+        assert -weight @ prior == pytest.approx(
+            0.5
+            * (
+                2 * np.log(2 * np.pi)
+                + np.linalg.slogdet(sigma)[1]
+                + (lam[i] - mu) @ np.linalg.inv(sigma) @ (lam[i] - mu)
+                + var[i] @ np.diag(np.linalg.inv(sigma))
+            ),
+            abs=0.25,
+        )
+
+
+def test_inference_is_at_a_maximum_and_ignores_company():
+    phi, mu, sigma = process(3, 40, 7)
+    counts, _ = simulate(phi, mu, sigma, 20, 30, 8)
+    lam, var, value = infer(counts, phi, mu, sigma, EXACT)
+    batch = Batch(counts, "cpu", torch.float64)
+    prior = Prior.of(torch.from_numpy(mu), torch.from_numpy(sigma))
+    x = [torch.from_numpy(a.copy()).requires_grad_() for a in (lam, var)]
+    total = bound(batch, torch.from_numpy(phi.T.copy())[batch.words], prior, *x)
+    assert total.detach().numpy() == pytest.approx(value)
+    total.sum().backward()
+    assert max(float(a.grad.abs().max()) for a in x) < 0.02
+    alone = np.concatenate([infer(counts[[i]], phi, mu, sigma, EXACT)[0] for i in range(20)])
+    assert alone == pytest.approx(lam, abs=1e-9)
+
+
+def test_a_document_without_words_keeps_the_prior():
+    phi, mu, sigma = process(3, 40, 9)
+    lam, var, _ = infer(sparse.csr_array((1, 40)), phi, mu, sigma, EXACT)
+    assert lam[0] == pytest.approx(mu)
+    assert var[0] == pytest.approx(1 / np.diag(np.linalg.inv(sigma)))
+
+
+def test_an_interrupted_fit_goes_on_and_ends_the_same(tmp_path):
+    phi, mu, sigma = process(4, 60, 10)
+    counts, _ = simulate(phi, mu, sigma, 200, 40, 11)
+    options = Options(4, steps=12, tolerance=0.0)
+    whole = fit(counts, options)
+
+    def interrupt(step, model):
+        save_checkpoint(tmp_path, model, "this")
+        if step == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(counts, options, report=interrupt)
+    assert load_checkpoint(tmp_path, "other") is None
+    kept = load_checkpoint(tmp_path, "this")
+    assert len(kept.curve) == 5
+    again = fit(counts, options, kept)
+    assert again.curve == pytest.approx(whole.curve)
+    assert again.phi == pytest.approx(whole.phi)
+
+
+def corpus(n, seed, mix=False):
+    """Documents about pairs of topics that go together; ``mix`` pairs them at random."""
+    rng = np.random.default_rng(seed)
+    words = [[f"{stem}{chr(97 + i)}" for i in range(26)] for stem in ("star", "moon", "cook", "dish", "ship", "port")]
+    texts = []
+    for _ in range(n):
+        first = 2 * int(rng.integers(3))
+        pair = rng.choice(6, 2, replace=False) if mix else (first, first + 1)
+        texts.append(" ".join(rng.choice(words[t]) for t in rng.choice(pair, 80)))
+    return Corpus.from_texts(texts, name=f"c{seed}{mix}")
+
+
+def test_broken_company_is_found(tmp_path):
+    critic = Topics(topics=6, seed=1, checkpoint=str(tmp_path)).fit(corpus(300, 0))
+    real, other, mixed = (critic.score(c) for c in (corpus(150, 1), corpus(150, 2), corpus(150, 3, mix=True)))
+    assert stats.ttest_ind(real.nll, other.nll).pvalue > 0.01
+    assert stats.ttest_ind(mixed.nll, real.nll).statistic > 5
+    shown = critic.evidence(real.summary, mixed.summary)
+    assert [e.name for e in shown] == [
+        "topic-pairs",
+        "topic-correlations-real",
+        "topic-correlations-generated",
+        "topic-shares",
+    ]
+    assert shown[0].rows[0][4] != 0
+    assert critic.explain(corpus(1, 4)).steps
+    assert (tmp_path / "topics.safetensors").exists()
+
+
+def test_mean_posterior_drops_the_trace():
+    full = Topics(topics=4).fit(corpus(60, 0))
+    only_mean = Topics(topics=4, posterior="mean").fit(corpus(60, 0))
+    z = full.project(corpus(5, 1))
+    gap = full.log_prior(z).values - only_mean.log_prior(z).values
+    assert gap == pytest.approx(-0.5 * z.variance @ np.diag(np.linalg.inv(full.covariance_)))
+
+
+def test_density_is_that_of_the_normal_distribution():
+    critic = Topics(topics=4).fit(corpus(60, 0))
+    z = critic.project(corpus(5, 1))
+    certain = replace(z, variance=np.zeros_like(z.variance))
+    expected = stats.multivariate_normal(critic.mean_, critic.covariance_).logpdf(z.mean)
+    assert critic.log_prior(certain).values == pytest.approx(expected)
+
+
+def test_little_vocabulary_and_wrong_names_are_errors():
+    with pytest.raises(FittingError, match="words of"):
+        Topics().fit(Corpus.from_texts(["same words here"] * 20))
+    with pytest.raises(UsageError, match="posterior is 'sharp'"):
+        Topics(posterior="sharp").fit(corpus(20, 0))
+
+
+def test_vocabulary_rules():
+    table = Corpus.from_texts(["the cat xmathq 12 a", "the cat dog dog", "the dog mouse mouse"]).tokens(
+        get_tokenizer("words")
+    )
+    rules = VocabularyRules(least_count=2, most_documents=0.7)
+    assert build_vocabulary(table, rules) == ["dog", "cat", "mouse"]
+    assert build_vocabulary(table, replace(rules, most_documents=1.0, dropped=("dog",))) == ["the", "cat", "mouse"]
+    assert build_vocabulary(table, replace(rules, most_words=1)) == ["dog"]
+    assert count_words(table, ["dog", "cat"]).toarray().tolist() == [[0, 1], [2, 1], [1, 0]]
