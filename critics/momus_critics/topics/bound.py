@@ -77,10 +77,11 @@ def word_part(batch: Batch, word_phi: Tensor, lam: Tensor) -> tuple[Tensor, Tens
 def bound(batch: Batch, word_phi: Tensor, prior: Prior, lam: Tensor, var: Tensor) -> Tensor:
     """The bound of each document (B,)."""
     value, _ = word_part(batch, word_phi, lam)
-    return value + _rest(batch, prior, lam, var)
+    return value + rest(batch, prior, lam, var)
 
 
-def _rest(batch: Batch, prior: Prior, lam: Tensor, var: Tensor) -> Tensor:
+def rest(batch: Batch, prior: Prior, lam: Tensor, var: Tensor) -> Tensor:
+    """What the bound has beside its word part (B,)."""
     inside = torch.cat([lam + var / 2, lam.new_zeros(len(lam), 1)], dim=1)
     away = lam - prior.mean
     return (
@@ -120,11 +121,11 @@ def ascend(
     """
     word_phi = batch.gather(phi)
     value, expected = word_part(batch, word_phi, lam)
-    best = value + _rest(batch, prior, lam, var)
+    best = value + rest(batch, prior, lam, var)
     done = torch.zeros_like(best, dtype=torch.bool)  # a document that is done stays, whatever company it has
     for _ in range(steps):
         old = lam, var, best, expected, value
-        lam, best, expected, value = _newton(batch, word_phi, prior, lam, var, best, expected, value)
+        lam, best, expected, value = newton(batch, word_phi, prior, lam, var, best, expected, value)
         var, best = _spread(batch, prior, lam, var, best, value)
         pairs = zip((old[0], old[1], old[3]), (lam, var, expected), strict=True)
         lam, var, expected = (torch.where(done[:, None], a, b) for a, b in pairs)
@@ -135,7 +136,7 @@ def ascend(
     return lam, var, best, expected
 
 
-def _newton(
+def newton(
     batch: Batch,
     word_phi: Tensor,
     prior: Prior,
@@ -157,7 +158,7 @@ def _newton(
     for _ in range(6):
         tried = lam + size[:, None] * step
         new_value, new_expected = word_part(batch, word_phi, tried)
-        new = new_value + _rest(batch, prior, tried, var)
+        new = new_value + rest(batch, prior, tried, var)
         better = new >= best
         lam = torch.where(better[:, None], tried, lam)
         expected = torch.where(better[:, None], new_expected, expected)
@@ -174,7 +175,7 @@ def _spread(batch: Batch, prior: Prior, lam: Tensor, var: Tensor, best: Tensor, 
     diagonal = prior.precision.diagonal()
     for _ in range(2):
         tried = 1 / (diagonal + batch.total[:, None] * _shares(lam, var))
-        new = value + _rest(batch, prior, lam, tried)
+        new = value + rest(batch, prior, lam, tried)
         better = new >= best
         var = torch.where(better[:, None], tried, var)
         best = torch.where(better, new, best)

@@ -29,6 +29,7 @@ from momus_critics.shares import stopwords
 from momus_critics.topics import evidence
 from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint
 from momus_critics.topics.fitting import Model, Options, fit, infer
+from momus_critics.topics.laplace import refine
 
 Floats = NDArray[np.float64]
 TOP_WORDS = 12
@@ -52,6 +53,9 @@ class Topics(TokenCritic[Gaussians]):
         of the stopwords (empty: none), strings that no word may contain.
     steps, tolerance
         Most steps of EM, and the relative growth of the ELBO below which they end.
+    covariance
+        ``laplace`` finds μ and Σ again after EM, with whole covariances of the posteriors, since variational EM finds Σ
+        too small; ``variational`` leaves them (as does ``laplace`` where documents do not bound Σ; the notes say so).
     smoothing
         β: φ_k has the prior Dir(1 + β).
     shrinkage
@@ -83,8 +87,9 @@ class Topics(TokenCritic[Gaussians]):
         most_words: int = 0,
         language: str = "en",
         without: list[str] | None = None,
-        steps: int = 60,
-        tolerance: float = 2e-5,
+        steps: int = 300,
+        tolerance: float = 2e-6,
+        covariance: str = "laplace",
         smoothing: float = 0.02,
         shrinkage: float = 0.0,
         checkpoint: str = "",
@@ -102,6 +107,7 @@ class Topics(TokenCritic[Gaussians]):
         self.without = without
         self.steps = steps
         self.tolerance = tolerance
+        self.covariance = covariance
         self.smoothing = smoothing
         self.shrinkage = shrinkage
         self.checkpoint = checkpoint
@@ -111,9 +117,14 @@ class Topics(TokenCritic[Gaussians]):
         """Build the vocabulary, and fit by variational EM."""
         if self.posterior not in ("full", "mean"):
             raise UsageError(f"topics: posterior is {self.posterior!r}", hint="choose one of full, mean")
+        if self.covariance not in ("laplace", "variational"):
+            raise UsageError(f"topics: covariance is {self.covariance!r}", hint="choose one of laplace, variational")
         counts = self._counts_of(real)
         options = self._options(self.topics or int(np.clip(counts.shape[0] // 20, 5, 100)))
-        about = [real.fingerprint, repr({k: v for k, v in self.params().items() if k not in ("steps", "checkpoint")})]
+        about = [
+            real.fingerprint,
+            repr({k: v for k, v in self.params().items() if k not in ("steps", "covariance", "checkpoint")}),
+        ]
         signature = hashlib.blake2b("\n".join(about).encode(), digest_size=8).hexdigest()
         kept = Path(self.checkpoint) if self.checkpoint else None
         with stage("EM of topics", options.steps) as advance:
@@ -124,6 +135,11 @@ class Topics(TokenCritic[Gaussians]):
                     save_checkpoint(kept, model, signature)
 
             model = fit(counts, options, load_checkpoint(kept, signature) if kept else None, report)
+        self.refined_ = False
+        if self.covariance == "laplace":
+            found = refine(counts, model, options)
+            self.refined_ = found is not None
+            model = found or model
         order = np.argsort(-softmax(_extended(model.lam), axis=1).mean(axis=0)[:-1], kind="stable")
         self.phi_ = np.concatenate([model.phi[order], model.phi[-1:]])
         self.mean_, self.covariance_ = model.mean[order], model.covariance[np.ix_(order, order)]
@@ -222,9 +238,10 @@ class Topics(TokenCritic[Gaussians]):
 
     def notes(self) -> list[str]:
         """Size of the model and of what it was fitted on."""
+        how = "with whole posterior covariances" if self.refined_ else "as variational EM leaves it, too narrow rather"
         return [
             f"{len(self.phi_)} topics, {len(self.vocabulary_):,} words; fitted on {self.documents_:,} documents with "
-            f"{self.tokens_:,} tokens of them, in {len(self.curve_)} steps of EM."
+            f"{self.tokens_:,} tokens of them, in {len(self.curve_)} steps of EM; Σ {how}."
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

@@ -67,8 +67,8 @@ class Options:
     """
 
     topics: int
-    steps: int = 60
-    tolerance: float = 2e-5
+    steps: int = 300
+    tolerance: float = 2e-6
     inner: int = 2
     smoothing: float = 0.02
     shrinkage: float = 0.0

@@ -1,0 +1,163 @@
+"""μ and Σ again, with the whole covariance of each posterior, once φ is found.
+
+Mean-field variational EM underestimates Σ: its posteriors have no correlations and are too narrow (Giordano et al.
+2018), and every M step takes their variances over. Here the posterior of a document is the Laplace approximation at its
+mode, with the observed information of its words (Wang & Blei 2013, section 3.1) and a mean corrected for skewness; μ and
+Σ are iterated to their fixed point under it, φ being kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from torch import Tensor
+
+from momus.progress import stage
+from momus_critics.topics.bound import Batch, Prior, newton, rest, word_part
+from momus_critics.topics.fitting import Model, Options
+
+Floats = NDArray[np.float64]
+CELLS = 20_000_000  # of one (documents, types, D) array
+STRETCH = 1.8
+HALF_NORMAL = 0.7979  # √(2/π): the mean of |N(0, 1)|, as far as the mean of so skewed a posterior lies from its mode
+
+
+def refine(
+    counts: sparse.csr_array, model: Model, options: Options, rounds: int = 40, tolerance: float = 2e-3
+) -> Model | None:
+    """Iterate μ and Σ until no log-variance in any direction moves by more than ``tolerance``.
+
+    Parameters
+    ----------
+    rounds
+        Most rounds; each goes through all documents.
+
+    Returns
+    -------
+    The model with new μ, Σ, λ and ν²; φ and the curve of the ELBO as they were. None where Σ grows without end: topics
+    that documents have either much of or none, so that no log-odds is too extreme for them. Words of a document of
+    length N cannot tell log-odds beyond log N from one another, so a standard deviation (of log-odds against the average
+    topic) beyond that has no basis.
+    """
+    dtype = torch.float64
+    phi = torch.from_numpy(np.ascontiguousarray(model.phi.T)).to(options.device, dtype)
+    lam, var = (torch.from_numpy(x).to(options.device, dtype) for x in (model.lam, model.var))
+    mean, covariance = (torch.from_numpy(x).to(options.device, dtype) for x in (model.mean, model.covariance))
+    n = counts.shape[0]
+    limit = np.log(counts.sum() / n) ** 2
+    parts = _parts(counts, len(mean))
+    with stage("covariance of topics", rounds) as advance:
+        for i in range(rounds):
+            prior = Prior.of(mean, covariance)
+            spread, expected = torch.zeros_like(covariance), torch.empty_like(lam)
+            for rows in parts:
+                batch = Batch(counts[rows], options.device, dtype)
+                lam[rows] = climb(batch, phi, prior, lam[rows], 3)
+                expected[rows], each = posterior_moments(batch, phi, prior, lam[rows])
+                spread += each.sum(dim=0)
+            mean = expected.mean(dim=0)
+            away = expected - mean
+            covariance, moved = _towards(covariance, _pulled(away.T @ away + spread, n))
+            advance(i + 1)
+            if float(_centred_variances(covariance).max()) > limit:
+                return None
+            if moved < tolerance:
+                break
+    mean_, covariance_, lam_, var_ = (x.cpu().numpy() for x in (mean, covariance, lam, var))
+    return Model(model.phi, mean_, covariance_, lam_, var_, model.curve)
+
+
+def _pulled(scatter: Tensor, n: int) -> Tensor:
+    """Σ of n documents and D / 10 more of unit variance: alone, directions could shrink to nothing or grow for ever."""
+    some = len(scatter) / 10
+    return (scatter + some * torch.eye(len(scatter), dtype=scatter.dtype, device=scatter.device)) / (n + some)
+
+
+def _centred_variances(covariance: Tensor) -> Tensor:
+    """Variances of log-odds against the average topic (K,), whichever topic is the last."""
+    k = len(covariance) + 1
+    whole = torch.nn.functional.pad(covariance, (0, 1, 0, 1))
+    centring = torch.eye(k, dtype=whole.dtype, device=whole.device) - 1 / k
+    return (centring @ whole @ centring).diagonal()
+
+
+def _towards(old: Tensor, target: Tensor) -> tuple[Tensor, float]:
+    """Go a stretch beyond the target where that stays safe; also the largest change of a log-variance."""
+    factor = torch.linalg.cholesky(old)
+    half = torch.linalg.solve_triangular(factor, target, upper=False)
+    ratio = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.T, upper=False))
+    stretch = STRETCH if 1 + STRETCH * (float(ratio.min()) - 1) > 0.2 else 1.0
+    new = old + stretch * (target - old)
+    return (new + new.T) / 2, float((1 + stretch * (ratio - 1)).log().abs().max())
+
+
+def _parts(counts: sparse.csr_array, d: int) -> list[NDArray[np.intp]]:
+    """Documents of like numbers of types together, as many as memory allows."""
+    types = np.diff(counts.indptr)
+    order = np.argsort(-types, kind="stable")
+    parts, first = [], 0
+    while first < len(order):
+        count = int(np.clip(CELLS // max(int(types[order[first]]) * d, 1), 1, 512))
+        parts.append(order[first : first + count])
+        first += count
+    return parts
+
+
+def climb(batch: Batch, phi: Tensor, prior: Prior, lam: Tensor, steps: int) -> Tensor:
+    """Newton steps of λ towards the mode of P(η | words)."""
+    word_phi = batch.gather(phi)
+    none = torch.full_like(lam, 1e-12)
+    value, expected = word_part(batch, word_phi, lam)
+    best = value + rest(batch, prior, lam, none)
+    for _ in range(steps):
+        lam, best, expected, value = newton(batch, word_phi, prior, lam, none, best, expected, value)
+    return lam
+
+
+def posterior_moments(batch: Batch, phi: Tensor, prior: Prior, lam: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean (B, D) and covariance (B, D, D) of P(η | words) around its mode λ.
+
+    The covariance is the inverse of the negative Hessian V⁻¹ (without the words' own curvature where that is not
+    positive); the mean is λ + ½ V g, g_k = Σ_ij ∂³ log P / ∂η_k ∂η_i ∂η_j V_ij, since posteriors of shares are skewed;
+    no further than in a half-normal distribution, since the expansion fails where words hardly bound a topic.
+    Of log Σ_k a_k e^{η_k} with shares p, the contraction is p_k (q_k − Σ_i p_i q_i), q_k = (e_k − p)ᵀ V (e_k − p).
+    """
+    d = lam.shape[1]
+    p = torch.softmax(torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1), dim=1)
+    r = p[batch.rows] * batch.gather(phi)
+    r = (r / r.sum(dim=1, keepdim=True).clamp_min(1e-300))[:, :d]
+    lengths = torch.bincount(batch.rows, minlength=batch.size)
+    starts = torch.cumsum(lengths, 0) - lengths
+    place = torch.arange(len(batch.rows), device=lam.device) - starts[batch.rows]
+    words = lam.new_zeros(batch.size, max(int(lengths.max()), 1), d)
+    counts = words.new_zeros(words.shape[:2])
+    words[batch.rows, place], counts[batch.rows, place] = r, batch.counts
+    shares, total = p[:, None, :d], batch.total[:, None]
+    observed = _curvature(shares, total) - _curvature(words, counts)
+    factor, failed = torch.linalg.cholesky_ex(prior.precision + observed)
+    if bool(failed.any()):
+        safe = torch.linalg.cholesky(prior.precision + _curvature(shares, total))
+        factor = torch.where((failed == 0)[:, None, None], factor, safe)
+    v = torch.cholesky_inverse(factor)
+    skew = _skewness(words, counts, v) - _skewness(shares, total, v)
+    limit = HALF_NORMAL * v.diagonal(dim1=1, dim2=2).sqrt()
+    shift = (0.5 * v @ skew[:, :, None])[:, :, 0]
+    return lam + shift.clamp(-limit, limit), v
+
+
+def _curvature(shares: Tensor, counts: Tensor) -> Tensor:
+    """Σ_l c_l (diag r_l − r_l r_lᵀ), (B, D, D), of shares (B, L, D) and counts (B, L)."""
+    weighted = counts[:, :, None] * shares
+    return torch.diag_embed(weighted.sum(dim=1)) - weighted.transpose(1, 2) @ shares
+
+
+def _skewness(shares: Tensor, counts: Tensor, v: Tensor) -> Tensor:
+    """Σ_l c_l r_lk (q_lk − Σ_i r_li q_li), (B, D)."""
+    moved = shares @ v
+    inner = (shares * moved).sum(dim=2, keepdim=True)
+    q = v.diagonal(dim1=1, dim2=2)[:, None, :] - 2 * moved + inner
+    last = (1 - shares.sum(dim=2, keepdim=True)).clamp_min(0.0)
+    average = (shares * q).sum(dim=2, keepdim=True) + last * inner
+    return (counts[:, :, None] * shares * (q - average)).sum(dim=1)
