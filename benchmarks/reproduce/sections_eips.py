@@ -110,7 +110,7 @@ def show(critic: ChainCritic, label: str, splits: int) -> None:
     print(f"\n{label}: {' '.join(critic.notes())}")
     print(
         f"  {'ERCs':<14}{'Latent PPL':>11}{'/ real':>8}   found at p <= 0.01 in {splits} splits (median p): "
-        f"{'latent_ppl':<16}{'disorder':<16}leading transition"
+        f"{'latent_ppl':<16}{'disorder':<16}{'return_share':<16}leading transition"
     )
     for name, how in DEFECTS.items():
         scores = whole if name == "unchanged" else critic.score(change(ercs, how, name))
@@ -118,8 +118,11 @@ def show(critic: ChainCritic, label: str, splits: int) -> None:
         first = critic.evidence(whole.summary, scores.summary)[0].rows  # type: ignore[union-attr]
         leading = f"{first[0][0]} {first[0][5]}" if first else ""
         each = [f"{(v <= 0.01).sum():2d} ({np.median(v):.4f})" for v in p.values()]
+        each += ["–"] * (3 - len(each))
         ratio = scores.latent_ppl / whole.latent_ppl
-        print(f"  {name:<14}{scores.latent_ppl:11.2f}{ratio:8.2f}{'':>49}{each[0]:<16}{each[1]:<16}{leading}")
+        print(
+            f"  {name:<14}{scores.latent_ppl:11.2f}{ratio:8.2f}{'':>49}{each[0]:<16}{each[1]:<16}{each[2]:<16}{leading}"
+        )
         if name == "unchanged":
             alarms = {k: int((v <= 0.05).sum()) for k, v in p.items()}
             print(f"  {'':<14}false alarms at p <= 0.05 in {splits} splits: {alarms}")
@@ -131,6 +134,8 @@ def _over_splits(
     """p-values of one half against the damaged other half."""
     row = {name: i for i, name in enumerate(real.ids)}
     found: dict[str, list[float]] = {"latent_ppl": [], "disorder": []}
+    if "returns" in real.rows:
+        found["return_share"] = []
     for seed in range(splits):
         one, other = (np.array([row[i] for i in half.ids]) for half in corpus.split(0.5, seed))
         for v in judge(

@@ -57,6 +57,17 @@ def test_disorder_is_found_and_order_is_not(critic):
     assert gap > 2
 
 
+def test_passages_that_return_are_counted(critic):
+    corpus, truth = documents(60, 4)
+    doubled = [d.text + "\n\n" + d.text.split("\n\n")[1] if i % 3 == 0 else d.text for i, d in enumerate(corpus)]
+    before, after = (
+        critic.score(corpus).rows["returns"],
+        critic.score(Corpus.from_texts(doubled, name="d")).rows["returns"],
+    )
+    assert (before[:, 1] == [len(t) for t in truth]).all()
+    assert (after - before).tolist() == [[1, 1] if i % 3 == 0 else [0, 0] for i in range(60)]
+
+
 def test_marks_are_not_looked_at(critic):
     plain, _ = documents(5, 4)
     marked = Corpus.from_sections([[("A title", t) for t in d.text.split("\n\n")] for d in plain], name="marked")

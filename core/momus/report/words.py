@@ -17,6 +17,7 @@ STATISTICS = {
     "tvd": "total variation",
     "sup": "largest difference of one word's share",
     "unlikely_share": "share of unlikely transitions",
+    "return_share": "share of passages that return",
     "repetition_share": "share of repetitions",
     "mean_length": "mean length (tokens)",
     "exponent": "exponent",

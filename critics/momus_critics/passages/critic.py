@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import Any, Self
 
@@ -12,13 +14,30 @@ from momus.corpus import Corpus
 from momus.errors import FittingError, UsageError
 from momus.evidence import MarkedDocument
 from momus.fitted import Fitted
+from momus.inference import Statistic, mean
 from momus.posteriors import adapter_names, make_adapter
+from momus.rows import Rows
 from momus_critics.passages.features import LsaEmbedder, PlaceFeatures
-from momus_critics.passages.pieces import corpus_pieces, place_classes, split_pieces, state_names
+from momus_critics.passages.pieces import corpus_pieces, place_classes, returning, split_pieces, state_names
 from momus_critics.passages.segmenter import Segmenter
 from momus_critics.sections import evidence, joint
 from momus_critics.sections.base import ChainCritic
 from momus_critics.sections.joint import ChainLatents
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PassageLatents(ChainLatents):
+    """A chain, and how much of the text returns.
+
+    Attributes
+    ----------
+    returns
+        (n, 2): pieces that return, and all pieces of a document.
+    """
+
+    returns: Floats = field(default_factory=lambda: np.zeros((0, 2)))
 
 
 class Passages(ChainCritic):
@@ -26,7 +45,7 @@ class Passages(ChainCritic):
 
     Text is cut into pieces of some sentences; an embedding of each is projected on the directions that tell where in a
     document a piece stands; an explicit-duration HSMM, fitted by EM, groups pieces into stretches. Latent NLL is that
-    of the most probable chain of stretches, end included.
+    of the most probable chain of stretches, end included. Beside it stands the share of pieces that return.
 
     Parameters
     ----------
@@ -42,6 +61,8 @@ class Passages(ChainCritic):
         The adapter's model, and more parameters of it.
     bins
         Stretches of a document that the features tell apart.
+    alike
+        A piece returns when its embedding has at least this cosine with that of an earlier piece of its document.
     temper
         Weight of a piece against the chain, see `Segmenter`.
     seed
@@ -68,6 +89,7 @@ class Passages(ChainCritic):
         options: dict[str, Any] | None = None,
         bins: int = 16,
         temper: float = 0.2,
+        alike: float = 0.9,
         seed: int = 0,
     ) -> None:
         self.number = number
@@ -78,6 +100,7 @@ class Passages(ChainCritic):
         self.options = options
         self.bins = bins
         self.temper = temper
+        self.alike = alike
         self.seed = seed
 
     def component(self, attribute: str) -> Fitted:
@@ -141,20 +164,37 @@ class Passages(ChainCritic):
         _, offsets = corpus_pieces(batch, self.words, 1)
         return [None if n else "no words" for n in np.diff(offsets)]
 
-    def _decode(self, batch: Corpus) -> list[Any]:
+    def _embed(self, batch: Corpus) -> tuple[Floats, NDArray[np.int64]]:
         self.embedder_.device = self.segmenter_.device = self.device
         pieces, offsets = corpus_pieces(batch, self.words, self.most_pieces)
-        return list(self.segmenter_.decode(self.places_.transform(self.embedder_.embed(pieces)), offsets))
+        return self.embedder_.embed(pieces), offsets
 
-    def project(self, batch: Corpus) -> ChainLatents:
-        """Find the most probable chain of stretches."""
-        states, offsets = self._chain(self._decode(batch))
-        return joint.factorised(states, offsets, None, self.shares_, self.transitions_)
+    def _decode(self, x: Floats, offsets: NDArray[np.int64]) -> list[Any]:
+        return list(self.segmenter_.decode(self.places_.transform(x), offsets))
+
+    def project(self, batch: Corpus) -> PassageLatents:
+        """Find the most probable chain of stretches, and the pieces that say again what an earlier one said."""
+        x, piece_offsets = self._embed(batch)
+        states, offsets = self._chain(self._decode(x, piece_offsets))
+        chain = joint.factorised(states, offsets, None, self.shares_, self.transitions_)
+        shared = {f.name: getattr(chain, f.name) for f in fields(chain)}
+        returns = returning(x, piece_offsets, self.alike)
+        counted = np.column_stack([np.add.reduceat(returns, piece_offsets[:-1]), np.diff(piece_offsets)])
+        return PassageLatents(**shared, returns=counted.astype(np.float64))
+
+    def rows(self, latents: ChainLatents) -> Mapping[str, Rows]:
+        """Those of the chain, and the numbers of pieces that return and of all."""
+        assert isinstance(latents, PassageLatents)
+        return {**super().rows(latents), "returns": latents.returns}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Those of the chain, and the share of pieces that return."""
+        return (*super().statistics(), Statistic("return_share", "returns", "value", mean))
 
     def segment(self, batch: Corpus) -> list[NDArray[np.int64]]:
         """The state of each piece of each document, in the pieces of `split_pieces`."""
         self.check_fitted()
-        return [np.repeat(self.kept_[s], np.diff(b)) for s, b in self._decode(batch)]
+        return [np.repeat(self.kept_[s], np.diff(b)) for s, b in self._decode(*self._embed(batch))]
 
     def notes(self) -> list[str]:
         """How many states there are and why."""
@@ -167,7 +207,7 @@ class Passages(ChainCritic):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the stretches, with transitions below 1 % marked."""
-        ((_, borders),) = self._decode(document)
+        ((_, borders),) = self._decode(*self._embed(document))
         pieces = split_pieces(document[0].text, self.words)[: self.most_pieces]
         texts = [" ".join(pieces[a:b]) for a, b in pairwise(borders)]
         return evidence.explain(self, document, texts)

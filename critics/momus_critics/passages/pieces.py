@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +65,20 @@ def place_classes(offsets: NDArray[np.int64], bins: int) -> NDArray[np.int64]:
     lengths = np.diff(offsets)
     position = np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], lengths)
     return np.asarray(((position + 0.5) / np.repeat(lengths, lengths) * bins).astype(np.int64))
+
+
+def returning(x: NDArray[np.float64], offsets: NDArray[np.int64], alike: float) -> NDArray[np.bool_]:
+    """Which pieces have a cosine of at least ``alike`` with an earlier piece of their document, bool (N,).
+
+    >>> returning(np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.1]]), np.array([0, 3]), 0.9).tolist()
+    [False, False, True]
+    """
+    unit = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
+    found = np.zeros(len(x), dtype=bool)
+    for first, end in pairwise(offsets):
+        rows = unit[first:end]
+        found[first:end] = np.tril(rows @ rows.T >= alike, -1).any(axis=1)
+    return found
 
 
 def state_names(pieces: Sequence[str], states: NDArray[np.int64], count: int, words: int = 3) -> list[str]:

@@ -1,9 +1,9 @@
 """μ and Σ again, with the whole covariance of each posterior, once φ is found.
 
 Mean-field variational EM underestimates Σ: its posteriors have no correlations and are too narrow (Giordano et al.
-2018), and every M step takes their variances over. Here the posterior of a document is the Laplace approximation at its
-mode, with the observed information of its words (Wang & Blei 2013, section 3.1) and a mean corrected for skewness; μ and
-Σ are iterated to their fixed point under it, φ being kept.
+2018) and every M step takes their variances over. Here the posterior of a document is the Laplace approximation at its
+mode, with the observed information of its words (Wang & Blei 2013, section 3.1) and a mean corrected for skewness; μ
+and Σ are iterated to their fixed point under it, φ being kept.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def refine(
     -------
     The model with new μ, Σ, λ and ν²; φ and the curve of the ELBO as they were. None where Σ grows without end: topics
     that documents have either much of or none, so that no log-odds is too extreme for them. Words of a document of
-    length N cannot tell log-odds beyond log N from one another, so a standard deviation (of log-odds against the average
-    topic) beyond that has no basis.
+    length N cannot tell log-odds beyond log N from one another, so a standard deviation (of log-odds against the
+    average topic) beyond that has no basis.
     """
     dtype = torch.float64
     phi = torch.from_numpy(np.ascontiguousarray(model.phi.T)).to(options.device, dtype)
