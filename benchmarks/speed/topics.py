@@ -18,13 +18,13 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
-from scipy.special import softmax
 
 import momus
 from momus.tokens import get_tokenizer
 from momus.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.shares import stopwords
-from momus_critics.topics.fitting import Options, fit, infer
+from momus_critics.topics.completion import completed, halves, log_likelihoods
+from momus_critics.topics.fitting import Model, Options, fit, infer
 
 
 def data() -> Path:
@@ -45,28 +45,6 @@ def load(texts: str) -> momus.Corpus:
     return momus.Corpus.from_texts(chapters, name="novels")
 
 
-def halves(counts: sparse.csr_array, seed: int) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Split the tokens of each document at random into two halves."""
-    rng = np.random.default_rng(seed)
-    half = counts.copy()
-    half.data = rng.binomial(counts.data.astype(int), 0.5).astype(float)
-    other = sparse.csr_array(counts - half)
-    half.eliminate_zeros()
-    other.eliminate_zeros()
-    return sparse.csr_array(half), other
-
-
-def completed(theta: np.ndarray, phi: np.ndarray, other: sparse.csr_array) -> float:
-    """Log-likelihood a token of the held-out halves."""
-    rows = np.repeat(np.arange(other.shape[0]), np.diff(other.indptr))
-    total = 0.0
-    for a in range(0, len(rows), 200_000):
-        b = slice(a, a + 200_000)
-        p = np.einsum("nk,kn->n", theta[rows[b]], phi[:, other.indices[b]])
-        total += float((other.data[b] * np.log(p)).sum())
-    return total / float(other.sum())
-
-
 def words_of(counts: sparse.csr_array) -> list[list[str]]:
     """Documents as lists of word numbers, for the peer."""
     rows = zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
@@ -78,29 +56,26 @@ def words_of(counts: sparse.csr_array) -> list[list[str]]:
 
 def ours(a: argparse.Namespace, train: sparse.csr_array, test: tuple[sparse.csr_array, sparse.csr_array]) -> None:
     """Fit and score our model, telling held-out likelihood as it grows."""
-    options = Options(a.topics, steps=a.steps, seed=0, device=a.device)
+    options = Options(a.topics, steps=a.steps, seed=0, point=a.point, device=a.device)
     began = time.perf_counter()
     spent = [0.0]
     curve = []
 
-    def report(step: int, model: object) -> None:
+    def report(step: int, model: Model) -> None:
         nonlocal began
         spent[0] += time.perf_counter() - began
         if step % 5 == 0:
             curve.append((step, spent[0], score(model)))
         began = time.perf_counter()
 
-    def score(model: object) -> float:
-        m = model
-        lam, _, _ = infer(test[0], m.phi, m.mean, m.covariance, options, 20)  # type: ignore[attr-defined]
-        theta = softmax(np.concatenate([lam, np.zeros((len(lam), 1))], axis=1), axis=1)
-        return completed(theta, m.phi, test[1])  # type: ignore[attr-defined]
+    def score(model: Model) -> float:
+        return float(completed(model, test, options).sum() / test[1].sum())
 
     model = fit(train, options, report=report)
     for step, seconds, value in curve:
         print(f"  ours, step {step:3d}: {seconds:7.1f} s, {value:.4f} nats a held-out token")
     start = time.perf_counter()
-    infer(test[0], model.phi, model.mean, model.covariance, options)
+    infer(test[0], model.weights, model.mean, model.covariance, options)
     seconds = time.perf_counter() - start
     print(f"  ours: inference of {test[0].shape[0]:,} documents {seconds:.2f} s; {score(model):.4f} at the end")
 
@@ -130,7 +105,7 @@ def peer(a: argparse.Namespace, train: sparse.csr_array, test: tuple[sparse.csr_
         inference = time.perf_counter() - start
         theta = np.full((test[0].shape[0], a.topics), 1 / a.topics)
         theta[[i for i, d in enumerate(docs) if d is not None]] = np.array(found)
-        value = completed(theta, phi, test[1])
+        value = log_likelihoods(theta, phi, test[1]).sum() / test[1].sum()
         print(
             f"  tomotopy, {iterations:4d} iterations: {spent:7.1f} s, {value:.4f}; inference {inference:.2f} s",
             flush=True,
@@ -143,6 +118,7 @@ def main() -> None:
     parser.add_argument("--texts", choices=("novels", "eips"), default="eips")
     parser.add_argument("--topics", type=int, default=50)
     parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--point", action="store_true", help="points instead of Dirichlet posteriors of words")
     parser.add_argument("--iterations", type=int, default=200, help="of the peer; 0 leaves it out")
     parser.add_argument("--every", type=int, default=50)
     parser.add_argument("--workers", type=int, default=2)

@@ -16,6 +16,7 @@ from momus.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.topics import Topics
 from momus_critics.topics.bound import Batch, Prior, bound
 from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint
+from momus_critics.topics.completion import point_is_enough
 from momus_critics.topics.fitting import Options, fit, infer
 from momus_critics.topics.laplace import climb, posterior_moments, refine
 
@@ -49,7 +50,7 @@ def centred(sigma):
 def recovered():
     phi, mu, sigma = process(10, 500, 0)
     counts, _ = simulate(phi, mu, sigma, 2000, 150, 1)
-    options = Options(10, seed=0)
+    options = Options(10, seed=0, point=True)
     model = fit(counts, options)
     return phi, mu, sigma, model, refine(counts, model, options)
 
@@ -77,18 +78,42 @@ def test_held_out_latent_nll_is_near_that_under_the_true_parameters(recovered):
 
     # topics may be permuted, the last included: between two choices of the last topic the Jacobian is 1
     truth = latent_nll(phi, mu, sigma)
-    assert latent_nll(model.phi, model.mean, model.covariance) == pytest.approx(truth, rel=0.02)
-    assert latent_nll(plain.phi, plain.mean, plain.covariance) < 0.95 * truth  # why Σ is found again
+    assert latent_nll(model.weights, model.mean, model.covariance) == pytest.approx(truth, rel=0.02)
+    assert latent_nll(plain.weights, plain.mean, plain.covariance) < 0.95 * truth  # why Σ is found again
+
+
+@pytest.mark.parametrize("point", [True, False])
+def test_few_words_want_a_distribution_of_phi(recovered, point):
+    """Many tokens a topic: points do as well. Few: they do not."""
+    phi, mu, sigma = recovered[:3]
+    if point:
+        assert point_is_enough(simulate(phi, mu, sigma, 2000, 150, 1)[0], Options(10))
+    else:
+        few = simulate(*process(20, 2000, 0), 150, 80, 1)[0]
+        assert not point_is_enough(few, Options(20))
+
+
+def test_both_estimates_of_phi_are_recovered(recovered):
+    phi, mu, sigma = recovered[:3]
+    model = fit(simulate(phi, mu, sigma, 2000, 150, 1)[0], Options(10, seed=0))
+    match = np.corrcoef(np.concatenate([phi, model.phi]))[:10, 10:]
+    assert match[linear_sum_assignment(-match)].min() >= 0.95
+    assert (np.diff(model.curve) >= -1e-6 * np.abs(model.curve[1:])).all()
+
+
+@pytest.mark.parametrize("point", [True, False])
+def test_the_elbo_never_falls_to_the_last_digit(point):
+    phi, mu, sigma = process(4, 60, 3)
+    options = Options(4, steps=40, tolerance=0.0, point=point, dtype=torch.float64)
+    model = fit(simulate(phi, mu, sigma, 80, 20, 4)[0], options)
+    assert len(model.curve) == 40
+    assert (np.diff(model.curve) >= -1e-7).all()
 
 
 def test_the_elbo_never_falls(recovered):
     curve = np.array(recovered[3].curve)
     assert len(curve) > 10
     assert (np.diff(curve) >= -1e-6 * np.abs(curve[1:])).all()
-    phi, mu, sigma = process(4, 60, 3)
-    model = fit(simulate(phi, mu, sigma, 80, 20, 4)[0], Options(4, steps=40, tolerance=0.0, dtype=torch.float64))
-    assert len(model.curve) == 40
-    assert (np.diff(model.curve) >= -1e-7).all()
 
 
 def integrated(phi, mu, sigma, words):

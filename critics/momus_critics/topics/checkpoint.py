@@ -17,9 +17,11 @@ def save_checkpoint(folder: Path, model: Model, signature: str) -> None:
     from safetensors.numpy import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    arrays = {n: np.ascontiguousarray(getattr(model, n)) for n in ("phi", "mean", "covariance", "lam", "var")}
+    arrays = {
+        n: np.ascontiguousarray(getattr(model, n)) for n in ("phi", "weights", "mean", "covariance", "lam", "var")
+    }
     partial = folder / f".partial-{NAME}"
-    save_file(arrays, partial, metadata={"signature": signature, "curve": json.dumps(model.curve)})
+    save_file(arrays, partial, metadata={"signature": signature, "curve": json.dumps([model.divergence, *model.curve])})
     partial.replace(folder / NAME)
 
 
@@ -35,4 +37,5 @@ def load_checkpoint(folder: Path, signature: str) -> Model | None:
             arrays = {name: found.get_tensor(name) for name in found.keys()}  # noqa: SIM118 (no mapping)
     except (OSError, SafetensorError):
         return None
-    return Model(**arrays, curve=list(json.loads(about["curve"])))
+    divergence, *curve = json.loads(about["curve"])
+    return Model(**arrays, divergence=divergence, curve=curve)

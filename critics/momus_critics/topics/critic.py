@@ -28,6 +28,7 @@ from momus.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.shares import stopwords
 from momus_critics.topics import evidence
 from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint
+from momus_critics.topics.completion import point_is_enough
 from momus_critics.topics.fitting import Model, Options, fit, infer
 from momus_critics.topics.laplace import refine
 
@@ -57,7 +58,10 @@ class Topics(TokenCritic[Gaussians]):
         ``laplace`` finds μ and Σ again after EM, with whole covariances of the posteriors, since variational EM finds Σ
         too small; ``variational`` leaves them (as does ``laplace`` where documents do not bound Σ; the notes say so).
     smoothing
-        β: φ_k has the prior Dir(1 + β).
+        β of the prior of φ_k.
+    words
+        ``dirichlet`` (φ_k has a Dirichlet posterior), ``point`` (its most probable value), or ``auto``: what completes
+        held-out documents better.
     shrinkage
         Pseudo-documents without correlation that pull Σ to its diagonal.
     checkpoint
@@ -91,6 +95,7 @@ class Topics(TokenCritic[Gaussians]):
         tolerance: float = 2e-6,
         covariance: str = "laplace",
         smoothing: float = 0.02,
+        words: str = "auto",
         shrinkage: float = 0.0,
         checkpoint: str = "",
         tokens: str = "words",
@@ -109,18 +114,24 @@ class Topics(TokenCritic[Gaussians]):
         self.tolerance = tolerance
         self.covariance = covariance
         self.smoothing = smoothing
+        self.words = words
         self.shrinkage = shrinkage
         self.checkpoint = checkpoint
         self.seed = seed
 
     def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
         """Build the vocabulary, and fit by variational EM."""
-        if self.posterior not in ("full", "mean"):
-            raise UsageError(f"topics: posterior is {self.posterior!r}", hint="choose one of full, mean")
-        if self.covariance not in ("laplace", "variational"):
-            raise UsageError(f"topics: covariance is {self.covariance!r}", hint="choose one of laplace, variational")
+        for value, name, known in (
+            (self.posterior, "posterior", ("full", "mean")),
+            (self.covariance, "covariance", ("laplace", "variational")),
+            (self.words, "words", ("auto", "dirichlet", "point")),
+        ):
+            if value not in known:
+                raise UsageError(f"topics: {name} is {value!r}", hint=f"choose one of {', '.join(known)}")
         counts = self._counts_of(real)
         options = self._options(self.topics or int(np.clip(counts.shape[0] // 20, 5, 100)))
+        point = self.words == "point" or (self.words == "auto" and point_is_enough(counts, options))
+        options = replace(options, point=point)
         about = [
             real.fingerprint,
             repr({k: v for k, v in self.params().items() if k not in ("steps", "covariance", "checkpoint")}),
@@ -141,9 +152,10 @@ class Topics(TokenCritic[Gaussians]):
             self.refined_ = found is not None
             model = found or model
         order = np.argsort(-softmax(_extended(model.lam), axis=1).mean(axis=0)[:-1], kind="stable")
-        self.phi_ = np.concatenate([model.phi[order], model.phi[-1:]])
+        self.phi_, self.weights_ = (np.concatenate([x[order], x[-1:]]) for x in (model.phi, model.weights))
         self.mean_, self.covariance_ = model.mean[order], model.covariance[np.ix_(order, order)]
         self.curve_ = np.array(model.curve)
+        self.point_ = point
         self.documents_, self.tokens_ = int(counts.shape[0]), int(counts.sum())
         return self
 
@@ -190,7 +202,7 @@ class Topics(TokenCritic[Gaussians]):
         """Maximise the bound of each document over λ and ν²."""
         counts = count_words(batch.tokens(self.tokenizer), self.vocabulary_)
         options = replace(self._options(len(self.phi_)), dtype=torch.float64)  # where to stop must not hang on rounding
-        lam, var, _ = infer(counts, self.phi_, self.mean_, self.covariance_, options)
+        lam, var, _ = infer(counts, self.weights_, self.mean_, self.covariance_, options)
         return Gaussians(lam, var)
 
     def log_prior(self, latents: Gaussians) -> LogPrior:
@@ -238,10 +250,11 @@ class Topics(TokenCritic[Gaussians]):
 
     def notes(self) -> list[str]:
         """Size of the model and of what it was fitted on."""
+        kind = "points" if self.point_ else "Dirichlet posteriors"
         how = "with whole posterior covariances" if self.refined_ else "as variational EM leaves it, too narrow rather"
         return [
             f"{len(self.phi_)} topics, {len(self.vocabulary_):,} words; fitted on {self.documents_:,} documents with "
-            f"{self.tokens_:,} tokens of them, in {len(self.curve_)} steps of EM; Σ {how}."
+            f"{self.tokens_:,} tokens of them, in {len(self.curve_)} steps of EM; words: {kind}; Σ {how}."
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

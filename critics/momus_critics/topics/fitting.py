@@ -1,8 +1,9 @@
 """Variational EM for the correlated topic model, over mini-batches of documents, the same for a seed.
 
 One step goes through all documents: λ and ν² of each are raised from where they stood, then μ, Σ and φ are set to what
-maximises the bound (with a Dirichlet prior on φ, and an optional pull of Σ towards its diagonal). Every part of a step
-raises the bound or leaves it.
+maximises the bound (and an optional pull of Σ towards its diagonal). φ has a Dirichlet posterior (Blei, Ng & Jordan
+2003, section 5.4), or is a point, which fits the documents ever better and held-out ones, if there are few, ever worse.
+Every part of a step raises the bound or leaves it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import digamma, gammaln
 from torch import Tensor
 
 from momus_critics.topics.bound import Batch, Prior, ascend
@@ -29,16 +31,22 @@ class Model:
     Attributes
     ----------
     phi
-        (K, V), rows sum to 1.
+        (K, V), rows sum to 1: E φ under q(φ), Dirichlet distributions.
+    weights
+        (K, V) exp E log φ: what stands for φ in the bound.
+    divergence
+        KL(q(φ) ‖ its prior), in nats.
     mean, covariance
         (D,), (D, D), D = K − 1.
     lam, var
         (n, D): the variational posterior of each document, where it stands.
     curve
-        The ELBO after each step, in nats, log prior of φ (and of Σ) included.
+        The ELBO after each step, in nats.
     """
 
     phi: Floats
+    weights: Floats
+    divergence: float
     mean: Floats
     covariance: Floats
     lam: Floats
@@ -59,7 +67,9 @@ class Options:
     inner
         Most rounds of the E step for a document in one step.
     smoothing
-        β: the Dirichlet prior of φ_k is Dir(1 + β), so that no probability is 0.
+        β: the prior of φ_k is Dir(β).
+    point
+        Whether φ is its most probable value (under Dir(1 + β)) rather than a distribution.
     shrinkage
         Pseudo-documents that say that topics are not correlated, with the variances found: pulls Σ to its diagonal.
     seed, device, dtype
@@ -71,6 +81,7 @@ class Options:
     tolerance: float = 2e-6
     inner: int = 2
     smoothing: float = 0.02
+    point: bool = False
     shrinkage: float = 0.0
     seed: int = 0
     device: str = "cpu"
@@ -94,9 +105,10 @@ def start(counts: sparse.csr_array, options: Options) -> Model:
     member = sparse.csr_array((np.ones(len(clusters)), (clusters, np.sort(some))), shape=(k, n))
     total = np.asarray((member @ counts).todense())
     overall = np.asarray(counts.sum(axis=0)).ravel() + 1.0
-    phi = total + 0.3 * total.sum(axis=1, keepdims=True).clip(1.0) * overall / overall.sum() + 0.01
+    rough = total + 0.3 * total.sum(axis=1, keepdims=True).clip(1.0) * overall / overall.sum() + 0.01
     d = k - 1
-    return Model(phi / phi.sum(axis=1, keepdims=True), np.zeros(d), np.eye(d), np.zeros((n, d)), np.full((n, d), 0.5))
+    phi = rough / rough.sum(axis=1, keepdims=True)
+    return Model(phi, phi, np.nan, np.zeros(d), np.eye(d), np.zeros((n, d)), np.full((n, d), 0.5))
 
 
 def fit(
@@ -117,6 +129,8 @@ def fit(
         Called after each step.
     """
     current = model or start(counts, options)
+    if np.isnan(current.divergence):
+        _step(counts, options, current)  # the start is no distribution of φ: its bound is not on the curve
     for step in range(len(current.curve), options.steps):
         elbo = _step(counts, options, current)
         current.curve.append(elbo)
@@ -130,7 +144,7 @@ def fit(
 def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
     """One step of EM; returns the ELBO between E and M step, which no later step falls below."""
     device, dtype = options.device, options.dtype
-    phi = torch.from_numpy(np.ascontiguousarray(model.phi.T)).to(device, dtype)
+    phi = torch.from_numpy(np.ascontiguousarray(model.weights.T)).to(device, dtype)
     prior = Prior.of(_tensor(model.mean, options), _tensor(model.covariance, options))
     words = torch.zeros_like(phi, dtype=torch.float64)
     total = 0.0
@@ -142,7 +156,7 @@ def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
         model.lam[rows], model.var[rows] = lam.cpu().numpy(), var.cpu().numpy()
         words += _word_counts(batch, phi, lam).double()
         total += float(value.double().sum())
-    elbo = total + _log_prior(model, options)
+    elbo = total - model.divergence
     _maximise(model, words.cpu().numpy().T, options)
     return elbo
 
@@ -158,8 +172,8 @@ def _word_counts(batch: Batch, phi: Tensor, lam: Tensor) -> Tensor:
 
 
 def _maximise(model: Model, words: Floats, options: Options) -> None:
-    phi = words + options.smoothing
-    model.phi = phi / phi.sum(axis=1, keepdims=True)
+    of = points if options.point else dirichlets
+    model.phi, model.weights, model.divergence = of(words, options.smoothing)
     model.mean = model.lam.mean(axis=0)
     away = model.lam - model.mean
     n, s = len(away), options.shrinkage
@@ -168,9 +182,29 @@ def _maximise(model: Model, words: Floats, options: Options) -> None:
     model.covariance = (scatter + s * np.diag(np.diag(scatter)) / n) / (n + s)
 
 
-def _log_prior(model: Model, options: Options) -> float:
-    """Log density of φ under its prior, up to a constant (Σ's ridge and shrinkage are left out of the ELBO)."""
-    return float(options.smoothing * np.log(model.phi).sum())
+def dirichlets(words: Floats, smoothing: float) -> tuple[Floats, Floats, float]:
+    """Posterior of φ given expected counts (K, V): its mean, exp E log φ, and the divergence from its prior.
+
+    >>> mean, weights, kl = dirichlets(np.array([[3.0, 1.0]]), 1.0)
+    >>> mean.round(3).tolist(), weights.round(3).tolist(), round(kl, 3)
+    ([[0.667, 0.333]], [[0.638, 0.277]], 0.362)
+    """
+    alpha, v = words + smoothing, words.shape[1]
+    total = alpha.sum(axis=1, keepdims=True)
+    log_phi = digamma(alpha) - digamma(total)
+    inside = (words * log_phi - gammaln(alpha)).sum()
+    outside = gammaln(total).sum() - len(words) * (gammaln(v * smoothing) - v * gammaln(smoothing))
+    return alpha / total, np.maximum(np.exp(log_phi), 1e-30), float(inside + outside)
+
+
+def points(words: Floats, smoothing: float) -> tuple[Floats, Floats, float]:
+    """Most probable φ under Dir(1 + β), twice, and minus its log prior up to a constant.
+
+    >>> points(np.array([[3.0, 1.0]]), 1.0)[0].round(3).tolist()
+    [[0.667, 0.333]]
+    """
+    phi = (words + smoothing) / (words + smoothing).sum(axis=1, keepdims=True)
+    return phi, phi, -float(smoothing * np.log(phi).sum())
 
 
 def _tensor(x: Floats, options: Options) -> Tensor:
@@ -178,15 +212,17 @@ def _tensor(x: Floats, options: Options) -> Tensor:
 
 
 def infer(
-    counts: sparse.csr_array, phi: Floats, mean: Floats, covariance: Floats, options: Options, rounds: int = 60
+    counts: sparse.csr_array, weights: Floats, mean: Floats, covariance: Floats, options: Options, rounds: int = 60
 ) -> tuple[Floats, Floats, Floats]:
     """Posterior of new documents: λ and ν² (n, D), and the bound (n,); a document without words keeps the prior.
+
+    ``weights`` (K, V) are φ where it is known, and exp E log φ where it has a distribution.
 
     Every document starts at the prior's mean and is raised by itself, so its batch does not matter.
     """
     n, d = counts.shape[0], len(mean)
     lam, var, values = np.zeros((n, d)), np.zeros((n, d)), np.zeros(n)
-    phi_t = torch.from_numpy(np.ascontiguousarray(phi.T)).to(options.device, options.dtype)
+    phi_t = torch.from_numpy(np.ascontiguousarray(weights.T)).to(options.device, options.dtype)
     prior = Prior.of(_tensor(mean, options), _tensor(covariance, options))
     spread = 1 / prior.precision.diagonal()
     for first in range(0, n, BATCH):

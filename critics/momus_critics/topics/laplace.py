@@ -8,6 +8,8 @@ and Σ are iterated to their fixed point under it, φ being kept.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -42,7 +44,7 @@ def refine(
     average topic) beyond that has no basis.
     """
     dtype = torch.float64
-    phi = torch.from_numpy(np.ascontiguousarray(model.phi.T)).to(options.device, dtype)
+    phi = torch.from_numpy(np.ascontiguousarray(model.weights.T)).to(options.device, dtype)
     lam, var = (torch.from_numpy(x).to(options.device, dtype) for x in (model.lam, model.var))
     mean, covariance = (torch.from_numpy(x).to(options.device, dtype) for x in (model.mean, model.covariance))
     n = counts.shape[0]
@@ -66,7 +68,7 @@ def refine(
             if moved < tolerance:
                 break
     mean_, covariance_, lam_, var_ = (x.cpu().numpy() for x in (mean, covariance, lam, var))
-    return Model(model.phi, mean_, covariance_, lam_, var_, model.curve)
+    return replace(model, mean=mean_, covariance=covariance_, lam=lam_, var=var_)
 
 
 def _pulled(scatter: Tensor, n: int) -> Tensor:
