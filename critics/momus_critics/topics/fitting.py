@@ -18,6 +18,7 @@ from scipy import sparse
 from scipy.special import digamma, gammaln
 from torch import Tensor
 
+from momus_critics.clusters import cluster_counts, smoothed
 from momus_critics.topics.bound import Batch, Prior, ascend
 
 Floats = NDArray[np.float64]
@@ -89,25 +90,9 @@ class Options:
 
 
 def start(counts: sparse.csr_array, options: Options) -> Model:
-    """Begin with topics that documents spread out from: k-means++ on TF-IDF, smoothed by the words of all documents."""
-    from sklearn.cluster import KMeans
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.feature_extraction.text import TfidfTransformer
-    from sklearn.preprocessing import normalize
-
-    n = counts.shape[0]
-    k = options.topics
-    some = np.random.default_rng(options.seed).permutation(n)[:20_000]
-    x = normalize(TfidfTransformer(sublinear_tf=True).fit_transform(counts[np.sort(some)]))
-    rank = min(max(k, 2), min(x.shape) - 1, 150)
-    points = normalize(TruncatedSVD(rank, random_state=options.seed).fit_transform(x))
-    clusters = KMeans(min(k, len(points)), n_init=2, random_state=options.seed).fit_predict(points)
-    member = sparse.csr_array((np.ones(len(clusters)), (clusters, np.sort(some))), shape=(k, n))
-    total = np.asarray((member @ counts).todense())
-    overall = np.asarray(counts.sum(axis=0)).ravel() + 1.0
-    rough = total + 0.3 * total.sum(axis=1, keepdims=True).clip(1.0) * overall / overall.sum() + 0.01
-    d = k - 1
-    phi = rough / rough.sum(axis=1, keepdims=True)
+    """Begin with clusters of documents."""
+    phi = smoothed(cluster_counts(counts, options.topics, options.seed))
+    n, d = counts.shape[0], options.topics - 1
     return Model(phi, phi, np.nan, np.zeros(d), np.eye(d), np.zeros((n, d)), np.full((n, d), 0.5))
 
 

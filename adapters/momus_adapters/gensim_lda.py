@@ -1,0 +1,54 @@
+"""A topic model of gensim's as a critic.
+
+A model that was saved by gensim is loaded by its owner, with gensim (its files hold pickles, which Momus never reads);
+this takes the object. The critic is then a `CodeMixing` critic like any other: it is saved without pickle.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from momus.errors import UsageError
+from momus_critics.code_mixing import CodeMixing
+
+if TYPE_CHECKING:
+    from gensim.models import LdaModel
+
+
+def critic_of(model: LdaModel, **params: object) -> CodeMixing:
+    """Make a fitted critic of a gensim LDA model.
+
+    Parameters
+    ----------
+    model
+        A fitted ``LdaModel`` or ``LdaMulticore`` with its dictionary (``id2word``).
+    params
+        Parameters of `CodeMixing` that say how to split text and to sample: they must be those that the model's own
+        text was split with.
+
+    Raises
+    ------
+    UsageError
+        Not such a model.
+
+    >>> from gensim.corpora import Dictionary
+    >>> from gensim.models import LdaModel
+    >>> texts = [["eins", "zwei"], ["one", "two"]] * 20
+    >>> dictionary = Dictionary(texts)
+    >>> bags = [dictionary.doc2bow(t) for t in texts]
+    >>> critic = critic_of(LdaModel(bags, 2, dictionary, alpha="auto", passes=20, random_state=0))
+    >>> sorted(sorted(words.split()) for words in critic.topic_words(2))
+    [['eins', 'zwei'], ['one', 'two']]
+    """
+    try:
+        phi, alpha, names = np.asarray(model.get_topics()), np.asarray(model.alpha), model.id2word
+        words = [str(names[i]) for i in range(phi.shape[1])]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{type(model).__name__} is no gensim LDA model with a dictionary ({error})",
+            hint="give an LdaModel that was fitted with id2word",
+        ) from error
+    critic = CodeMixing.with_params({**params, "topics": len(alpha)})
+    return critic.adopt(alpha, phi, words, f"gensim {type(model).__name__}")

@@ -1,0 +1,110 @@
+"""What shows that documents mix languages: distributions of shares, telling words, and switches within a document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.evidence import Axis, Chart, Evidence, Heatmap, MarkedDocument, Series, Step, Table, both
+from momus.summary import Pooled
+
+if TYPE_CHECKING:
+    from momus_critics.code_mixing.critic import CodeMixing
+
+Floats = NDArray[np.float64]
+BINS, GRID, SHOWN_WORDS = 25, 10, 25
+
+
+def summarize(shares: Floats, sizes: Floats) -> Pooled:
+    """Pool shares (n, K) and effective numbers of draws (n,)."""
+    n, k = shares.shape
+    index = 1 - shares.max(axis=1) if n else np.zeros(0)
+    arrays = {
+        "shares": shares.sum(axis=0),
+        "mixing": np.histogram(index, BINS, (0.0, 1.0))[0].astype(np.float64),
+        "effective": np.array([sizes.sum(), float(len(sizes))]),
+    }
+    if k == 3:
+        cells = np.minimum((shares[:, :2] * GRID).astype(np.int64), GRID - 1)
+        arrays["simplex"] = np.bincount(cells @ [GRID, 1], minlength=GRID * GRID).reshape(GRID, GRID).astype(np.float64)
+    return Pooled(n, arrays)
+
+
+def telling(phi: Floats, count: int) -> NDArray[np.int64]:
+    """Words of each topic by φ_kv log (φ_kv / max_{j≠k} φ_jv), (K, count)."""
+    k = len(phi)
+    others = np.stack([np.delete(phi, i, axis=0).max(axis=0) for i in range(k)])
+    return np.asarray(np.argsort(-phi * np.log(phi / others), axis=1, kind="stable")[:, :count])
+
+
+def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
+    """Evidence from two summaries; ``words`` are the telling words of each topic."""
+    centres = ((np.arange(BINS) + 0.5) / BINS).tolist()
+    lines = []
+    for role, summary in both(real, generated):
+        counts = summary.arrays["mixing"]
+        lines.append(Series(str(role), centres, (counts / max(counts.sum(), 1)).tolist(), role, "steps"))
+    a, b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
+    rows = [(f"{i + 1}: {w}", 100 * float(a[i]), 100 * float(b[i])) for i, w in enumerate(words)]
+    found: list[Evidence] = [
+        Chart(
+            "mixing-index",
+            "How much documents mix",
+            Axis("mixing index: 1 − the largest share"),
+            Axis("share of documents"),
+            lines,
+            note=f"Mean effective draws a document: {_effective(real)} real, {_effective(generated)} generated.",
+        ),
+        Table("mixing-topics", "Topics and their shares", ("topic", "real %", "generated %"), rows),
+    ]
+    if "simplex" in real.arrays:
+        found += [_simplex(str(role), summary, words) for role, summary in both(real, generated)]
+    return found
+
+
+def _effective(summary: Pooled) -> str:
+    total, n = summary.arrays["effective"]
+    return f"{total / n:.0f}" if n else "–"
+
+
+def _simplex(role: str, summary: Pooled, words: list[str]) -> Heatmap:
+    counts = summary.arrays["simplex"]
+    share = 100 * counts / max(counts.sum(), 1)
+    steps = [f"{i / GRID:.1f}–{(i + 1) / GRID:.1f}" for i in range(GRID)]
+    inside = np.add.outer(np.arange(GRID), np.arange(GRID)) < GRID
+    values = [[float(v) if ok else None for v, ok in zip(*row, strict=True)] for row in zip(share, inside, strict=True)]
+    return Heatmap(
+        f"mixing-simplex-{role}",
+        f"Where documents lie between three topics: {role}",
+        steps,
+        steps,
+        values,
+        "% of documents",
+        row_label=f"share of topic 1 ({' '.join(words[0].split()[:3])})",
+        column_label=f"share of topic 2 ({' '.join(words[1].split()[:3])})",
+        diverging=False,
+        note="Corners are documents in one topic; the rest of a share is topic 3's.",
+    )
+
+
+def explain(critic: CodeMixing, document: Corpus) -> MarkedDocument | None:
+    """Show the stretches of a document; all but those of its main topic are marked."""
+    spans = critic.spans(document)
+    table = document.tokens(critic.tokenizer)
+    if not spans:
+        return None
+    names = critic.topic_words(3)
+    words = [table.vocabulary[i] for i in table.ids[table.offsets[0] : table.offsets[-1]]]
+    lengths = np.zeros(len(names))
+    np.add.at(lengths, [s.topic for s in spans], [s.stop - s.start for s in spans])
+    main = int(lengths.argmax())
+    steps = []
+    for s in spans:
+        text = " ".join(words[s.start : s.stop][:SHOWN_WORDS]) + (" …" if s.stop - s.start > SHOWN_WORDS else "")
+        note = f"words {s.start + 1}–{s.stop}"
+        steps.append(Step(f"{s.topic + 1}: {names[s.topic]}", text, None, s.topic != main, note))
+    prior = critic.log_prior(critic.project(document))
+    return MarkedDocument(document.name, document.ids[0], -float(prior.values[0]), "nats", steps)
