@@ -9,6 +9,7 @@ from scipy.special import logsumexp, softmax
 
 Floats = NDArray[np.float64]
 MOST = 20_000
+PRIOR = 0.1
 
 
 def cluster_counts(counts: sparse.csr_array, clusters: int, seed: int) -> Floats:
@@ -38,7 +39,8 @@ def smoothed(words: Floats) -> Floats:
 def mixtures(counts: sparse.csr_array, clusters: int, seed: int, starts: int, steps: int = 40) -> list[Floats]:
     """Fit mixtures of unigrams (one topic a document; Nigam et al. 2000) from random starts by annealed EM.
 
-    Languages are found by the words that all their documents share; directions of TF-IDF find boilerplate instead.
+    A document's own words are left out of the topics that it is compared with; else a document in the wrong topic
+    stays there for the words that it alone brought.
 
     Returns
     -------
@@ -54,9 +56,21 @@ def mixtures(counts: sparse.csr_array, clusters: int, seed: int, starts: int, st
     for _ in range(starts):
         share = 0.8 * np.eye(clusters)[rng.integers(clusters, size=x.shape[0])] + 0.2 / clusters
         for step in range(steps):
-            words = np.asarray((x.T @ share).T) + 0.1
-            phi = words / words.sum(axis=1, keepdims=True)
-            joint = np.asarray(x @ np.log(phi).T) + np.log(share.mean(axis=0) + 1e-12)
+            joint = _without_itself(x, share)
             share = softmax(min(1.0, 0.05 * 1.2**step) * joint, axis=1)
-        found.append((float(logsumexp(joint, axis=1).sum()), phi))
+        words = np.asarray((x.T @ share).T) + PRIOR
+        found.append((float(logsumexp(joint, axis=1).sum()), words / words.sum(axis=1, keepdims=True)))
     return [phi for _, phi in sorted(found, key=lambda f: -f[0])]
+
+
+def _without_itself(x: sparse.csr_array, share: Floats) -> Floats:
+    """log P(topic, words) of each document under the other documents' words in each topic, (n, K)."""
+    rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    lengths = np.bincount(rows, x.data, x.shape[0])
+    words = np.asarray((x.T @ share).T)
+    joint: Floats = np.log(share.mean(axis=0) + 1e-12) * np.ones((len(lengths), 1))
+    for k, column in enumerate(share.T):
+        others = np.maximum(words[k, x.indices] - column[rows] * x.data, 0.0) + PRIOR
+        total = np.maximum(words[k].sum() - column * lengths, 0.0) + PRIOR * x.shape[1]
+        joint[:, k] += np.bincount(rows, x.data * np.log(others), len(lengths)) - lengths * np.log(total)
+    return joint

@@ -1,0 +1,230 @@
+"""Languages mixed within a document: manual pages in German, French and Spanish, aligned paragraph by paragraph.
+
+Fitted on the pages of one half, each language a document of its own; the other half is scored. A mixture takes each
+word from one of the three languages at random, word by word. A switch goes over to another language at mid-length.
+
+1. Each topic is one language: share of a topic's tokens (of held-out pages) that are of its main language, ≥ 0.99.
+2. Mixtures and pure pages by the mixing index: area under the ROC curve, ≥ 0.99; the same paragraph by paragraph.
+3. The switch is shown within 5 words on average.
+4. Ways to fit, on equal counts: our Gibbs sampler, gensim (variational), tomotopy (collapsed Gibbs, if installed):
+   held-out completion, purity, time, and whether a second run gives the same.
+
+Run:  python benchmarks/reproduce/code_mixing.py        Data: ``code-mixing`` under MOMUS_DATA, else ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from momus import Corpus
+from momus.vocabulary import VocabularyRules, build_vocabulary
+from momus_critics.clusters import mixtures
+from momus_critics.code_mixing import CodeMixing, lda
+from momus_critics.code_mixing.critic import _counts
+from momus_critics.shares import stopwords
+from momus_critics.topics.completion import halves, log_likelihoods
+
+LANGUAGES = ("de", "fr", "es")
+Rows = list[dict[str, str]]
+
+
+def data() -> Path:
+    """Find the folder of real data."""
+    named = os.environ.get("MOMUS_DATA")
+    return (Path(named) if named else Path(__file__).parents[3] / "shared" / "data") / "code-mixing"
+
+
+def pages(paragraphs: Rows) -> Rows:
+    """Join the paragraphs of each page."""
+    groups = defaultdict(list)
+    for row in paragraphs:
+        groups[row["page"]].append(row)
+    return [{k: "\n\n".join(r[k] for r in g) for k in LANGUAGES} for g in groups.values()]
+
+
+def translated(row: dict[str, str]) -> bool:
+    """Whether each version has no more stopwords of another language than of its own: some were left in English."""
+    lists = {k: stopwords(k) for k in (*LANGUAGES, "en")}
+    for own in LANGUAGES:
+        words = row[own].lower().split()
+        counts = {k: sum(w in found for w in words) for k, found in lists.items()}
+        if max(counts.values()) > counts[own]:
+            return False
+    return True
+
+
+def pure(rows: Rows, name: str) -> Corpus:
+    """One document for each row and language."""
+    return Corpus.from_texts([row[k] for row in rows for k in LANGUAGES], name=name)
+
+
+def mixture(row: dict[str, str], rng: np.random.Generator) -> str:
+    """Each word from a language drawn at random."""
+    words = [row[k].split() for k in LANGUAGES]
+    n = min(map(len, words))
+    return " ".join(words[k][i] for i, k in enumerate(rng.integers(3, size=n)))
+
+
+def purity(critic: CodeMixing, rows: Rows) -> tuple[list[float], float, float]:
+    """Share of each topic's tokens that are of its main language; of all tokens; of documents by their main topic."""
+    latents = critic.project(pure(rows, "pages"))
+    each = latents.counts.mean(axis=(1, 2)).reshape(len(rows), len(LANGUAGES), -1)
+    tokens = each.sum(axis=0)
+    main = tokens.argmax(axis=0)
+    right = main[each.argmax(axis=2)] == np.arange(len(LANGUAGES))
+    whole = tokens.max(axis=0).sum() / tokens.sum()
+    return [float(x) for x in tokens.max(axis=0) / tokens.sum(axis=0)], float(whole), float(right.mean())
+
+
+def told_apart(critic: CodeMixing, rows: Rows, least: int, rng: np.random.Generator) -> str:
+    """Area under the ROC curve of the mixing index, with a bootstrap interval over documents."""
+    mixed = Corpus.from_texts([mixture(row, rng) for row in rows], name="mixed")
+    index = []
+    for corpus in (pure(rows, "pure"), mixed):
+        enough = np.diff(critic.known(corpus).offsets) >= least
+        index.append(critic.score(corpus).rows["mixing"][enough, 0])
+    truth = np.repeat([0, 1], [len(x) for x in index])
+    values = np.concatenate(index)
+    area = roc_auc_score(truth, values)
+    draws = []
+    for _ in range(500):
+        i = [rng.choice(len(x), len(x)) for x in index]
+        draws.append(roc_auc_score(truth, np.concatenate([x[j] for x, j in zip(index, i, strict=True)])))
+    low, high = np.quantile(draws, (0.025, 0.975))
+    return f"AUC {area:.4f} [{low:.4f}, {high:.4f}], n = {len(index[0]):,} pure and {len(index[1]):,} mixed"
+
+
+def switches(critic: CodeMixing, rows: Rows, least: int) -> str:
+    """Mean distance between the true switch at mid-length and the nearest one shown, in tokens."""
+    gaps, counts = [], []
+    for i, row in enumerate(rows):
+        first, second = (row[LANGUAGES[(i + k) % 3]].split() for k in (0, 1))
+        half = min(len(first), len(second)) // 2
+        if half < least:
+            continue
+        parts = [" ".join(first[:half]), " ".join(second[half : 2 * half])]
+        document = Corpus.from_texts([" ".join(parts)])
+        true = int(Corpus.from_texts([parts[0]]).tokens(critic.tokenizer).lengths[0])
+        found = [s.start for s in critic.spans(document)[1:]]
+        gaps.append(min((abs(s - true) for s in found), default=true))
+        counts.append(len(found))
+    error = np.std(gaps) / np.sqrt(len(gaps))
+    return (
+        f"off by {np.mean(gaps):.2f} ± {1.96 * error:.2f} tokens on average, median {np.median(gaps):.0f} (n = "
+        f"{len(gaps)}); {np.mean(counts):.2f} switches shown a document, 1 being true"
+    )
+
+
+def ways(fit_rows: Rows, test_rows: Rows) -> None:
+    """Compare ways to fit."""
+    critic = CodeMixing(topics=3)
+    corpus, held = pure(fit_rows, "fit"), pure(test_rows, "held out")
+    critic.vocabulary_ = build_vocabulary(
+        corpus.tokens(critic.tokenizer), VocabularyRules(2, most_documents=1.0, without=())
+    )
+    tokens, size = critic.known(corpus), len(critic.vocabulary_)
+    first, second = halves(_counts(critic.known(held), size), 0)
+
+    def ours(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        starts = mixtures(_counts(tokens, size), 3, seed, 24)[:4]
+        found = lda.fit_best(tokens, starts, 0.01, 200, seed)
+        return found.alpha, found.phi
+
+    def gensim(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        from gensim.models import LdaModel
+
+        counts = _counts(tokens, size)
+        bags = [
+            list(zip(counts.indices[a:b].tolist(), counts.data[a:b].astype(int).tolist(), strict=True))
+            for a, b in zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
+        ]
+        names = {i: str(i) for i in range(size)}
+        model = LdaModel(bags, 3, names, alpha="auto", eta=0.01, passes=20, random_state=seed)
+        return np.asarray(model.alpha, dtype=float), np.asarray(model.get_topics(), dtype=float)
+
+    def tomotopy(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        import tomotopy  # type: ignore[import-not-found]
+
+        model = tomotopy.LDAModel(k=3, alpha=1 / 3, eta=0.01, seed=seed + 1)
+        for a, b in zip(tokens.offsets[:-1], tokens.offsets[1:], strict=True):
+            model.add_doc([str(w) for w in tokens.words[a:b]])
+        model.train(600, workers=1)
+        order = np.array([int(w) for w in model.used_vocabs])
+        phi = np.full((3, size), 1e-12)
+        for k in range(3):
+            phi[k, order] = model.get_topic_word_dist(k)
+        return np.asarray(model.alpha, dtype=float), phi
+
+    for name, fit in (
+        ("our Gibbs sampler", ours),
+        ("gensim, 20 passes", gensim),
+        ("tomotopy, 600 iterations", tomotopy),
+    ):
+        try:
+            begun = time.perf_counter()
+            found = [fit(seed) for seed in (0, 0, 1, 2)]
+            seconds = (time.perf_counter() - begun) / 4
+        except ImportError:
+            print(f"   {name}: not installed")
+            continue
+        lines = []
+        for alpha, phi in found[1:]:
+            model = CodeMixing(topics=3).adopt(alpha, phi, critic.vocabulary_, name)
+            theta = _theta(model, first)
+            value = log_likelihoods(theta, model.phi_, second).sum() / second.sum()
+            lines.append(f"{value:.4f} (purity {purity(model, test_rows)[1]:.3f})")
+        same = np.array_equal(found[0][1], found[1][1])
+        print(
+            f"   {name}: {seconds:.1f} s a fit; same twice: {same}; nats a held-out token, 3 seeds: {', '.join(lines)}"
+        )
+
+
+def _theta(model: CodeMixing, counts: object) -> np.ndarray:
+    from momus_critics.code_mixing.lda import Tokens
+    from momus_critics.code_mixing.posterior import Sampling, sample
+
+    words = np.repeat(counts.indices, counts.data.astype(int)).astype(np.int64)  # type: ignore[attr-defined]
+    ends = np.concatenate([[0], np.cumsum(counts.data)])[counts.indptr].astype(np.int64)  # type: ignore[attr-defined]
+    shape = sample(Tokens(words, ends), model.phi_, model.alpha_, Sampling()) + model.alpha_
+    return np.asarray((shape / shape.sum(axis=-1, keepdims=True)).mean(axis=(1, 2)))
+
+
+def main() -> None:
+    """Fit, score, and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    seed = parser.parse_args().seed
+    with gzip.open(data() / "manpages-aligned_de_fr_es.jsonl.gz", "rt", encoding="utf-8") as lines:
+        paragraphs = [json.loads(line) for line in lines]
+    whole = len(paragraphs)
+    paragraphs = [row for row in paragraphs if translated(row)]
+    print(f"{len(paragraphs):,} of {whole:,} paragraphs; the others are not translated, by their stopwords")
+    rng = np.random.default_rng(seed)
+    names = sorted({r["page"] for r in paragraphs})
+    chosen = set(rng.permutation(names)[: len(names) // 2])
+    halves_ = [[r for r in paragraphs if (r["page"] in chosen) == inside] for inside in (True, False)]
+    for label, (fit_rows, test_rows) in (("pages", tuple(map(pages, halves_))), ("paragraphs", tuple(halves_))):
+        begun = time.perf_counter()
+        critic = CodeMixing(topics=3, seed=seed).fit(pure(fit_rows, "fit"))
+        print(f"{label}: fitted on {3 * len(fit_rows):,} documents in {time.perf_counter() - begun:.1f} s, seed {seed}")
+        print(f"   {critic.notes()[0]} {' | '.join(critic.topic_words(5))}")
+        each, whole_, by_documents = purity(critic, test_rows)
+        tokens_ = ", ".join(f"{p:.4f}" for p in each)
+        print(f"   purity of topics: {tokens_} of their tokens, {whole_:.4f} of all; {by_documents:.4f} of documents")
+        for least in (1,) if label == "pages" else (1, 5, 10, 20):
+            print(f"   at least {least} known words: {told_apart(critic, test_rows, least, rng)}")
+        print(f"   switch at mid-length (5 words or more before it): {switches(critic, test_rows, 5)}")
+        ways(fit_rows, test_rows)
+
+
+if __name__ == "__main__":
+    main()
