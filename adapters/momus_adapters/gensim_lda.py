@@ -6,19 +6,19 @@ this takes the object. The critic is then a `CodeMixing` critic like any other: 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from momus.errors import UsageError
-from momus_critics.code_mixing import CodeMixing
+from momus.plugins import CRITICS, load_plugin
 
 if TYPE_CHECKING:
     from gensim.models import LdaModel
 
 
-def critic_of(model: LdaModel, **params: object) -> CodeMixing:
-    """Make a fitted critic of a gensim LDA model.
+def critic_of(model: LdaModel, **params: object) -> Any:
+    """Make a fitted critic, a ``momus_critics.code_mixing.CodeMixing``, of a gensim LDA model.
 
     Parameters
     ----------
@@ -50,5 +50,7 @@ def critic_of(model: LdaModel, **params: object) -> CodeMixing:
             f"{type(model).__name__} is no gensim LDA model with a dictionary ({error})",
             hint="give an LdaModel that was fitted with id2word",
         ) from error
-    critic = CodeMixing.with_params({**params, "topics": len(alpha)})
-    return critic.adopt(alpha, phi, words, f"gensim {type(model).__name__}")
+    critic: Any = load_plugin(CRITICS, "code-mixing")
+    return critic.with_params({**params, "topics": len(alpha)}).adopt(
+        alpha, phi, words, f"gensim {type(model).__name__}"
+    )

@@ -94,9 +94,8 @@ def company(name: str, texts: Texts, topics: int, splits: int) -> None:
             )
             found[label].append(v.p)
     for label, p in found.items():
-        print(
-            f"   {label}: p ≤ 0.05 in {sum(x <= 0.05 for x in p)} of {splits} splits, p ≤ 0.01 in {sum(x <= 0.01 for x in p)}"
-        )
+        counts = [sum(x <= level for x in p) for level in (0.05, 0.01)]
+        print(f"   {label}: p ≤ 0.05 in {counts[0]} of {splits} splits, p ≤ 0.01 in {counts[1]}")
 
 
 def stories(novels: Texts, topics: int) -> None:

@@ -46,6 +46,24 @@ def load(texts: str) -> momus.Corpus:
     return momus.Corpus.from_texts(chapters, name="novels")
 
 
+def simulated(documents: int, topics: int) -> sparse.csr_array:
+    """Documents of 200 words from a known process over 20,000 words."""
+    rng = np.random.default_rng(0)
+    phi = rng.dirichlet(np.full(20_000, 0.02), size=topics)
+    cumulated = phi.cumsum(axis=1)
+    theta = softmax(2 * rng.normal(size=(documents, topics)), axis=1).cumsum(axis=1)
+    ids = np.empty((documents, 200), dtype=np.int64)
+    for i in range(documents):
+        z = np.minimum(np.searchsorted(theta[i], rng.random(200)), topics - 1)
+        u = rng.random(200)
+        for k in np.unique(z):
+            ids[i, z == k] = np.minimum(np.searchsorted(cumulated[k], u[z == k]), 19_999)
+    offsets = np.arange(documents + 1) * 200
+    counts = sparse.csr_array((np.ones(ids.size), ids.ravel(), offsets), shape=(documents, 20_000))
+    counts.sum_duplicates()
+    return counts
+
+
 def words_of(counts: sparse.csr_array) -> list[list[str]]:
     """Documents as lists of word numbers, for the peer."""
     rows = zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
@@ -119,7 +137,7 @@ def peer(a: argparse.Namespace, train: sparse.csr_array, test: tuple[sparse.csr_
 def main() -> None:
     """Compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", choices=("novels", "eips"), default="eips")
+    parser.add_argument("--texts", choices=("novels", "eips", "simulated"), default="eips")
     parser.add_argument("--topics", type=int, default=50)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--point", action="store_true", help="points instead of Dirichlet posteriors of words")
@@ -128,6 +146,18 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--device", default="cpu")
     a = parser.parse_args()
+    if a.texts == "simulated":
+        begun = time.perf_counter()
+        counts = simulated(100_000, a.topics)
+        print(
+            f"100,000 documents of 200 words, K = {a.topics}, made in {time.perf_counter() - begun:.0f} s", flush=True
+        )
+        begun = time.perf_counter()
+        model = fit(counts, Options(a.topics, steps=a.steps, seed=0, device=a.device))
+        seconds = time.perf_counter() - begun
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(f"  ours: {len(model.curve)} steps in {seconds:.0f} s, peak memory {peak:.2f} GB, data included")
+        return
     corpus = load(a.texts)
     train_text, test_text = corpus.split(0.8, 0, ("train", "test"))
     table = train_text.tokens(get_tokenizer("words"))

@@ -1,0 +1,209 @@
+"""The critic of coreference: n-grams over chains of mentions, whose entities are numbered within each window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.critic import Critic
+from momus.errors import FittingError, UsageError
+from momus.evidence import Evidence, MarkedDocument
+from momus.fitted import Fitted
+from momus.inference import Statistic, mean
+from momus.latents import StateSequences
+from momus.mentions import Resolver
+from momus.posteriors import adapter_names, make_adapter
+from momus.progress import stage
+from momus.rows import Rows
+from momus.scores import LogPrior
+from momus.store.kept import resolve_kept
+from momus.summary import Pooled
+from momus_critics.coreference import evidence
+from momus_critics.coreference.given import GivenChains
+from momus_critics.coreference.process import ChainProcess
+from momus_critics.coreference.symbols import Alphabet, chains_of
+from momus_critics.coreference.windows import Chains
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+UNLIKELY = -7.0
+"""log P_c of a symbol below which it is unlikely (Deng et al. 2022, table 13)."""
+
+
+@dataclass(frozen=True)
+class MentionChains(StateSequences):
+    """Kinds of symbols, with their entities, windows and places.
+
+    Attributes
+    ----------
+    entities
+        int64 (N,), −1 for sentence starts.
+    windows
+        int64 (N,): the window of n symbols that ends here.
+    spans
+        int64 (N, 2): offsets of characters in the document.
+    """
+
+    entities: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    windows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    spans: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+
+
+class Coreference(Critic[MentionChains]):
+    """z is the chain of mentions of persons in a document, P_c(z) an n-gram process over it.
+
+    A pronoun stands as itself, any other mention as the gender that most pronouns of its own chain have, and each
+    sentence begins with a symbol. Entities are numbered by first appearance within each window of n symbols (Deng et
+    al. 2022, section 5). The posterior is a resolver of coreference; what it found is kept on disk, so that a second
+    run, or another n, does not resolve again. Classes by pronouns say nothing of persons whom no gendered pronoun names
+    to (they are None), and call persons whose pronouns are *they* plural; ``classes="form"`` does not look at gender.
+
+    Parameters
+    ----------
+    resolver
+        ``given`` (chains in a JSON-lines file), or an adapter: ``spacy`` works offline.
+    model, options
+        The resolver's model or file, and more parameters of it.
+    order
+        n.
+    smoothing
+        ``kneser-ney`` or ``absolute`` (raw counts in lower orders, as in the paper's code).
+    classes
+        ``gender`` or ``form``, see `Alphabet`.
+    """
+
+    name = "coreference"
+    axis = "coreference of persons"
+    question = (
+        "Are persons taken up again as in real text: does “she” still mean someone who is there? z is the chain of "
+        "mentions of persons, P_c an n-gram process over it."
+    )
+    sequence = True
+    needs = 3
+
+    def __init__(
+        self,
+        *,
+        resolver: str = "spacy",
+        model: str = "",
+        options: dict[str, Any] | None = None,
+        order: int = 5,
+        smoothing: str = "kneser-ney",
+        classes: str = "gender",
+    ) -> None:
+        self.resolver = resolver
+        self.model = model
+        self.options = options
+        self.order = order
+        self.smoothing = smoothing
+        self.classes = classes
+
+    def component(self, attribute: str) -> Fitted:
+        """Make an unfitted part."""
+        if attribute == "process_":
+            kinds = len(Alphabet(self.classes).kinds)
+            return ChainProcess(kinds=kinds, order=self.order, smoothing=self.smoothing)
+        return super().component(attribute)
+
+    def _resolver(self) -> Resolver:
+        settings = {"model": self.model, **(self.options or {})}
+        if self.resolver == "given":
+            return GivenChains.with_params(settings, place="resolver 'given'")
+        made = make_adapter("resolver", self.resolver, settings, own=("given",))
+        if not isinstance(made, Resolver):
+            raise UsageError(f"resolver {self.resolver!r} gives {type(made).__name__}, which resolves nothing")
+        return made
+
+    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+        """Resolve real documents, and count windows of their chains."""
+        if self.classes not in ("gender", "form"):
+            raise UsageError(f"coreference: classes is {self.classes!r}", hint="choose one of gender, form")
+        if self.resolver not in ("given", *adapter_names("resolver")):
+            names = ", ".join(("given", *adapter_names("resolver")))
+            raise UsageError(f"coreference: resolver is {self.resolver!r}", hint=f"choose one of {names}")
+        process: Any = self.component("process_")
+        chains, _ = self.chains(real)
+        self.used_ = int((np.diff(chains.offsets) > 0).sum())
+        if not self.used_:
+            raise FittingError(
+                f"critic 'coreference': no document of {real.name!r} mentions a person",
+                hint="give text about people, or another resolver",
+            )
+        self.symbols_, self.mentions_ = len(chains.kinds), int((chains.entities >= 0).sum())
+        self.process_: ChainProcess = process.fit(chains)
+        return self
+
+    def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
+        """Symbols of a corpus, and their spans of characters (N, 2)."""
+        with stage(f"coreference in {corpus.name}", len(corpus)) as advance:
+            resolved = resolve_kept(self._resolver(), corpus, advance)
+        return chains_of(Alphabet(self.classes), [d.text for d in corpus], resolved)
+
+    def project(self, batch: Corpus) -> MentionChains:
+        """Resolve coreference, and write mentions as symbols."""
+        chains, spans = self.chains(batch)
+        windows = self.process_.coder.windows(chains)[-1]
+        return MentionChains(chains.kinds, chains.offsets, None, chains.entities, windows, spans)
+
+    def log_prior(self, latents: MentionChains) -> LogPrior:
+        """Sum of log P_c over the symbols of a document; documents without a person have none."""
+        each = self.process_.of_windows(latents.windows)
+        lengths = latents.lengths
+        reasons = [None if n else "no person is mentioned" for n in lengths]
+        return LogPrior(_sums(each, latents.offsets), lengths, reasons)
+
+    def rows(self, latents: MentionChains) -> Mapping[str, Rows]:
+        """Unlikely symbols, mentions and pronouns, beside the numbers that they are shares of."""
+        each = self.process_.of_windows(latents.windows)
+        mention = latents.entities >= 0
+        pronoun = mention & (latents.states > 5)
+        total = latents.lengths.astype(np.float64)
+        mentions = _sums(mention.astype(np.float64), latents.offsets)
+        return {
+            "unlikely": np.column_stack([_sums((each < UNLIKELY).astype(np.float64), latents.offsets), total]),
+            "pronouns": np.column_stack([_sums(pronoun.astype(np.float64), latents.offsets), mentions]),
+            "density": np.column_stack([mentions, total - mentions]),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Share of unlikely symbols, share of pronouns among mentions, and mentions a sentence."""
+        return (
+            Statistic("unlikely_share", "unlikely", "value", mean),
+            Statistic("pronoun_share", "pronouns", "value", mean),
+            Statistic("mentions_per_sentence", "density", "value", mean),
+        )
+
+    def summarize(self, latents: MentionChains) -> Pooled:
+        """How often each window occurs."""
+        keys, counts = np.unique(latents.windows, return_counts=True)
+        table: dict[str | float, float] = {
+            float(k): float(c) for k, c in zip(keys.tolist(), counts.tolist(), strict=True)
+        }
+        return Pooled(int((latents.lengths > 0).sum()), {}, {"windows": table})
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Windows by what they add to the difference, by ratio, and the unlikely ones with a better alternative."""
+        return evidence.show(self, real, generated)
+
+    def notes(self) -> list[str]:
+        """Size of what was fitted on."""
+        discounts = ", ".join(f"{d:.2f}" for d in self.process_.discounts_)
+        return [
+            f"{self.order}-grams ({self.smoothing}, discounts {discounts}) of {self.symbols_:,} symbols, "
+            f"{self.mentions_:,} of them mentions, in {self.used_:,} documents that mention a person; resolver "
+            f"{self.resolver}."
+        ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show the unlikely mentions in the text around them, with the critic's alternative."""
+        return evidence.explain(self, document)
+
+
+def _sums(values: Floats, offsets: Ints) -> Floats:
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    return np.asarray(total[offsets[1:]] - total[offsets[:-1]])

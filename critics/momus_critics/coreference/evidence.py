@@ -1,0 +1,124 @@
+"""What shows that persons are lost: windows that are too frequent or too rare, and unlikely mentions in their text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.evidence import Evidence, MarkedDocument, Step, Table
+from momus.summary import Pooled
+from momus_critics.coreference.symbols import Alphabet
+
+if TYPE_CHECKING:
+    from momus_critics.coreference.critic import Coreference
+
+Ints = NDArray[np.int64]
+SHOWN, LEAST, AROUND, UNLIKELY = 15, 5, 90, -7.0
+
+
+def spelled(critic: Coreference, keys: Ints) -> list[str]:
+    """Windows as text: ``Male:0 . he:0``.
+
+    Padding before a document is left out.
+    """
+    names = Alphabet(critic.classes).kinds
+    kinds, entities = critic.process_.coder.symbols(keys, critic.order)
+    rows = zip(kinds.tolist(), entities.tolist(), strict=True)
+    return [" ".join(names[k] if e < 0 else f"{names[k]}:{e}" for k, e in zip(*row, strict=True) if k) for row in rows]
+
+
+def best(critic: Coreference, keys: Ints) -> list[tuple[str, float]]:
+    """The likeliest symbol in place of the last one of each window, with its log-probability."""
+    found = []
+    for key in keys.tolist():
+        outcomes = critic.process_.outcomes(key)
+        log_p = critic.process_.of_windows(outcomes)
+        top = int(log_p.argmax())
+        found.append((spelled(critic, outcomes[top : top + 1])[0].rsplit(" ", 1)[-1], float(log_p[top])))
+    return found
+
+
+def show(critic: Coreference, real: Pooled, generated: Pooled) -> list[Evidence]:
+    """Three tables."""
+    a, b = (s.counts.get("windows", {}) for s in (real, generated))
+    keys = np.array(sorted({*map(int, a), *map(int, b)}), dtype=np.int64)
+    counts = np.array([[float(t.get(float(k), 0.0)) for k in keys.tolist()] for t in (a, b)]).reshape(2, len(keys))
+    totals = np.maximum(counts.sum(axis=1), 1.0)
+    share = counts / totals[:, None]
+    log_p = critic.process_.of_windows(keys) if len(keys) else np.zeros(0)
+    gain = (share[1] - share[0]) * -log_p
+    return [
+        _contributions(critic, keys, counts, gain, log_p),
+        _ratios(critic, keys, counts, totals),
+        _unlikely(critic, keys, counts, log_p),
+    ]
+
+
+def _contributions(critic: Coreference, keys: Ints, counts: np.ndarray, gain: np.ndarray, log_p: np.ndarray) -> Table:
+    top = np.argsort(-gain, kind="stable")[:SHOWN]
+    words = spelled(critic, keys[top])
+    rows = [
+        (w, float(counts[0, i]), float(counts[1, i]), float(np.exp(log_p[i])), float(gain[i]))
+        for w, i in zip(words, top, strict=True)
+    ]
+    return Table(
+        "mention-contributions",
+        "Windows of mentions that add most to the difference",
+        ("window", "real", "generated", "P of its last symbol", "nats a symbol"),
+        rows,
+        note="(share in generated − share in real text) × −log P; entities are numbered within the window.",
+    )
+
+
+def _ratios(critic: Coreference, keys: Ints, counts: np.ndarray, totals: np.ndarray) -> Table:
+    often = np.flatnonzero((counts >= LEAST).all(axis=0))
+    ratio = np.log(counts[1, often] / totals[1]) - np.log(counts[0, often] / totals[0])
+    order = np.argsort(-ratio, kind="stable")
+    chosen = np.unique(np.concatenate([order[:SHOWN], order[-SHOWN:]])) if len(order) else order
+    chosen = chosen[np.argsort(-ratio[chosen], kind="stable")]
+    words = spelled(critic, keys[often[chosen]])
+    rows = [
+        (w, float(counts[0, often[i]]), float(counts[1, often[i]]), float(ratio[i]))
+        for w, i in zip(words, chosen, strict=True)
+    ]
+    title = f"Windows by log-ratio, of those seen {LEAST} times or more on both sides"
+    return Table("mention-ratios", title, ("window", "real", "generated", "log-ratio"), rows)
+
+
+def _unlikely(critic: Coreference, keys: Ints, counts: np.ndarray, log_p: np.ndarray) -> Table:
+    unlikely = np.flatnonzero((log_p < UNLIKELY) & (counts[1] > 0))
+    top = unlikely[np.lexsort((log_p[unlikely], -counts[1, unlikely]))][:SHOWN]
+    words, better = spelled(critic, keys[top]), best(critic, keys[top])
+    rows = [
+        (w, float(counts[0, i]), float(counts[1, i]), float(log_p[i]), name, p)
+        for w, i, (name, p) in zip(words, top, better, strict=True)
+    ]
+    return Table(
+        "mention-unlikely",
+        f"Unlikely mentions in generated text (log P below {UNLIKELY:.0f})",
+        ("window", "real", "generated", "log P", "likeliest instead", "its log P"),
+        rows,
+    )
+
+
+def explain(critic: Coreference, document: Corpus) -> MarkedDocument | None:
+    """The least likely mentions of a document, each in its text, in order."""
+    latents = critic.project(document)
+    if not len(latents.states):
+        return None
+    log_p = critic.process_.of_windows(latents.windows)
+    mentions = np.flatnonzero(latents.entities >= 0)
+    chosen = np.sort(mentions[np.argsort(log_p[mentions], kind="stable")][:SHOWN])
+    text = document[0].text
+    windows, better = spelled(critic, latents.windows[chosen]), best(critic, latents.windows[chosen])
+    steps = []
+    for i, window, (name, p) in zip(chosen.tolist(), windows, better, strict=True):
+        start, end = (int(x) for x in latents.spans[i])
+        before, after = text[max(0, start - AROUND) : start], text[end : end + AROUND]
+        note = f"characters {start:,}–{end:,}; likeliest instead: {name} (log P {p:.2f})"
+        shown = f"…{before}[{text[start:end]}]{after}…".replace("\n", " ")
+        steps.append(Step(window, shown, -float(log_p[i]), bool(log_p[i] < UNLIKELY), note))
+    return MarkedDocument(document.name, document.ids[0], float(-log_p.sum()), "nats", steps)

@@ -1,0 +1,328 @@
+"""The process over chains of mentions against a literal reading of its definition, and defects that it must find."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from momus import Corpus
+from momus.errors import FittingError, ReadingError, UsageError
+from momus.judging import judge
+from momus.mentions import Resolved
+from momus_adapters.conll import read_conll, write_chains
+from momus_critics.coreference import Coreference
+from momus_critics.coreference.process import ChainProcess
+from momus_critics.coreference.symbols import Alphabet
+from momus_critics.coreference.windows import Chains, relabel
+
+KINDS = 5  # padding, sentence, and three that have entities
+
+
+def named(window):
+    """A window with its entities numbered by first appearance: tuples (kind, number)."""
+    numbers = {}
+    return tuple((k, -1 if e < 0 else numbers.setdefault(e, len(numbers))) for k, e in window)
+
+
+class Literal:
+    """The definition, word by word, with dictionaries."""
+
+    def __init__(self, documents, order, smoothing):
+        self.order = order
+        raw = [Counter() for _ in range(order + 1)]
+        for d in documents:
+            padded = [(0, -1)] * (order - 1) + d
+            for i in range(order - 1, len(padded)):
+                for m in range(1, order + 1):
+                    raw[m][named(padded[i - m + 1 : i + 1])] += 1
+        self.counts = list(raw)
+        if smoothing == "kneser-ney":
+            for m in range(order - 1, 0, -1):
+                self.counts[m] = Counter(named(g[1:]) for g in self.counts[m + 1])
+        self.back = {}
+        for m in range(2, order + 1):
+            back = new = 0
+            for g, c in raw[m].items():
+                leaver, is_back, is_new = self.leaves(g)
+                back += c * is_back
+                new += c * (leaver and (is_back or is_new))
+            self.back[m] = (back + 0.5) / (new + 1)
+
+    @staticmethod
+    def leaves(g):
+        entity, last = g[0][1], g[-1][1]
+        leaver = entity >= 0 and all(e != entity for _, e in g[1:-1])
+        is_new = last >= 0 and all(e != last for _, e in g[:-1])
+        return leaver, leaver and last == entity, is_new
+
+    def discount(self, m):
+        one, two = (sum(c == k for c in self.counts[m].values()) for k in (1, 2))
+        return one / (one + 2 * two) if one else 0.5
+
+    def probability(self, g):
+        m = len(g)
+        if m == 1:
+            lower = 1 / (KINDS - 1)
+        else:
+            lower = self.probability(named(g[1:]))
+            leaver, is_back, is_new = self.leaves(g)
+            if leaver and is_back:
+                lower *= self.back[m]
+            elif leaver and is_new:
+                lower *= 1 - self.back[m]
+        followers = {w: c for w, c in self.counts[m].items() if w[:-1] == g[:-1]}
+        total = sum(followers.values())
+        if not total:
+            return lower
+        d = self.discount(m)
+        return max(followers.get(g, 0) - d, 0) / total + d * len(followers) / total * lower
+
+
+def chains_of(documents):
+    flat = [s for d in documents for s in d]
+    ends = np.concatenate([[0], np.cumsum([len(d) for d in documents])]).astype(np.int64)
+    kinds, entities = (np.array([s[i] for s in flat], dtype=np.int64) for i in (0, 1))
+    return Chains(kinds, entities, ends)
+
+
+symbol = st.one_of(st.just((1, -1)), st.tuples(st.integers(2, KINDS - 1), st.integers(0, 3)))
+documents = st.lists(st.lists(symbol, min_size=1, max_size=12), min_size=1, max_size=5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(documents, documents, st.sampled_from([1, 2, 3, 5]), st.sampled_from(["kneser-ney", "absolute"]))
+def test_probabilities_are_those_of_the_definition(fitted, scored, order, smoothing):
+    process = ChainProcess(kinds=KINDS, order=order, smoothing=smoothing).fit(chains_of(fitted))
+    literal = Literal(fitted, order, smoothing)
+    found = np.exp(process.log_probabilities(chains_of(scored)))
+    i = 0
+    for d in scored:
+        padded = [(0, -1)] * (order - 1) + d
+        for j in range(len(d)):
+            assert found[i] == pytest.approx(literal.probability(named(padded[j : j + order])))
+            i += 1
+    assert (found > 0).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(documents, documents, st.sampled_from([1, 2, 5]), st.sampled_from(["kneser-ney", "absolute"]))
+def test_every_distribution_sums_to_one(fitted, scored, order, smoothing):
+    process = ChainProcess(kinds=KINDS, order=order, smoothing=smoothing).fit(chains_of(fitted))
+    for key in np.unique(process.coder.windows(chains_of(fitted + scored))[-1]).tolist():
+        outcomes = process.outcomes(key)
+        assert len(np.unique(outcomes)) == len(outcomes)
+        assert np.exp(process.of_windows(outcomes)).sum() == pytest.approx(1.0)
+
+
+def test_entities_are_numbered_within_the_window():
+    rows = np.array([[3, 3, -1, 8, 3], [9, 1, 9, 1, 4]])
+    assert relabel(rows).tolist() == [[0, 0, -1, 1, 0], [0, 1, 0, 1, 2]]
+    one = chains_of([[(2, 7), (3, 7), (2, 5)]])
+    other = chains_of([[(2, 1), (3, 1), (2, 0)]])
+    process = ChainProcess(kinds=KINDS, order=3).fit(one)
+    assert process.log_probabilities(one) == pytest.approx(process.log_probabilities(other))
+
+
+def test_wrong_orders_are_errors():
+    with pytest.raises(UsageError, match="order is 0"):
+        ChainProcess(kinds=5, order=0)
+    with pytest.raises(UsageError, match="order is 12"):
+        ChainProcess(kinds=40, order=12)
+    with pytest.raises(UsageError, match="smoothing is"):
+        ChainProcess(kinds=5, smoothing="none")
+
+
+# From mentions to symbols
+
+TEXT = "Mr. Hale saw Margaret. He knew her. They met. It rained on the house."
+
+
+def resolved(text, mentions, sentences=None, persons=None):
+    """Mentions by their words: (word, which occurrence, entity)."""
+    rows = []
+    for word, nth, entity in mentions:
+        start = -1
+        for _ in range(nth + 1):
+            start = text.index(word, start + 1)
+        rows.append((start, start + len(word), entity))
+    starts = [0] + [i + 2 for i, c in enumerate(text[:-2]) if c == "." and text[i + 1] == " " and text[i - 2] != "M"]
+    return Resolved.of(rows, sentences or starts, persons)
+
+
+def test_names_stand_as_the_gender_of_their_pronouns():
+    found = resolved(
+        TEXT,
+        [
+            ("Mr. Hale", 0, 4),
+            ("Margaret", 0, 9),
+            ("He", 0, 4),
+            ("her", 0, 9),
+            ("They", 0, 2),
+            ("house", 0, 3),
+            ("It", 0, 5),
+        ],
+    )
+    kinds, entities, spans = Alphabet("gender").symbols(TEXT, found)
+    names = [Alphabet("gender").kinds[k] for k in kinds]
+    assert names == [".", "Male", "Female", ".", "he", "her", ".", "they", "."]
+    assert entities == [-1, 0, 1, -1, 0, 1, -1, 2, -1]
+    assert TEXT[slice(*spans[1])] == "Mr. Hale"
+    form = [Alphabet("form").kinds[k] for k in Alphabet("form").symbols(TEXT, found)[0]]
+    assert form == [".", "Name", "Name", ".", "third", "third object", ".", "they", "."]
+
+
+def test_things_are_no_persons_unless_the_resolver_says_so():
+    text = "The dog slept. It dreamt."
+    mentions = [("The dog", 0, 0), ("It", 0, 0)]
+    assert Alphabet("gender").symbols(text, resolved(text, mentions))[0] == []
+    kinds, *_ = Alphabet("gender").symbols(text, resolved(text, mentions, persons=[0]))
+    assert [Alphabet("gender").kinds[k] for k in kinds] == [".", "None", ".", "None"]
+
+
+# The critic
+
+NAMES = ("Anna", "Bea", "Carl", "Dan")
+
+
+def story(rng, wrong=0.0):
+    """Sentences about two persons in turn; a share of pronouns is of the wrong gender."""
+    text, mentions, sentences = "", [], []
+    pair = rng.permutation(4)[:2]
+    for _ in range(12):
+        sentences.append(len(text))
+        person = int(rng.choice(pair))
+        female = person < 2
+        for i, word in enumerate(("name", "went and", "pronoun", "sat.")):
+            if i == 2:
+                word = "she" if female != (rng.random() < wrong) else "he"
+            if i == 0:
+                word = NAMES[person]
+            if i in (0, 2):
+                mentions.append((len(text), len(text) + len(word), person))
+            text += word + " "
+    return text, Resolved.of(mentions, sentences)
+
+
+def stories(tmp_path, n, seed, wrong=0.0):
+    rng = np.random.default_rng(seed)
+    made = [story(rng, wrong) for _ in range(n)]
+    corpus = Corpus.from_texts([t for t, _ in made], ids=[f"s{seed}:{i}" for i in range(n)], name=f"s{seed}")
+    return corpus, dict(zip(corpus.ids, (r for _, r in made), strict=True))
+
+
+@pytest.fixture
+def made(tmp_path):
+    parts = [
+        stories(tmp_path, 60, 0),
+        stories(tmp_path, 40, 1),
+        stories(tmp_path, 40, 2),
+        stories(tmp_path, 40, 3, 0.2),
+    ]
+    path = tmp_path / "chains.jsonl"
+    write_chains({k: r for _, found in parts for k, r in found.items()}, path)
+    return [c for c, _ in parts], str(path)
+
+
+def test_wrong_pronouns_are_found_and_lead_the_evidence(made):
+    (fit, real, other, wrong), path = made
+    critic = Coreference(resolver="given", model=path, order=3).fit(fit)
+    scores = [critic.score(c) for c in (real, other, wrong)]
+
+    def p(generated):
+        rows = judge(critic, scores[0], generated, paired=False, permutations=999, resamples=99)
+        return next(v.p for v in rows if v.headline)
+
+    assert p(scores[1]) > 0.01
+    assert p(scores[2]) <= 0.01
+    tables = critic.evidence(scores[0].summary, scores[2].summary)
+    assert [t.name for t in tables] == ["mention-contributions", "mention-ratios", "mention-unlikely"]
+    leading = tables[0].rows[0][0].split()
+    assert (leading[-2].split(":")[0], leading[-1].split(":")[0]) in {("Male", "she"), ("Female", "he")}
+    shown = critic.explain(wrong.take(np.array([0])))
+    assert all("likeliest instead" in s.note for s in shown.steps)
+    assert "[" in shown.steps[0].text
+    assert critic.score(real).n_scored == 40
+
+
+def test_documents_without_persons_are_unscored(made, tmp_path):
+    (fit, *_), path = made
+    empty = Corpus.from_texts(["It rained."], ids=["rain"])
+    with open(path, "a", encoding="utf-8") as out:
+        out.write(json.dumps({"id": "rain", "mentions": [[0, 2, 0]], "sentences": [0]}) + "\n")
+    critic = Coreference(resolver="given", model=path).fit(fit)
+    scores = critic.score(empty)
+    assert scores.unscored == {"no person is mentioned": 1}
+    with pytest.raises(FittingError, match="no document of"):
+        Coreference(resolver="given", model=path).fit(_rain(path))
+
+
+def _rain(path):
+    with open(path, "a", encoding="utf-8") as out:
+        for i in range(3):
+            out.write(json.dumps({"id": f"r{i}", "mentions": [[0, 2, 0]], "sentences": [0]}) + "\n")
+    return Corpus.from_texts(["It rained."] * 3, ids=["r0", "r1", "r2"])
+
+
+def test_wrong_files_of_chains_are_errors(tmp_path, made):
+    (fit, *_), _ = made
+    with pytest.raises(UsageError, match="needs a file of chains"):
+        Coreference(resolver="given").fit(fit)
+    for line, message in (
+        ('{"id": "a"}', "line 1: no record"),
+        ('{"id": "a", "mentions": [[5, 2, 0]], "sentences": []}', "ends before"),
+        ("[", "line 1"),
+    ):
+        path = tmp_path / "bad.jsonl"
+        path.write_text(line)
+        with pytest.raises(ReadingError, match=message):
+            Coreference(resolver="given", model=str(path)).fit(fit)
+    path.write_text('{"id": "x", "mentions": [], "sentences": []}')
+    with pytest.raises(UsageError, match="no chains for document"):
+        Coreference(resolver="given", model=str(path)).fit(fit)
+    with pytest.raises(UsageError, match="resolver is 'none'"):
+        Coreference(resolver="none").fit(fit)
+    with pytest.raises(UsageError, match="classes is"):
+        Coreference(classes="none").fit(fit)
+
+
+CONLL = """#begin document (one); part 0
+one\t0\t0\tMr.\t_\t(0
+one\t0\t1\tHale\t_\t0)
+one\t0\t2\tsaw\t_\t_
+one\t0\t3\this\t_\t(1|(0)
+one\t0\t4\tdaughter\t_\t1)
+one\t0\t5\t.\t_\t_
+
+one\t0\t0\tShe\t_\t(1)
+one\t0\t1\tsmiled\t_\t_
+#end document
+"""
+
+
+def test_conll_files_are_read(tmp_path):
+    (tmp_path / "one.conll").write_text(CONLL)
+    corpus, found = read_conll(tmp_path)
+    text, chains = corpus[0].text, found["one"]
+    assert text == "Mr. Hale saw his daughter.\nShe smiled"
+    spans = zip(chains.starts, chains.ends, chains.entities, strict=True)
+    assert [(text[a:b], e) for a, b, e in spans] == [("Mr. Hale", 0), ("his daughter", 1), ("his", 0), ("She", 1)]
+    assert [text[s] for s in chains.sentences] == ["M", "S"]
+    (tmp_path / "one.conll").write_text(CONLL.replace("(1|(0)", "1)|(0)"))
+    with pytest.raises(ReadingError, match="line 5: a mention ends"):
+        read_conll(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ReadingError, match="no CoNLL-2012 document"):
+        read_conll(tmp_path / "empty")
+
+
+def test_resolved_mentions_pack():
+    for persons in (None, [], [2]):
+        r = Resolved.of([(0, 3, 2), (5, 9, 1)], [0, 4], persons)
+        again = Resolved.unpack(r.pack())
+        assert again.entities.tolist() == [2, 1]
+        assert (again.persons is None) == (persons is None)
+    with pytest.raises(ValueError, match="sizes"):
+        Resolved.unpack(r.pack()[:-8])
