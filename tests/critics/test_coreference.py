@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momus import Corpus
+from momus.controls.mentions import drop_introductions, swap_pronouns
 from momus.errors import FittingError, ReadingError, UsageError
 from momus.judging import judge
 from momus.mentions import Resolved
 from momus_adapters.conll import read_conll, write_chains
 from momus_critics.coreference import Coreference
+from momus_critics.coreference.given import read_chains
 from momus_critics.coreference.process import ChainProcess
 from momus_critics.coreference.symbols import Alphabet
 from momus_critics.coreference.windows import Chains, relabel
@@ -238,13 +240,45 @@ def test_wrong_pronouns_are_found_and_lead_the_evidence(made):
     assert p(scores[1]) > 0.01
     assert p(scores[2]) <= 0.01
     tables = critic.evidence(scores[0].summary, scores[2].summary)
-    assert [t.name for t in tables] == ["mention-contributions", "mention-ratios", "mention-unlikely"]
+    assert [t.name for t in tables] == [
+        "mention-contributions",
+        "mention-ratios",
+        "mention-unlikely",
+        "mention-introductions",
+    ]
     leading = tables[0].rows[0][0].split()
     assert (leading[-2].split(":")[0], leading[-1].split(":")[0]) in {("Male", "she"), ("Female", "he")}
     shown = critic.explain(wrong.take(np.array([0])))
     assert all("likeliest instead" in s.note for s in shown.steps)
     assert "[" in shown.steps[0].text
     assert critic.score(real).n_scored == 40
+
+
+def test_persons_that_are_not_introduced_are_counted(made, tmp_path):
+    (fit, real, *_), path = made
+    critic = Coreference(resolver="given", model=path, order=3).fit(fit)
+    chains = read_chains(path)
+    dropped = {i: drop_introductions(chains[i], 1.0, 0)[0] for i in real.ids}
+    write_chains(dropped, tmp_path / "dropped.jsonl")
+    before = critic.score(real)
+    assert (before.rows["introductions"][:, 0] == 0).all()
+    assert (before.rows["introductions"][:, 1] == [len(set(chains[i].entities.tolist())) for i in real.ids]).all()
+    critic.model = str(tmp_path / "dropped.jsonl")
+    after = critic.score(real)
+    assert after.rows["introductions"][:, 0].sum() > 60
+    assert critic.evidence(before.summary, after.summary)[3].rows[0][0] in ("he", "she", "Male", "Female")
+
+
+@given(st.integers(0, 99), st.floats(0, 1))
+def test_swapped_pronouns_leave_all_other_text(seed, share):
+    text, found = story(np.random.default_rng(seed))
+    changed, moved, count = swap_pronouns(text, found, share, seed)
+    words, new = text.split(), changed.split()
+    assert sum(a != b for a, b in zip(words, new, strict=True)) == count
+    for i in range(len(found.starts)):
+        before, after = text[found.starts[i] : found.ends[i]], changed[moved.starts[i] : moved.ends[i]]
+        assert after == before or {after, before} == {"he", "she"}
+    assert [changed[s] for s in moved.sentences] == [text[s] for s in found.sentences]
 
 
 def test_documents_without_persons_are_unscored(made, tmp_path):

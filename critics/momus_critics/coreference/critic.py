@@ -31,6 +31,8 @@ from momus_critics.coreference.windows import Chains
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+NAMES_END, THIRD = 5, 8
+"""The last kind of symbol that is no pronoun, and how many kinds of pronouns of one person (he, she) follow it."""
 UNLIKELY = -7.0
 """log P_c of a symbol below which it is unlikely (Deng et al. 2022, table 13)."""
 
@@ -158,33 +160,39 @@ class Coreference(Critic[MentionChains]):
         return LogPrior(_sums(each, latents.offsets), lengths, reasons)
 
     def rows(self, latents: MentionChains) -> Mapping[str, Rows]:
-        """Unlikely symbols, mentions and pronouns, beside the numbers that they are shares of."""
+        """Unlikely symbols, mentions, pronouns and introductions, beside the numbers that they are shares of."""
         each = self.process_.of_windows(latents.windows)
         mention = latents.entities >= 0
-        pronoun = mention & (latents.states > 5)
+        pronoun = mention & (latents.states > NAMES_END)
         total = latents.lengths.astype(np.float64)
         mentions = _sums(mention.astype(np.float64), latents.offsets)
         return {
             "unlikely": np.column_stack([_sums((each < UNLIKELY).astype(np.float64), latents.offsets), total]),
             "pronouns": np.column_stack([_sums(pronoun.astype(np.float64), latents.offsets), mentions]),
             "density": np.column_stack([mentions, total - mentions]),
+            "introductions": _introductions(latents),
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Share of unlikely symbols, share of pronouns among mentions, and mentions a sentence."""
+        """Shares of unlikely symbols, of pronouns among mentions, and of persons whom a pronoun mentions first; mentions
+        a sentence.
+        """
         return (
             Statistic("unlikely_share", "unlikely", "value", mean),
             Statistic("pronoun_share", "pronouns", "value", mean),
+            Statistic("unintroduced_share", "introductions", "value", mean),
             Statistic("mentions_per_sentence", "density", "value", mean),
         )
 
     def summarize(self, latents: MentionChains) -> Pooled:
-        """How often each window occurs."""
+        """How often each window occurs, and with which kind of symbol persons are mentioned first."""
         keys, counts = np.unique(latents.windows, return_counts=True)
         table: dict[str | float, float] = {
             float(k): float(c) for k, c in zip(keys.tolist(), counts.tolist(), strict=True)
         }
-        return Pooled(int((latents.lengths > 0).sum()), {}, {"windows": table})
+        size = len(Alphabet(self.classes).kinds)
+        first = np.bincount(latents.states[_first(latents)], minlength=size).astype(np.float64)
+        return Pooled(int((latents.lengths > 0).sum()), {"first": first}, {"windows": table})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Windows by what they add to the difference, by ratio, and the unlikely ones with a better alternative."""
@@ -202,6 +210,22 @@ class Coreference(Critic[MentionChains]):
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the unlikely mentions in the text around them, with the critic's alternative."""
         return evidence.explain(self, document)
+
+
+def _first(latents: MentionChains) -> Ints:
+    """Symbols that mention an entity for the first time in their document."""
+    rows = np.flatnonzero(latents.entities >= 0)
+    pairs = np.stack([latents.documents[rows], latents.entities[rows]])
+    return rows[np.unique(pairs, axis=1, return_index=True)[1]]
+
+
+def _introductions(latents: MentionChains) -> Floats:
+    """Persons whom a pronoun of the third person mentions first, and all persons, (n, 2)."""
+    first = _first(latents)
+    n, document = len(latents), latents.documents[first]
+    third = (latents.states[first] > NAMES_END) & (latents.states[first] <= NAMES_END + THIRD)
+    counts = [np.bincount(document, w, n) for w in (third.astype(np.float64), np.ones(len(first)))]
+    return np.column_stack(counts)
 
 
 def _sums(values: Floats, offsets: Ints) -> Floats:

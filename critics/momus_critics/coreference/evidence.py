@@ -42,7 +42,7 @@ def best(critic: Coreference, keys: Ints) -> list[tuple[str, float]]:
 
 
 def show(critic: Coreference, real: Pooled, generated: Pooled) -> list[Evidence]:
-    """Three tables."""
+    """Four tables."""
     a, b = (s.counts.get("windows", {}) for s in (real, generated))
     keys = np.array(sorted({*map(int, a), *map(int, b)}), dtype=np.int64)
     counts = np.array([[float(t.get(float(k), 0.0)) for k in keys.tolist()] for t in (a, b)]).reshape(2, len(keys))
@@ -54,6 +54,7 @@ def show(critic: Coreference, real: Pooled, generated: Pooled) -> list[Evidence]
         _contributions(critic, keys, counts, gain, log_p),
         _ratios(critic, keys, counts, totals),
         _unlikely(critic, keys, counts, log_p),
+        _introductions(critic, real, generated),
     ]
 
 
@@ -101,6 +102,26 @@ def _unlikely(critic: Coreference, keys: Ints, counts: np.ndarray, log_p: np.nda
         f"Unlikely mentions in generated text (log P below {UNLIKELY:.0f})",
         ("window", "real", "generated", "log P", "likeliest instead", "its log P"),
         rows,
+    )
+
+
+def _introductions(critic: Coreference, real: Pooled, generated: Pooled) -> Table:
+    """First mentions by kind, the largest difference first."""
+    names = Alphabet(critic.classes).kinds
+    counts = [s.arrays.get("first", np.zeros(len(names))) for s in (real, generated)]
+    share = [100 * c / max(c.sum(), 1.0) for c in counts]
+    order = np.argsort(-np.abs(share[1] - share[0]), kind="stable")
+    rows = [
+        (names[k], float(share[0][k]), float(share[1][k]), float(share[1][k] - share[0][k]))
+        for k in order
+        if counts[0][k] + counts[1][k] > 0
+    ]
+    return Table(
+        "mention-introductions",
+        "How persons are first mentioned",
+        ("first mention", "real %", "generated %", "difference"),
+        rows,
+        note=f"Of {counts[0].sum():,.0f} persons in real and {counts[1].sum():,.0f} in generated text.",
     )
 
 

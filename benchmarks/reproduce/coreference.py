@@ -1,0 +1,268 @@
+"""Coreference: planted defects under gold and resolved chains, the offline resolver's quality, long stories.
+
+1. LitBank's gold chains, 80 documents to fit and 20 held out: the other gender for 20 % of pronouns, 20 % of mentions
+   handed to another entity, first mentions dropped; the 20 unchanged documents are split in two halves that must not
+   differ. Paired by document for defects. Then the same with the offline resolver's chains.
+2. The offline resolver on LitBank's person mentions (chains with more pronouns of persons than of things, and two
+   mentions or more): MUC, B³, CEAF-e, third-person pronouns whose nearest antecedent is right, words a second; beside
+   ``xrenner`` with --xrenner (pip install --no-deps xrenner six xmltodict).
+3. Eight-chapter stories by language models under the critic of LitBank's novels, by the offline resolver.
+
+Run:  python benchmarks/reproduce/coreference.py [--parts 123] [--xrenner]
+Data: ``litbank`` and ``long-stories`` under MOMUS_DATA, else ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import tarfile
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from scipy.optimize import linear_sum_assignment
+
+from momus import Corpus, read_corpus
+from momus.controls.mentions import drop_introductions, reassign_mentions, swap_pronouns
+from momus.judging import judge
+from momus.mentions import FEMALE, MALE, PLURAL, Resolved
+from momus_adapters.conll import read_conll, write_chains
+from momus_adapters.persons import SpacyPersons
+from momus_critics.coreference import Coreference
+from momus_critics.coreference.symbols import _is_person, _role
+
+Found = dict[str, Resolved]
+Clusters = list[set[tuple[int, int]]]
+
+
+def data() -> Path:
+    """Find the folder of real data."""
+    named = os.environ.get("MOMUS_DATA")
+    return Path(named) if named else Path(__file__).parents[3] / "shared" / "data"
+
+
+def litbank() -> tuple[Corpus, Found]:
+    """Read the gold chains."""
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(data() / "litbank" / "coref-conll.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+        return read_conll(next(p.parent for p in Path(folder).rglob("*.conll")), "litbank")
+
+
+# 1. Planted defects
+
+
+def damaged(corpus: Corpus, found: Found, how: str, name: str) -> tuple[Corpus, Found, int]:
+    """Plant a defect in each document; ids stay, as prompts."""
+    texts, changed, count = [], {}, 0
+    for i, d in enumerate(corpus):
+        text, r = d.text, found[d.id]
+        if how == "pronouns":
+            text, r, n = swap_pronouns(text, r, 0.2, i)
+        elif how == "mentions":
+            r, n = reassign_mentions(r, 0.2, i)
+        elif how == "introductions":
+            r, n = drop_introductions(r, 1.0, i)
+        else:
+            n = 0
+        texts.append(text)
+        changed[f"{name}:{d.id}"] = r
+        count += n
+    return Corpus.from_texts(texts, ids=list(changed), prompts=list(corpus.ids), name=name), changed, count
+
+
+def defects(corpus: Corpus, found: Found, label: str) -> None:
+    """Fit on 80 documents, and find each defect in the 20 others."""
+    fit, held = corpus.split(0.8, 0, ("fit", "held-out"))
+    made = {how: damaged(held, found, how, how) for how in ("unchanged", "pronouns", "mentions", "introductions")}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "chains.jsonl"
+        write_chains({**found, **{k: r for _, rs, _ in made.values() for k, r in rs.items()}}, path)
+        critic = Coreference(resolver="given", model=str(path)).fit(fit)
+        print(f"{label}: {critic.notes()[0]}")
+        real = critic.score(made["unchanged"][0])
+        half = np.random.default_rng(1).permutation(len(held))
+        a, b = (real.take(np.sort(half[s])) for s in (slice(0, 10), slice(10, 20)))
+        v = next(v for v in judge(critic, a, b, paired=False) if v.headline)
+        print(f"   two halves unchanged: {v.real_value:.2f} and {v.generated_value:.2f}, p = {v.p:.4f}, n = 10 + 10")
+        for how in ("pronouns", "mentions", "introductions"):
+            changed, _, count = made[how]
+            scores = critic.score(changed)
+            for paired in (True, False):
+                found_rows = judge(critic, real, scores, paired=paired)
+                v = next(v for v in found_rows if v.headline)
+                u = next(v for v in found_rows if v.statistic == "unintroduced_share")
+                kind = "paired" if paired else "unpaired"
+                print(
+                    f"   {how} ({count}), {kind}: Latent PPL {v.real_value:.2f} → {v.generated_value:.2f}, "
+                    f"log-ratio {v.effect:.3f}, p = {v.p:.4f}; not introduced {u.real_value:.1%} → "
+                    f"{u.generated_value:.1%}, p = {u.p:.4f}; n = {v.n_real}"
+                )
+            rows: Any = critic.evidence(real.summary, scores.summary)[0]
+            print("      leading:", "; ".join(f"{r[0]} ({r[1]:.0f} → {r[2]:.0f})" for r in rows.rows[:5]))
+            rows = critic.evidence(real.summary, scores.summary)[3]
+            print("      first mentions:", "; ".join(f"{r[0]} {r[3]:+.1f} %" for r in rows.rows[:4]), flush=True)
+
+
+# 2. Quality of the resolver
+
+
+def gold_clusters(text: str, r: Resolved) -> tuple[Clusters, set[tuple[int, int]]]:
+    """Clusters of persons with two mentions or more, and all other gold mentions (left out on both sides)."""
+    votes: dict[int, Counter[str]] = defaultdict(Counter)
+    clusters: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    for a, b, e in zip(r.starts.tolist(), r.ends.tolist(), r.entities.tolist(), strict=True):
+        votes[e][_role(text[a:b].lower())] += 1
+        clusters[e].add((a, b))
+    persons = {e for e, c in clusters.items() if _is_person(votes[e]) and len(c) > 1}
+    others = {m for e, c in clusters.items() if e not in persons for m in c}
+    return [clusters[e] for e in sorted(persons)], others
+
+
+def found_clusters(r: Resolved, left_out: set[tuple[int, int]]) -> Clusters:
+    """Clusters of two mentions or more."""
+    clusters: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    for a, b, e in zip(r.starts.tolist(), r.ends.tolist(), r.entities.tolist(), strict=True):
+        if (a, b) not in left_out:
+            clusters[e].add((a, b))
+    return [c for c in clusters.values() if len(c) > 1]
+
+
+def totals(gold: Clusters, found: Clusters) -> np.ndarray:
+    """Numerators and denominators of precision and recall: MUC, B³, CEAF-e (3, 4)."""
+    out = np.zeros((3, 4))
+    for side, (one, other) in enumerate(((found, gold), (gold, found))):
+        of = {m: i for i, c in enumerate(other) for m in c}
+        for c in one:
+            parts = {of.get(m, m) for m in c}
+            out[0, 2 * side : 2 * side + 2] += len(c) - len(parts), len(c) - 1
+            hits = [len(c & other[of[m]]) for m in c if m in of]
+            out[1, 2 * side : 2 * side + 2] += sum(hits) / len(c), len(c)
+    if gold and found:
+        alike = np.array([[2 * len(g & f) / (len(g) + len(f)) for f in found] for g in gold])
+        rows, columns = linear_sum_assignment(-alike)
+        out[2, [0, 2]] = alike[rows, columns].sum()
+    out[2, [1, 3]] = len(found), len(gold)
+    return out
+
+
+def pronouns_right(text: str, gold: Clusters, found: Clusters) -> tuple[int, int]:
+    """Third-person pronouns whose nearest antecedent found is right, of those that are not a chain's first mention."""
+    right = whole = 0
+    third = {*MALE, *FEMALE, *PLURAL}
+    of = {m: c for c in found for m in c}
+    for c in gold:
+        for m in sorted(c)[1:]:
+            if text[m[0] : m[1]].lower() in third:
+                whole += 1
+                before = [x for x in of.get(m, ()) if x < m]
+                right += bool(before) and max(before) in c
+    return right, whole
+
+
+def quality(corpus: Corpus, gold: Found, resolve: Callable[[Corpus], list[Resolved]], label: str) -> Found:
+    """Print how well a resolver does."""
+    begun = time.perf_counter()
+    found = resolve(corpus)
+    seconds = time.perf_counter() - begun
+    words = sum(len(d.text.split()) for d in corpus)
+    sums, right, whole = np.zeros((len(corpus), 3, 4)), 0, 0
+    for i, (d, r) in enumerate(zip(corpus, found, strict=True)):
+        clusters, others = gold_clusters(d.text, gold[d.id])
+        mine = found_clusters(r, others)
+        sums[i] = totals(clusters, mine)
+        a, b = pronouns_right(d.text, clusters, mine)
+        right, whole = right + a, whole + b
+
+    def f1(total: np.ndarray) -> np.ndarray:
+        p, r = total[..., 0] / total[..., 1], total[..., 2] / total[..., 3]
+        return np.asarray(2 * p * r / (p + r))
+
+    scores = f1(sums.sum(axis=0))
+    rng = np.random.default_rng(0)
+    draws = [f1(sums[rng.integers(len(sums), size=len(sums))].sum(axis=0)).mean() for _ in range(2000)]
+    low, high = np.quantile(draws, (0.025, 0.975))
+    names = ", ".join(f"{n} {x:.3f}" for n, x in zip(("MUC", "B³", "CEAF-e"), scores, strict=True))
+    print(
+        f"{label}: {names}, CoNLL F1 {scores.mean():.3f} [{low:.3f}, {high:.3f}]; pronouns {right:,} of {whole:,} right "
+        f"({right / whole:.1%}); {words / seconds:,.0f} words a second",
+        flush=True,
+    )
+    return dict(zip(corpus.ids, found, strict=True))
+
+
+# 3. Long stories
+
+
+def stories(corpus: Corpus, resolver: SpacyPersons) -> None:
+    """Table by model: Latent PPL a story, log-mean with t-interval over stories."""
+    novels = read_corpus(data() / "litbank" / "novels.jsonl.gz")
+    begins = [" ".join(d.text.split(" ")[3000:9000]) for d in novels]
+    order = np.random.default_rng(0).permutation(len(begins))
+    critic = Coreference().fit(Corpus.from_texts([begins[i] for i in order[:60]], name="novels"))
+    print(critic.notes()[0])
+    held = critic.score(Corpus.from_texts([begins[i] for i in order[60:]], name="held"))
+    print(f"   held-out novels: {_interval(np.log(np.exp(held.per_state[held.scored])))} (n = {held.n_scored})")
+    groups = defaultdict(list)
+    with gzip.open(data() / "long-stories" / "stories.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            story = json.loads(line)
+            groups[story["model"]].append("\n\n".join(story["chapters"])[:35_000])
+    rows = []
+    least = []
+    for model, texts in groups.items():
+        if len(texts) >= 4:
+            named = Corpus.from_texts(texts, name=model)
+            scores = critic.score(named)
+            rows.append(
+                (float(scores.per_state[scores.scored].mean()), _interval(scores.per_state[scores.scored]), model)
+            )
+            least += [
+                (float(scores.per_state[i]), named.take(np.array([i]))) for i in range(len(texts)) if scores.scored[i]
+            ]
+    for _, shown, model in sorted(rows):
+        print(f"   {model:<45}{shown}")
+    for _, document in sorted(least, key=lambda x: -x[0])[:3]:
+        marked = critic.explain(document)
+        print(document.name, document.ids[0])
+        for step in sorted(marked.steps, key=lambda s: -(s.value or 0))[:4] if marked else ():
+            print(f"      {step.label} | {step.value:.2f} nats | {step.text} | {step.note}")
+
+
+def _interval(log_values: np.ndarray) -> str:
+    mean, half = log_values.mean(), stats.t.ppf(0.975, len(log_values) - 1) * stats.sem(log_values)
+    return f"Latent PPL {np.exp(mean):.2f} [{np.exp(mean - half):.2f}, {np.exp(mean + half):.2f}]"
+
+
+def main() -> None:
+    """Run the parts asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", default="123")
+    parser.add_argument("--xrenner", action="store_true", help="also measure xrenner")
+    a = parser.parse_args()
+    corpus, gold = litbank()
+    resolver = SpacyPersons()
+    if "1" in a.parts:
+        defects(corpus, gold, "gold chains")
+        resolved = dict(zip(corpus.ids, resolver.resolve(corpus), strict=True))
+        defects(corpus, resolved, "offline resolver")
+    if "2" in a.parts:
+        resolver.resolve(corpus.take(np.array([0])))  # loads the pipeline
+        quality(corpus, gold, resolver.resolve, f"offline resolver ({resolver.version})")
+        if a.xrenner:
+            from momus_adapters.xrenner import XrennerPersons
+
+            quality(corpus, gold, XrennerPersons().resolve, "xrenner")
+    if "3" in a.parts:
+        stories(corpus, resolver)
+
+
+if __name__ == "__main__":
+    main()

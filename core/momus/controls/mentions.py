@@ -1,0 +1,76 @@
+"""Planted defects of coreference: wrong gender of pronouns, mentions of the wrong person, persons not introduced."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from momus.mentions import Resolved
+
+OTHER_GENDER = {"he": "she", "him": "her", "his": "her", "himself": "herself"}
+OTHER_GENDER |= {"she": "he", "her": "him", "hers": "his", "herself": "himself"}
+
+
+def swap_pronouns(text: str, found: Resolved, share: float, seed: int) -> tuple[str, Resolved, int]:
+    """Give a share of the gendered pronouns the other gender.
+
+    Returns
+    -------
+    The text, its mentions at their new offsets, and how many pronouns were changed.
+
+    >>> swap_pronouns("His wife", Resolved.of([(0, 3, 0), (4, 8, 1)], [0]), 1.0, 0)[0]
+    'Her wife'
+    """
+    rng = np.random.default_rng(seed)
+    edits = []
+    for a, b in zip(found.starts.tolist(), found.ends.tolist(), strict=True):
+        new = OTHER_GENDER.get(text[a:b].lower())
+        if new is not None and rng.random() < share:
+            edits.append((a, b, new.capitalize() if text[a].isupper() else new))
+    parts, last = [], 0
+    for a, b, new in edits:
+        parts += [text[last:a], new]
+        last = b
+    parts.append(text[last:])
+    ends = np.array([b for _, b, _ in edits], dtype=np.int64)
+    growth = np.concatenate([[0], np.cumsum([len(new) - (b - a) for a, b, new in edits])]).astype(np.int64)
+
+    def moved(offsets: np.ndarray) -> np.ndarray:
+        return np.asarray(offsets + growth[np.searchsorted(ends, offsets, side="right")])
+
+    changed = Resolved(moved(found.starts), moved(found.ends), found.entities, moved(found.sentences), found.persons)
+    return "".join(parts), changed, len(edits)
+
+
+def reassign_mentions(found: Resolved, share: float, seed: int) -> tuple[Resolved, int]:
+    """Hand a share of the mentions to another entity of the document, drawn by how often it is mentioned.
+
+    Returns
+    -------
+    The mentions, and how many changed hands.
+    """
+    rng = np.random.default_rng(seed)
+    entities = found.entities.copy()
+    for i in np.flatnonzero(rng.random(len(entities)) < share):
+        others = found.entities[found.entities != found.entities[i]]
+        if len(others):
+            entities[i] = rng.choice(others)
+    changed = int((entities != found.entities).sum())
+    return Resolved(found.starts, found.ends, entities, found.sentences, found.persons), changed
+
+
+def drop_introductions(found: Resolved, share: float, seed: int) -> tuple[Resolved, int]:
+    """Leave out the first mention of a share of the entities that are mentioned again.
+
+    Returns
+    -------
+    The mentions, and how many were left out.
+
+    >>> drop_introductions(Resolved.of([(0, 4, 0), (5, 7, 0), (8, 9, 1)], [0]), 1.0, 0)[0].starts.tolist()
+    [5, 8]
+    """
+    rng = np.random.default_rng(seed)
+    different, first, counts = np.unique(found.entities, return_index=True, return_counts=True)
+    gone = first[(counts > 1) & (rng.random(len(different)) < share)]
+    keep = np.setdiff1d(np.arange(len(found.entities)), gone)
+    rest = Resolved(found.starts[keep], found.ends[keep], found.entities[keep], found.sentences, found.persons)
+    return rest, len(gone)
