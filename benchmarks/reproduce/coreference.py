@@ -191,8 +191,8 @@ def quality(corpus: Corpus, gold: Found, resolve: Callable[[Corpus], list[Resolv
     low, high = np.quantile(draws, (0.025, 0.975))
     names = ", ".join(f"{n} {x:.3f}" for n, x in zip(("MUC", "B³", "CEAF-e"), scores, strict=True))
     print(
-        f"{label}: {names}, CoNLL F1 {scores.mean():.3f} [{low:.3f}, {high:.3f}]; pronouns {right:,} of {whole:,} right "
-        f"({right / whole:.1%}); {words / seconds:,.0f} words a second",
+        f"{label}: {names}, CoNLL F1 {scores.mean():.3f} [{low:.3f}, {high:.3f}]; pronouns {right:,} of {whole:,} "
+        f"right ({right / whole:.1%}); {words / seconds:,.0f} words a second",
         flush=True,
     )
     return dict(zip(corpus.ids, found, strict=True))

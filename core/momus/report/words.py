@@ -22,6 +22,7 @@ STATISTICS = {
     "mentions_per_sentence": "mentions a sentence",
     "mixing_index": "mixing index",
     "mixed_share": "share of documents that mix",
+    "distance": "distance from usual topics (Mahalanobis, squared)",
     "topic_entropy": "entropy of a document's topics (nats)",
     "return_share": "share of passages that return",
     "repetition_share": "share of repetitions",

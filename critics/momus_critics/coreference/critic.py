@@ -149,7 +149,7 @@ class Coreference(Critic[MentionChains]):
     def project(self, batch: Corpus) -> MentionChains:
         """Resolve coreference, and write mentions as symbols."""
         chains, spans = self.chains(batch)
-        windows = self.process_.coder.windows(chains)[-1]
+        (windows,) = self.process_.coder.windows(chains, (self.order,))
         return MentionChains(chains.kinds, chains.offsets, None, chains.entities, windows, spans)
 
     def log_prior(self, latents: MentionChains) -> LogPrior:
@@ -174,9 +174,7 @@ class Coreference(Critic[MentionChains]):
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Shares of unlikely symbols, of pronouns among mentions, and of persons whom a pronoun mentions first; mentions
-        a sentence.
-        """
+        """Shares of unlikely symbols, pronouns, and persons whom a pronoun mentions first; mentions a sentence."""
         return (
             Statistic("unlikely_share", "unlikely", "value", mean),
             Statistic("pronoun_share", "pronouns", "value", mean),

@@ -70,19 +70,13 @@ class ChainProcess(Fitted):
 
     def _return_share(self, keys: Ints, counts: NDArray[np.int64], m: int) -> float:
         """How often a symbol that is new in the shorter window is the entity that left it, half a count added each."""
-        gone, back = self.coder.left(keys, m)
-        new = gone & (back | self._new(keys, m))
-        return float((counts[back].sum() + 0.5) / (counts[new].sum() + 1.0))
-
-    def _new(self, keys: Ints, m: int) -> NDArray[np.bool_]:
-        """Whether the last symbol's entity is in its window for the first time."""
-        _, entities = self.coder.symbols(keys, m)
-        last = entities[:, -1]
-        return np.asarray((last >= 0) & (entities[:, :-1] != last[:, None]).all(axis=1))
+        gone, back, new = self.coder.left(keys, m)
+        either = back | (gone & new)
+        return float((counts[back].sum() + 0.5) / (counts[either].sum() + 1.0))
 
     def log_probabilities(self, chains: Chains) -> Floats:
         """log P of each symbol given the ones before it in its document, in nats, float array (N,)."""
-        return self.of_windows(self.coder.windows(chains)[-1])
+        return self.of_windows(self.coder.windows(chains, (self.order,))[0])
 
     def of_windows(self, keys: Ints) -> Floats:
         """log P of the last symbol of windows of n symbols, (W,)."""
@@ -96,9 +90,9 @@ class ChainProcess(Fitted):
             lower = np.full(len(keys), 1 / (self.kinds - 1))
         else:
             lower = self._probabilities(self.coder.truncate(keys, m), m - 1)
-            gone, back = self.coder.left(keys, m)
+            gone, back, new = self.coder.left(keys, m)
             share = self.returns_[m - 1]
-            lower = lower * np.where(back, share, np.where(gone & self._new(keys, m), 1 - share, 1.0))
+            lower = lower * np.where(back, share, np.where(gone & new, 1 - share, 1.0))
         table, counts, contexts, totals, types = (
             getattr(self, f"{name}{m}_") for name in ("keys", "counts", "contexts", "totals", "types")
         )

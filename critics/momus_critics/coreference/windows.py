@@ -8,12 +8,14 @@ with m digits of base S = kinds · (n + 1).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -35,22 +37,24 @@ class Chains:
     offsets: Ints
 
 
-def relabel(entities: Ints) -> Ints:
+def relabel(entities: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
     """Number the entities of each row by first appearance, (W, m) to (W, m); −1 stays.
 
     >>> relabel(np.array([[7, -1, 3, 7, 5]]))[0].tolist()
     [0, -1, 1, 0, 2]
     """
     width = entities.shape[1]
-    labels = np.full_like(entities, -1)
-    seen = np.zeros(len(entities), dtype=np.int64)
+    entities = np.asfortranarray(entities)  # columns are read one by one
+    labels = np.empty_like(entities)
+    seen = np.zeros(len(entities), dtype=entities.dtype)
     for j in range(width):
         column = entities[:, j]
-        label = np.where(column >= 0, seen, -1)
+        label = seen.copy()
         for t in range(j - 1, -1, -1):
-            label = np.where((column >= 0) & (entities[:, t] == column), labels[:, t], label)
+            np.copyto(label, labels[:, t], where=entities[:, t] == column)
+        label[column < 0] = -1
         labels[:, j] = label
-        seen = np.maximum(seen, label + 1)
+        np.maximum(seen, label + 1, out=seen)
     return labels
 
 
@@ -78,48 +82,59 @@ class Coder:
         """Whether a window is a number of 63 bits."""
         return bool(self.base**self.order < 2**63)
 
-    def keys(self, kinds: Ints, entities: Ints) -> Ints:
+    def keys(self, kinds: Ints, entities: NDArray[np.signedinteger]) -> Ints:
         """Code windows given as rows (W, m)."""
-        codes = kinds * (self.order + 1) + 1 + relabel(entities)
-        out = np.zeros(len(codes), dtype=np.int64)
-        for column in codes.T:
-            out = out * self.base + column
+        labels = relabel(entities)
+        out = np.zeros(len(labels), dtype=np.int64)
+        for j in range(labels.shape[1]):
+            out *= self.base
+            out += kinds[:, j] * (self.order + 1) + 1 + labels[:, j]
         return out
 
-    def windows(self, chains: Chains) -> list[Ints]:
-        """Keys of the windows of 1, …, n symbols that end at each symbol, each (N,); documents begin with padding."""
+    def windows(self, chains: Chains, widths: Sequence[int] = ()) -> list[Ints]:
+        """Keys of the windows that end at each symbol, (N,) for each width; documents begin with padding.
+
+        Without ``widths``, those of 1, …, n symbols.
+        """
         n = len(chains.kinds)
         place = np.arange(n) - np.repeat(chains.offsets[:-1], np.diff(chains.offsets))
         back = np.arange(self.order - 1, -1, -1)
-        rows = np.arange(n)[:, None] - back
-        inside = back <= place[:, None]
-        kinds = np.where(inside, chains.kinds[np.maximum(rows, 0)], 0)
-        entities = np.where(inside, chains.entities[np.maximum(rows, 0)], -1)
-        return [self.keys(kinds[:, self.order - m :], entities[:, self.order - m :]) for m in range(1, self.order + 1)]
+        kinds = np.zeros((n, self.order), dtype=np.int64, order="F")
+        entities = np.full((n, self.order), -1, dtype=np.int32, order="F")
+        for j, b in enumerate(back.tolist()):
+            inside = place[b:] >= b
+            kinds[b:, j] = np.where(inside, chains.kinds[: n - b], 0)
+            entities[b:, j] = np.where(inside, chains.entities[: n - b], -1)
+        wanted = widths or range(1, self.order + 1)
+        return [self.keys(kinds[:, self.order - m :], entities[:, self.order - m :]) for m in wanted]
 
     def symbols(self, keys: Ints, m: int) -> tuple[Ints, Ints]:
         """Kinds and entity numbers of windows of m symbols, (W, m) each."""
-        digits = np.empty((len(keys), m), dtype=np.int64)
-        rest = keys.copy()
+        kinds, entities = (np.empty((len(keys), m), dtype=np.int64, order="F") for _ in range(2))
+        rest = keys
         for j in range(m - 1, -1, -1):
-            digits[:, j] = rest % self.base
-            rest //= self.base
-        return digits // (self.order + 1), digits % (self.order + 1) - 1
+            rest, digit = np.divmod(rest, self.base)
+            kinds[:, j], entities[:, j] = np.divmod(digit, self.order + 1)
+        entities -= 1
+        return kinds, entities
 
     def truncate(self, keys: Ints, m: int) -> Ints:
         """Keys of the last m − 1 symbols of windows of m."""
         kinds, entities = self.symbols(keys, m)
         return self.keys(kinds[:, 1:], entities[:, 1:])
 
-    def left(self, keys: Ints, m: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def left(self, keys: Ints, m: int) -> tuple[Flags, Flags, Flags]:
         """What truncation does to the last symbol of windows of m symbols.
 
         Returns
         -------
-        Whether the first symbol's entity is not in the rest of the context, and so is new in the shorter one; and
-        whether the last symbol is of that entity.
+        Whether the first symbol's entity is not in the rest of the context, and so is new in the shorter one; whether
+        the last symbol is of that entity; and whether the last symbol's entity is new in the whole window.
         """
         _, entities = self.symbols(keys, m)
         first, last = entities[:, 0], entities[:, -1]
-        gone = (first >= 0) & (entities[:, 1:-1] != first[:, None]).all(axis=1)
-        return gone, gone & (last == first)
+        gone, new = first >= 0, (last >= 0) & (last != first)
+        for column in entities[:, 1:-1].T:
+            gone &= column != first
+            new &= column != last
+        return gone, gone & (last == first), new

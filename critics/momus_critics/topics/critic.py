@@ -221,14 +221,26 @@ class Topics(TokenCritic[Gaussians]):
         return np.asarray(0.5 * np.log(2 * np.pi * np.e * latents.variance).sum(axis=1))
 
     def rows(self, latents: Gaussians) -> Mapping[str, Rows]:
-        """Topic shares at λ (the aggregated posterior), and their entropy."""
+        """Topic shares at λ (the aggregated posterior), their entropy, and the distance of λ from μ."""
         shares = softmax(_extended(latents.mean), axis=1)
         spread = -(shares * np.log(np.maximum(shares, 1e-30))).sum(axis=1)
-        return {"states": shares, "topic_entropy": np.column_stack([spread, np.ones(len(spread))])}
+        away, ones = latents.mean - self.mean_, np.ones(len(spread))
+        distance = (away @ np.linalg.inv(self.covariance_) * away).sum(axis=1)
+        return {
+            "states": shares,
+            "topic_entropy": np.column_stack([spread, ones]),
+            "distance": np.column_stack([distance, ones]),
+        }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Entropy of the topic shares of a document: how many topics one document mixes."""
-        return (Statistic("topic_entropy", "topic_entropy", "value", mean, effect="hedges_g"),)
+        """Entropy of the topic shares of a document (how many topics it mixes), and (λ − μ)ᵀ Σ⁻¹ (λ − μ).
+
+        The distance leaves out how certain q is, which Latent NLL takes in: a document of many topics has a narrow q.
+        """
+        return (
+            Statistic("topic_entropy", "topic_entropy", "value", mean, effect="hedges_g"),
+            Statistic("distance", "distance", "value", mean, effect="hedges_g"),
+        )
 
     def summarize(self, latents: Gaussians) -> Pooled:
         """Sums of centred log-odds, of their products and of topic shares."""
