@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from momus.corpus import Corpus
-from momus.errors import UsageError
+from momus.errors import PluginError, UsageError
 from momus.fitted import Fitted
 from momus.mentions import Resolved
 from momus_adapters.persons.parsing import load_pipeline, parse
@@ -74,7 +74,10 @@ class XrennerPersons(Fitted):
                 lines.append(f"{number[t.i]}\t{t.text}\t{t.lower_}\t{t.pos_}\t{t.tag_}\t_\t{head}\t{relation}\t_\t_")
             lines.append("")
             tokens += kept
-        found = self._xrenner.analyze("\n".join(lines) + "\n", "conll")
+        try:
+            found = self._xrenner.analyze("\n".join(lines) + "\n", "conll")
+        except (ValueError, KeyError, IndexError, AttributeError) as error:
+            raise PluginError(f"xrenner fails on a document that begins {text[:40]!r} ({error})") from error
         rows = [row.split("\t") for row in found.splitlines() if row and not row.startswith("#")]
         starts: dict[int, list[int]] = {}
         mentions = []

@@ -1,0 +1,71 @@
+"""KenLM: scores of sequences under an ARPA file or a binary model (Heafield 2011)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.errors import ReadingError, UsageError
+
+Floats = NDArray[np.float64]
+
+
+class KenlmScorer:
+    """Log-probabilities under an n-gram model.
+
+    Parameters
+    ----------
+    path
+        An ARPA file, or a binary one that KenLM wrote.
+
+    Raises
+    ------
+    UsageError
+        KenLM is not installed.
+    ReadingError
+        The file is no model.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            import kenlm
+        except ImportError as error:
+            raise UsageError("n-gram models need KenLM", hint="pip install ufal-kenlm") from error
+        try:
+            self._model = kenlm.Model(str(path))
+        except (OSError, RuntimeError) as error:
+            raise ReadingError(f"{path} is no ARPA file or KenLM model ({str(error).splitlines()[0]})") from error
+
+    @property
+    def order(self) -> int:
+        """n."""
+        return int(self._model.order)
+
+    def log_probabilities(self, tokens: Sequence[str], begin: bool = True, end: bool = True) -> Floats:
+        """log p of each token given the ones before it, in nats, and of the end of the sequence.
+
+        Parameters
+        ----------
+        begin, end
+            Whether the sequence begins after ``<s>``, and whether ``</s>`` is scored as well.
+
+        Raises
+        ------
+        UsageError
+            A token is empty or holds a blank: KenLM would read it as none, or as two.
+        """
+        if any(not t or any(c.isspace() for c in t) for t in tokens):
+            raise UsageError("a token is empty or holds a blank", hint="split the text into words first")
+        scores = self._model.full_scores(" ".join(tokens), bos=begin, eos=end)
+        return np.asarray([s[0] for s in scores], dtype=np.float64) * float(np.log(10))
+
+    def perplexity(self, sequences: Iterable[Sequence[str]]) -> float:
+        """exp of minus the mean log-probability a token, ends of sequences included."""
+        total, count = 0.0, 0
+        for tokens in sequences:
+            values = self.log_probabilities(tokens)
+            total, count = total + float(values.sum()), count + len(values)
+        return float(np.exp(-total / max(count, 1)))
