@@ -69,17 +69,19 @@ def test_held_out_latent_nll_is_near_that_under_the_true_parameters(recovered):
     phi, mu, sigma, plain, model = recovered
     counts, _ = simulate(phi, mu, sigma, 400, 150, 2)
 
-    def latent_nll(p, m, s):
+    def latent_nll(p, m, s, trace=1.0):
         lam, var, _ = infer(counts, p, m, s, EXACT)
         precision = np.linalg.inv(s)
         away = lam - m
-        quadratic = np.einsum("nd,de,ne->n", away, precision, away) + var @ np.diag(precision)
+        quadratic = np.einsum("nd,de,ne->n", away, precision, away) + trace * var @ np.diag(precision)
         return 0.5 * (len(m) * np.log(2 * np.pi) + np.linalg.slogdet(s)[1] + quadratic).mean()
 
     # topics may be permuted, the last included: between two choices of the last topic the Jacobian is 1
     truth = latent_nll(phi, mu, sigma)
     assert latent_nll(model.weights, model.mean, model.covariance) == pytest.approx(truth, rel=0.02)
     assert latent_nll(plain.weights, plain.mean, plain.covariance) < 0.95 * truth  # why Σ is found again
+    truth = latent_nll(phi, mu, sigma, 0.0)
+    assert latent_nll(model.weights, model.mean, model.covariance, 0.0) == pytest.approx(truth, rel=0.03)
 
 
 @pytest.mark.parametrize("point", [True, False])

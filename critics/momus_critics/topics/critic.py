@@ -41,7 +41,8 @@ class Topics(TokenCritic[Gaussians]):
 
     Fitted by variational EM; the posterior of a document is N(λ, diag ν²), the maximum of the bound. Latent NLL is
     exact under it: ½ [(K − 1) log 2π + log |Σ| + (λ − μ)ᵀ Σ⁻¹ (λ − μ) + tr(Σ⁻¹ diag ν²)] (Deng et al. 2022, section 6).
-    A density: it can be negative.
+    A density: it can be negative. The verdict is on the distance (λ − μ)ᵀ Σ⁻¹ (λ − μ) alone: a document of many topics
+    has a narrow q, so that the trace falls where company is broken.
 
     Parameters
     ----------
@@ -78,6 +79,7 @@ class Topics(TokenCritic[Gaussians]):
         "Do topics go together as they do in real documents? z is the log-odds of topics in a document, P_c a normal "
         "distribution with the correlations of real text."
     )
+    headline = "distance"
     needs = 10
     uses_device = True
 
