@@ -47,6 +47,7 @@ class XrennerPersons(Fitted):
                 ) from error
             self._nlp = load_pipeline(self.model)
             self._xrenner = Xrenner(model="eng", rule_based=True, no_seq=True)
+            self._xrenner.lex.filters["force_single_type_chains"] = False  # it fails where a chain lost its mentions
 
     @property
     def version(self) -> str:
