@@ -78,6 +78,14 @@ class Linker:
             return False
         if m.title and e.title and m.title != e.title and not (set(m.words) == e.words and len(m.words) > 1):
             return False
+        if (
+            m.title
+            and not e.title
+            and len(m.words) == 1
+            and len(e.words) > 1
+            and not (m.gender and m.gender == e.gender)
+        ):
+            return False  # “Mr. Hale” may be the father of “Anna Hale”
         mine = set(m.words)
         if not (mine <= e.words or e.words <= mine):
             return False
@@ -145,9 +153,10 @@ class Linker:
             key = (owner.entity, m.words[0])
         else:
             key = (-1, m.words[0])
-            if first in ("a", "an", "some", "any", "no", "every", "another", "two", "three", "many"):
-                return None
-        found = [n for n, e in enumerate(self.entities) if key in e.nouns and self._before(n, m.head) >= 0]
+        fresh = first in ("a", "an", "some", "any", "no", "every", "another", "two", "three", "many")
+        found = (
+            [] if fresh else [n for n, e in enumerate(self.entities) if key in e.nouns and self._before(n, m.head) >= 0]
+        )
         if key[0] == -1:
             found = [n for n in found if self.sentence[m.head] - self.sentence[self._before(n, m.head)] <= 40]
         if found:

@@ -1,0 +1,98 @@
+"""The offline resolver on passages whose coreference is plain, and what it must not be thrown by."""
+
+import numpy as np
+import pytest
+
+from momus import Corpus
+from momus.errors import UsageError
+from momus.mentions import Resolver
+
+pytest.importorskip("spacy")
+from momus_adapters.persons import SpacyPersons
+from momus_adapters.persons.parsing import cut
+from momus_adapters.persons.words import gender_of
+
+
+@pytest.fixture(scope="module")
+def resolver():
+    return SpacyPersons()
+
+
+def chains(resolver, text):
+    """Mentions of each entity as words, in order of their first mention."""
+    (r,) = resolver.resolve(Corpus.from_texts([text]))
+    found = {}
+    for a, b, e in zip(r.starts, r.ends, r.entities, strict=True):
+        found.setdefault(int(e), []).append(text[a:b])
+    return list(found.values())
+
+
+def test_pronouns_follow_gender_and_number(resolver):
+    found = chains(resolver, "Mr. Hale met Margaret in the garden. She smiled at him, and he gave her a rose.")
+    assert ["Mr. Hale", "him", "he"] in found
+    assert ["Margaret", "She", "her"] in found
+
+
+def test_parts_of_names_are_one_person_and_titles_tell_two_apart(resolver):
+    found = chains(resolver, "Emma Woodhouse was handsome. Mr. Woodhouse was old. Emma loved Mr. Woodhouse.")
+    assert ["Emma Woodhouse", "Emma"] in found
+    assert ["Mr. Woodhouse", "Mr. Woodhouse"] in found
+
+
+def test_a_repeated_noun_is_taken_up_and_a_new_one_is_not(resolver):
+    found = chains(resolver, "A stranger came to the inn. The stranger sat down. A stranger from the north followed.")
+    assert ["A stranger", "The stranger"] in found
+
+
+def test_who_speaks_is_meant_by_i(resolver):
+    found = chains(resolver, "“I am tired,” said Margaret. Mr. Hale was silent. “I know it,” he said.")
+    margaret = next(c for c in found if "Margaret" in c)
+    hale = next(c for c in found if "Mr. Hale" in c)
+    assert "I" in margaret
+    assert "I" in hale
+
+
+def test_an_object_is_not_the_subject_of_its_verb(resolver):
+    found = chains(resolver, "Anna came in. Mary saw Anna. She hit her.")
+    she, her = (next(i for i, c in enumerate(found) if w in c) for w in ("She", "her"))
+    assert she != her
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \n\n", "....", "It rained.", "“" * 50, "他走了。", "he " * 3000, "\x00 she \ud7ff"]
+)
+def test_odd_text_is_resolved(resolver, text):
+    (r,) = resolver.resolve(Corpus.from_texts([text]))
+    assert len(r.starts) == len(r.ends) == len(r.entities)
+    assert (r.ends <= len(text)).all()
+    assert (r.starts < r.ends).all()
+
+
+def test_a_document_does_not_depend_on_its_company(resolver):
+    texts = ["Mary saw John. He ran.", "She slept. Tom woke her.", "The captain spoke. He was old."]
+    together = resolver.resolve(Corpus.from_texts(texts))
+    for text, r in zip(texts, together, strict=True):
+        (alone,) = resolver.resolve(Corpus.from_texts([text]))
+        assert np.array_equal(alone.entities, r.entities)
+    assert isinstance(resolver, Resolver)
+    assert "spacy-persons" in resolver.version
+
+
+def test_long_text_is_cut_without_loss():
+    text = "one two\nthree " * 1000
+    parts = cut(text, 100)
+    assert "".join(parts) == text
+    assert max(map(len, parts)) <= 100
+    assert "".join(cut("x" * 1000, 99)) == "x" * 1000
+
+
+def test_words_and_missing_pipelines():
+    assert [gender_of(w) for w in ("father", "policeman", "spokeswoman", "friend", "stone")] == [
+        "m",
+        "m",
+        "f",
+        "",
+        None,
+    ]
+    with pytest.raises(UsageError, match="no pipeline 'nothing'"):
+        SpacyPersons(model="nothing").resolve(Corpus.from_texts(["He ran."]))
