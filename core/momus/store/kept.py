@@ -20,7 +20,7 @@ TABLE = """CREATE TABLE IF NOT EXISTS resolved
     (version TEXT, document TEXT, mentions BLOB, PRIMARY KEY (version, document))"""
 FIND = "SELECT mentions FROM resolved WHERE version = ? AND document = ?"
 KEEP = "INSERT OR REPLACE INTO resolved VALUES (?, ?, ?)"
-CHUNK = 8
+CHUNK = 16
 """Documents resolved between two writes: what an interruption loses at most."""
 
 

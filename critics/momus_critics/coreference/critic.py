@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -116,10 +118,7 @@ class Coreference(Critic[MentionChains]):
         settings = {"model": self.model, **(self.options or {})}
         if self.resolver == "given":
             return GivenChains.with_params(settings, place="resolver 'given'")
-        made = make_adapter("resolver", self.resolver, settings, own=("given",))
-        if not isinstance(made, Resolver):
-            raise UsageError(f"resolver {self.resolver!r} gives {type(made).__name__}, which resolves nothing")
-        return made
+        return _loaded(self.resolver, json.dumps(settings, sort_keys=True))
 
     def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
         """Resolve real documents, and count windows of their chains."""
@@ -208,6 +207,15 @@ class Coreference(Critic[MentionChains]):
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the unlikely mentions in the text around them, with the critic's alternative."""
         return evidence.explain(self, document)
+
+
+@lru_cache(maxsize=4)
+def _loaded(name: str, settings: str) -> Resolver:
+    """Make a resolver once for all batches: loading its model takes a second or more."""
+    made = make_adapter("resolver", name, json.loads(settings), own=("given",))
+    if not isinstance(made, Resolver):
+        raise UsageError(f"resolver {name!r} gives {type(made).__name__}, which resolves nothing")
+    return made
 
 
 def _first(latents: MentionChains) -> Ints:

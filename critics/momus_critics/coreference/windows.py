@@ -103,8 +103,8 @@ class Coder:
         entities = np.full((n, self.order), -1, dtype=np.int32, order="F")
         for j, b in enumerate(back.tolist()):
             inside = place[b:] >= b
-            kinds[b:, j] = np.where(inside, chains.kinds[: n - b], 0)
-            entities[b:, j] = np.where(inside, chains.entities[: n - b], -1)
+            kinds[b:, j] = np.where(inside, chains.kinds[: max(n - b, 0)], 0)
+            entities[b:, j] = np.where(inside, chains.entities[: max(n - b, 0)], -1)
         wanted = widths or range(1, self.order + 1)
         return [self.keys(kinds[:, self.order - m :], entities[:, self.order - m :]) for m in wanted]
 
