@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from momus.corpus import Corpus
-from momus.errors import PluginError, UsageError
+from momus.errors import MissingExtraError, PluginError
 from momus.fitted import Fitted
 from momus.mentions import Resolved
 from momus_adapters.persons.parsing import load_pipeline, parse
@@ -42,7 +42,7 @@ class XrennerPersons(Fitted):
             try:
                 from xrenner import Xrenner
             except ImportError as error:
-                raise UsageError(
+                raise MissingExtraError(
                     "resolver 'xrenner' needs xrenner", hint="pip install --no-deps xrenner six xmltodict"
                 ) from error
             self._nlp = load_pipeline(self.model)

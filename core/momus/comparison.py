@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.corpus import Corpus
 from momus.devices import resolve_device
-from momus.errors import FittingError, UsageError
+from momus.errors import FittingError, MissingExtraError, UsageError
 from momus.judging import judge
 from momus.plugins import critic_names, make_critics
 from momus.progress import Reporter, Timed, default_reporter, reporting
@@ -170,10 +170,11 @@ def compare(
             critic.to(device)
             try:
                 _run_critic(critic, texts, settings, timed, folder if resume else None, folder, comparison)
-            except FittingError as error:
+            except (FittingError, MissingExtraError) as error:
                 if critics is not None:
                     raise
-                comparison.warnings.append(f"Critic {critic.name!r} was left out: {error.message}.")
+                how = f" ({error.hint})" if isinstance(error, MissingExtraError) else ""
+                comparison.warnings.append(f"Critic {critic.name!r} was left out: {error.message}{how}.")
         if not comparison.results:
             raise FittingError(
                 "no critic can be fitted on this text: " + " ".join(comparison.warnings),

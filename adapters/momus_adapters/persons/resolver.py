@@ -40,9 +40,9 @@ class SpacyPersons(Fitted):
     @property
     def version(self) -> str:
         """Of the rules, spaCy and the pipeline."""
+        meta = self._pipeline().meta  # first: it says what is not installed
         import spacy
 
-        meta = self._pipeline().meta
         return f"spacy-persons {RULES}; spacy {spacy.__version__}; {meta['lang']}_{meta['name']} {meta['version']}"
 
     def resolve(self, batch: Corpus) -> list[Resolved]:
