@@ -1,0 +1,22 @@
+"""Probabilities of sequences: scorers, generators, ways of decoding."""
+
+from momus.sequences.decoding import Decoding
+from momus.sequences.interfaces import Generated, Generator, Prompt, Request, SequenceScorer
+from momus.sequences.model import StepModel
+from momus.sequences.sampling import Drawn, document_seed, sample
+from momus.sequences.types import Sequences, SequenceScores
+
+__all__ = [
+    "Decoding",
+    "Drawn",
+    "Generated",
+    "Generator",
+    "Prompt",
+    "Request",
+    "SequenceScorer",
+    "SequenceScores",
+    "Sequences",
+    "StepModel",
+    "document_seed",
+    "sample",
+]

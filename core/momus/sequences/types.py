@@ -1,0 +1,128 @@
+"""Sequences of token ids, ragged, and their log-probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.rows import group_sums
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Token ids of n sequences, one after the other; neither begin nor end symbols are among them.
+
+    Attributes
+    ----------
+    ids
+        int64 array (N,).
+    offsets
+        int64 array (n + 1,): sequence ``i`` owns ``ids[offsets[i]:offsets[i + 1]]``.
+
+    >>> some = Sequences.of([[3, 1], [], [2]])
+    >>> len(some), some.lengths.tolist(), some[0].tolist()
+    (3, [2, 0, 1], [3, 1])
+    """
+
+    ids: Ints
+    offsets: Ints
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[int] | Ints]) -> Sequences:
+        """Collect sequences."""
+        parts = [np.asarray(r, dtype=np.int64) for r in rows]
+        ids = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+        return cls(ids, np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> Ints:
+        return self.ids[self.offsets[i] : self.offsets[i + 1]]
+
+    @property
+    def lengths(self) -> Ints:
+        """Tokens of each sequence."""
+        return np.diff(self.offsets)
+
+    @property
+    def owners(self) -> Ints:
+        """int64 array (N,): the sequence that owns each token."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    @property
+    def places(self) -> Ints:
+        """int64 array (N,): the place of each token in its sequence, from 0."""
+        return np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], self.lengths)
+
+    def take(self, rows: Ints) -> Sequences:
+        """Some of the sequences, in the order of ``rows``.
+
+        >>> Sequences.of([[3, 1], [], [2]]).take(np.array([2, 0])).ids.tolist()
+        [2, 3, 1]
+        """
+        lengths = self.lengths[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        index = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
+        return Sequences(self.ids[index], offsets)
+
+    def padded(self, fill: int, left: bool = False) -> Ints:
+        """int64 array (n, longest), filled up at the end or, with ``left``, at the beginning."""
+        width = int(self.lengths.max(initial=0))
+        out = np.full((len(self), width), fill, dtype=np.int64)
+        shift = (width - self.lengths) if left else np.zeros(len(self), dtype=np.int64)
+        out[self.owners, self.places + np.repeat(shift, self.lengths)] = self.ids
+        return out
+
+    def joined(self, other: Sequences) -> Sequences:
+        """These sequences, then the others."""
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:] - other.offsets[0]])
+        mine = self.ids[self.offsets[0] : self.offsets[-1]]
+        return Sequences(np.concatenate([mine, other.ids]), offsets - self.offsets[0])
+
+
+@dataclass(frozen=True)
+class SequenceScores:
+    """log p of each token given those before it, in nats, the end symbol's included.
+
+    Attributes
+    ----------
+    log_probabilities
+        float64 array (N + n,), or fewer where a model does not score the end.
+    offsets
+        int64 array (n + 1,).
+
+    >>> scores = SequenceScores(np.log([0.5, 0.5, 0.25]), np.array([0, 2, 3]))
+    >>> np.exp(scores.totals).round(2).tolist(), round(scores.perplexity, 3)
+    ([0.25, 0.25], 2.52)
+    """
+
+    log_probabilities: Floats
+    offsets: Ints
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> Floats:
+        return self.log_probabilities[self.offsets[i] : self.offsets[i + 1]]
+
+    @property
+    def lengths(self) -> Ints:
+        """Scored tokens of each sequence."""
+        return np.diff(self.offsets)
+
+    @property
+    def totals(self) -> Floats:
+        """float64 array (n,): log p of each sequence."""
+        return np.asarray(group_sums(self.log_probabilities, self.offsets), dtype=np.float64)
+
+    @property
+    def perplexity(self) -> float:
+        """exp of minus the mean log-probability a token, over all of them."""
+        return float(np.exp(-self.log_probabilities.mean())) if len(self.log_probabilities) else float("nan")
