@@ -37,3 +37,39 @@ def sectioned_corpus(n: int, seed: int = 0, shuffle: bool = False, name: str = "
 def make_sectioned():
     """Make sectioned corpora."""
     return sectioned_corpus
+
+
+@pytest.fixture(scope="session")
+def causal_lm(tmp_path_factory):
+    """A folder with a causal LM of two layers from random weights, and a byte-level tokenizer."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    backend = Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=300,
+        special_tokens=["<s>", "</s>"],
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    backend.train_from_iterator(["the cat sat on the mat", "a dog ran all day", "rain fell on the town"] * 3, trainer)
+    folder = tmp_path_factory.mktemp("causal")
+    PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", eos_token="</s>").save_pretrained(folder)
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=backend.get_vocab_size(),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        intermediate_size=64,
+        max_position_embeddings=128,
+        initializer_range=0.4,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return str(folder)

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.errors import UsageError
+from momus.errors import MissingExtraError, UsageError
 from momus.fitted import Fitted
 from momus.progress import stage
 
@@ -43,7 +43,7 @@ def load(kind: str, model: str, **options: Any) -> tuple[Any, Any]:
     kind
         Name of a ``transformers`` class, such as ``AutoModel``.
     model
-        A folder, or a name on the model hub.
+        A folder, a name on the model hub, or a ``.gguf`` file.
 
     Raises
     ------
@@ -53,13 +53,21 @@ def load(kind: str, model: str, **options: Any) -> tuple[Any, Any]:
     import transformers
 
     if not model:
-        raise UsageError("the encoder has no model", hint='name a folder or a hub model: model = "…"')
+        raise UsageError("there is no model", hint='name a folder or a hub model: model = "…"')
+    place: str = model
+    how: dict[str, Any] = {"use_safetensors": True}
+    if model.endswith(".gguf"):
+        place, how = os.path.dirname(model) or ".", {"gguf_file": os.path.basename(model)}
     try:
         with quiet():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(model)
-            network = getattr(transformers, kind).from_pretrained(model, use_safetensors=True, **options)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **how)
+            network = getattr(transformers, kind).from_pretrained(place, **how, **options)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{model!r} needs a package: {str(error).strip().splitlines()[0]}", hint="pip install gguf accelerate"
+        ) from error
     except (OSError, ValueError, KeyError) as error:
-        where = "folder" if os.path.isdir(model) else "model"
+        where = "folder" if os.path.isdir(place) else "model"
         reason = str(error).strip().splitlines()[0]
         raise UsageError(
             f"{where} {model!r} cannot be loaded: {reason}",

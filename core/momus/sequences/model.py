@@ -50,7 +50,7 @@ class StepModel(ABC):
 
     @abstractmethod
     def select(self, state: Any, rows: Tensor) -> Any:
-        """The state of these rows, which may repeat."""
+        """The state of these rows, which may repeat; the state that is handed in is used up."""
 
     def encode(self, texts: Sequence[str]) -> Sequences:
         """Token ids of texts; models over ids alone have no texts."""
@@ -59,6 +59,10 @@ class StepModel(ABC):
     def decode(self, sequences: Sequences) -> list[str]:
         """Texts of token ids; models over ids alone write the numbers."""
         return [" ".join(map(str, sequences[i].tolist())) for i in range(len(sequences))]
+
+    def continuations(self, prompts: Sequences | None, sequences: Sequences) -> list[str]:
+        """Texts of what was drawn, without the prompts."""
+        return self.decode(sequences)
 
     def score(
         self, sequences: Sequences, *, temperature: float = 1.0, progress: Advance | None = None
@@ -101,7 +105,7 @@ class StepModel(ABC):
             some = requests[a : a + self.batch]
             prompts = self.encode([r.prompt.text for r in some]) if any(r.prompt.text for r in some) else None
             drawn = sample(self, prompts, decoding, [r.seed for r in some])
-            texts = self.decode(drawn.sequences)
+            texts = self.continuations(prompts, drawn.sequences)
             for i, (request, text) in enumerate(zip(some, texts, strict=True)):
                 done = bool(drawn.finished[i])
                 tokens = int(drawn.sequences.lengths[i]) + done
