@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.errors import ReadingError, UsageError
+from momus.sequences import SequenceScores
+from momus.sequences.interfaces import Advance
+from momus.tokens import get_tokenizer
 
 Floats = NDArray[np.float64]
 
@@ -20,6 +23,8 @@ class KenlmScorer:
     ----------
     path
         An ARPA file, or a binary one that KenLM wrote.
+    tokens, lower
+        How texts are split into words; see `momus.tokens.get_tokenizer`.
 
     Raises
     ------
@@ -29,11 +34,12 @@ class KenlmScorer:
         The file is no model.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, tokens: str = "whitespace", lower: bool = False) -> None:
         try:
             import kenlm
         except ImportError as error:
             raise UsageError("n-gram models need KenLM", hint="pip install ufal-kenlm") from error
+        self.name, self._tokenizer = Path(path).name, get_tokenizer(tokens, lower)
         try:
             self._model = kenlm.Model(str(path))
         except (OSError, RuntimeError) as error:
@@ -61,6 +67,19 @@ class KenlmScorer:
             raise UsageError("a token is empty or holds a blank", hint="split the text into words first")
         scores = self._model.full_scores(" ".join(tokens), bos=begin, eos=end)
         return np.asarray([s[0] for s in scores], dtype=np.float64) * float(np.log(10))
+
+    def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
+        """log p of each word and of the end of texts, in nats; words as Momus splits them, see ``tokens``."""
+        rows = []
+        for i, text in enumerate(texts):
+            rows.append(self.log_probabilities(self._words(text)))
+            if progress is not None:
+                progress(i + 1)
+        values = np.concatenate(rows) if rows else np.zeros(0)
+        return SequenceScores(values, np.concatenate([[0], np.cumsum([len(r) for r in rows])]).astype(np.int64))
+
+    def _words(self, text: str) -> list[str]:
+        return self._tokenizer.split(text.lower() if self._tokenizer.lower else text)
 
     def perplexity(self, sequences: Iterable[Sequence[str]]) -> float:
         """exp of minus the mean log-probability a token, ends of sequences included."""

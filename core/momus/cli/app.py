@@ -10,6 +10,7 @@ import typer
 
 from momus.cli import EXIT_CODES
 from momus.cli.check import check
+from momus.cli.generate import generate
 from momus.cli.prepare import prepare
 
 app = typer.Typer(
@@ -317,5 +318,6 @@ def demo(
     typer.echo(f"Report: {out / 'report.html'}")
 
 
+app.command(epilog=EXIT_CODES)(generate)
 app.command(epilog=EXIT_CODES)(check)
 app.command(epilog=EXIT_CODES)(prepare)

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from momus.corpus import Corpus
-from momus.sequences import Decoding, Sequences, document_seed, sample
-from momus.sequences.ngram import NGramModel
+from momus.sequences import Decoding, document_seed, sample
+from momus.sequences.ngram_text import NGramText
 from momus.sequences.types import Floats
 from momus.tokens import Tokenizer
 
@@ -19,14 +19,12 @@ END = "</s>"
 class NGramSampler:
     """An n-gram model of documents that gives exact conditional distributions and draws new documents.
 
-    The words of a tokenizer before `momus.sequences.ngram.NGramModel`, which says how it smooths.
-
     Parameters
     ----------
     order
         n.
     smoothing
-        ``none`` or ``kneser-ney``.
+        ``none`` or ``kneser-ney``; see `momus.sequences.ngram.NGramModel`.
 
     >>> from momus.tokens import get_tokenizer
     >>> model = NGramSampler(2, "none").fit(Corpus.from_texts(["a b", "a c"]), get_tokenizer("words"))
@@ -35,14 +33,13 @@ class NGramSampler:
     """
 
     def __init__(self, order: int, smoothing: Literal["none", "kneser-ney"] = "kneser-ney") -> None:
-        self.model = NGramModel(order, smoothing)
+        self.order, self.smoothing = order, smoothing
 
     def fit(self, corpus: Corpus, tokenizer: Tokenizer) -> NGramSampler:
         """Count n-grams of all orders."""
-        table = corpus.tokens(tokenizer)
-        self.vocabulary: list[str] = [*table.vocabulary, END]
+        self.model = NGramText(self.order, tokenizer, self.smoothing, unknown=False).fit_corpus(corpus)
+        self.vocabulary: list[str] = [*self.model.vocabulary, END]
         self._index = {w: i for i, w in enumerate(self.vocabulary)}
-        self.model.fit(Sequences(table.ids.astype(np.int64), table.offsets), len(table.vocabulary))
         return self
 
     def conditional(self, context: Sequence[str]) -> Floats:
@@ -53,7 +50,7 @@ class NGramSampler:
         UsageError
             Without smoothing, the context was never seen.
         """
-        n, begin, unknown = self.model.order - 1, self.model.size, self.model.size + 1
+        n, begin, unknown = self.order - 1, self.model.size, self.model.size + 1
         padded = [begin] * n + [self._index.get(w, unknown) for w in context]
         codes = np.array([padded[len(padded) - n :]], dtype=np.int64)
         return np.asarray(self.model.distributions(codes)[0])
@@ -63,6 +60,5 @@ class NGramSampler:
         texts: list[str] = []
         for a in range(0, documents, self.model.batch):
             seeds = [document_seed(seed, i) for i in range(a, min(a + self.model.batch, documents))]
-            drawn = sample(self.model, None, Decoding(longest=longest), seeds).sequences
-            texts += [" ".join(self.vocabulary[w] for w in drawn[i]) for i in range(len(drawn))]
+            texts += self.model.decode(sample(self.model, None, Decoding(longest=longest), seeds).sequences)
         return Corpus.from_texts(texts, name=name)

@@ -1,7 +1,7 @@
 """Probabilities of sequences: scorers, generators, ways of decoding."""
 
 from momus.sequences.decoding import Decoding
-from momus.sequences.interfaces import Generated, Generator, Prompt, Request, SequenceScorer
+from momus.sequences.interfaces import Generated, Generator, Prompt, Request, SequenceScorer, TextScorer
 from momus.sequences.model import StepModel
 from momus.sequences.sampling import Drawn, document_seed, sample
 from momus.sequences.types import Sequences, SequenceScores
@@ -17,6 +17,7 @@ __all__ = [
     "SequenceScores",
     "Sequences",
     "StepModel",
+    "TextScorer",
     "document_seed",
     "sample",
 ]

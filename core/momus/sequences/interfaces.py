@@ -13,10 +13,19 @@ Advance = Callable[[int], None]
 
 
 @runtime_checkable
-class SequenceScorer(Protocol):
-    """A model that gives log p of sequences."""
+class TextScorer(Protocol):
+    """A model that gives log p of texts, token by token as it splits them."""
 
     name: str
+
+    def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
+        """log p of each token of each text given those before it, in nats."""
+        ...
+
+
+@runtime_checkable
+class SequenceScorer(TextScorer, Protocol):
+    """A model that gives log p of sequences of its token ids as well."""
 
     def encode(self, texts: Sequence[str]) -> Sequences:
         """Token ids of texts, without begin and end symbols."""

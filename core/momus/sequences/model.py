@@ -97,6 +97,10 @@ class StepModel(ABC):
                 progress(min(a + self.batch, len(order)))
         return SequenceScores(out, offsets)
 
+    def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
+        """log p of each token and of the end of texts, in nats."""
+        return self.score(self.encode(texts), progress=progress)
+
     def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
         """Write documents, in order; a document depends on its prompt and its seed, not on those beside it."""
         from momus.sequences.sampling import sample

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class NGramModel(StepModel):
             raise UsageError(f"no smoothing {smoothing!r}", hint="choose none or kneser-ney")
         self.order, self.smoothing, self.name = order, smoothing, f"{order}-gram"
 
-    def fit(self, sequences: Sequences, symbols: int) -> NGramModel:
+    def fit(self, sequences: Sequences, symbols: int) -> Self:
         """Count n-grams of all orders.
 
         Parameters

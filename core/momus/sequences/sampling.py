@@ -52,7 +52,7 @@ def document_seed(seed: int, number: int) -> int:
 
     from momus.draws import hashed
 
-    return int(hashed(torch.tensor([seed]), number)[0])
+    return int(hashed(torch.tensor([seed]), number)[0]) & 0x7FFFFFFFFFFFFFFF
 
 
 def sample(model: StepModel, prompts: Sequences | None, decoding: Decoding, seeds: Sequence[int]) -> Drawn:

@@ -1,0 +1,46 @@
+"""Prompts from files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from momus.errors import ReadingError
+from momus.sequences import Prompt
+
+
+def read_prompts(path: str | Path, field: str | None = None) -> list[Prompt]:
+    """Read prompts: the texts of a corpus file; a plain text file has one a line.
+
+    Raises
+    ------
+    ReadingError
+        There is none, or one cannot be read.
+    """
+    from momus.reading import read_corpus
+
+    plain = Path(path).suffix in (".txt", "")
+    corpus = read_corpus(
+        str(path), name="prompts", field=field, fmt="lines" if plain and Path(path).is_file() else None
+    )
+    if not len(corpus):
+        raise ReadingError(f"{path}: no prompt", hint='write one a line, or JSON Lines with "id" and "text"')
+    broken = [f"{d.id} ({d.problem})" for d in corpus if d.problem is not None]
+    if broken:
+        raise ReadingError(f"{path}: {len(broken)} prompts cannot be read, the first is {broken[0]}")
+    return [Prompt(d.id, d.text) for d in corpus]
+
+
+def fingerprint(prompts: Sequence[Prompt]) -> str:
+    """A hash of ids and texts, in order.
+
+    >>> fingerprint([Prompt("a", "b")]) == fingerprint([Prompt("a", "b")]) != fingerprint([Prompt("ab", "")])
+    True
+    """
+    digest = hashlib.sha256()
+    for p in prompts:
+        for part in (p.id, p.text):
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,79 @@
+"""n-gram models of texts: a tokenizer before `NGramModel`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Self
+
+import numpy as np
+
+from momus.corpus import Corpus
+from momus.errors import UsageError
+from momus.sequences.ngram import NGramModel
+from momus.sequences.types import Sequences
+from momus.tokens import Tokenizer
+
+
+class NGramText(NGramModel):
+    """An n-gram model of the words of texts, as scorer and generator.
+
+    Parameters
+    ----------
+    order, smoothing
+        See `NGramModel`.
+    tokenizer
+        What splits texts.
+    unknown
+        Whether one symbol stands for all words that were not seen. Smoothing leaves it the probability of one unseen
+        symbol, and it may be drawn; without it, such a word is an error.
+
+    >>> from momus.tokens import get_tokenizer
+    >>> model = NGramText(2, get_tokenizer("words")).fit_corpus(Corpus.from_texts(["a b", "a c"]))
+    >>> model.score_texts(["a b", "a zzz"]).totals.round(2).tolist()
+    [-2.12, -4.05]
+    """
+
+    def __init__(
+        self,
+        order: int,
+        tokenizer: Tokenizer,
+        smoothing: Literal["none", "kneser-ney"] = "kneser-ney",
+        unknown: bool = True,
+    ) -> None:
+        super().__init__(order, smoothing)
+        self.tokenizer, self.unknown = tokenizer, unknown
+
+    def fit_corpus(self, corpus: Corpus) -> Self:
+        """Count the n-grams of a corpus."""
+        table = corpus.tokens(self.tokenizer)
+        self.vocabulary = list(table.vocabulary)
+        self._index = {w: i for i, w in enumerate(self.vocabulary)}
+        self.fit(Sequences(table.ids.astype(np.int64), table.offsets), len(self.vocabulary) + self.unknown)
+        return self
+
+    def encode(self, texts: Sequence[str]) -> Sequences:
+        """Word numbers.
+
+        Raises
+        ------
+        UsageError
+            A word was not seen, and there is no symbol for such words.
+        """
+        return self.encode_corpus(Corpus.from_texts(list(texts)))
+
+    def encode_corpus(self, corpus: Corpus) -> Sequences:
+        """Word numbers of a corpus, whose tokens may be known already."""
+        table = corpus.tokens(self.tokenizer)
+        codes = table.codes(self._index, unknown=len(self.vocabulary)).astype(np.int64)
+        if not self.unknown and len(codes) and codes.max() == len(self.vocabulary):
+            word = table.vocabulary[int(table.ids[int(np.argmax(codes))])]
+            raise UsageError(
+                f"{word!r} does not occur in the text that the {self.name} model was fitted on",
+                hint="leave such prompts out, or fit on more text",
+            )
+        return Sequences(codes, table.offsets)
+
+    def decode(self, sequences: Sequences) -> list[str]:
+        """Words with blanks between them."""
+        names = [*self.vocabulary, "<unk>"]
+        return [" ".join(names[w] for w in sequences[i].tolist()) for i in range(len(sequences))]
