@@ -60,22 +60,26 @@ class NGramModel(StepModel):
         """
         if not len(sequences) or (len(sequences.ids) and not 0 <= sequences.ids.min() <= sequences.ids.max() < symbols):
             raise FittingError("an n-gram model needs sequences of ids below the number of symbols")
+        self._sized(symbols)
+        contexts, targets = self._framed(sequences)
+        keys, counts = np.unique(np.stack([self._codes(contexts), targets]), axis=1, return_counts=True)
+        return self._build(keys, counts.astype(np.int64))
+
+    def _sized(self, symbols: int) -> None:
         self.size, self.end, self._base = symbols + 1, symbols, symbols + 2
         if (self.order - 1) * np.log2(self._base) > 62:
             raise UsageError(f"{self.order - 1} of {symbols:,} symbols do not fit a context", hint="lower the order")
-        contexts, targets = self._framed(sequences)
-        code = self._codes(contexts)
-        self._levels: list[dict[str, Any]] = []
-        for m in range(self.order - 1, -1, -1):  # from the longest context down
-            suffix = code % self._base**m
-            keys, counts = np.unique(np.stack([suffix, targets]), axis=1, return_counts=True)
-            if m < self.order - 1 and self.smoothing == "kneser-ney":
-                # how many different symbols stood before: each longer n-gram counts once
-                longer = self._levels[-1]["keys"]
-                keys, counts = np.unique(np.stack([longer[0] % self._base**m, longer[1]]), axis=1, return_counts=True)
-            self._levels.append(self._level(keys, counts.astype(np.float64)))
+
+    def _build(self, keys: Ints, counts: Ints) -> Self:
+        """All orders from the n-grams of the highest: contexts and last symbols, (2, N), and their counts."""
+        self.counted = keys, counts
+        self._levels = [self._level(keys, counts.astype(np.float64))]
+        for m in range(self.order - 2, -1, -1):
             if self.smoothing == "none":
                 break
+            # how many different symbols stood before: each longer n-gram counts once
+            keys, counts = np.unique(np.stack([keys[0] % self._base**m, keys[1]]), axis=1, return_counts=True)
+            self._levels.append(self._level(keys, counts.astype(np.float64)))
         self._levels.reverse()
         return self
 
@@ -114,7 +118,6 @@ class NGramModel(StepModel):
         order = np.lexsort((keys[1], row))
         starts = np.concatenate([[0], np.cumsum(np.bincount(row))]).astype(np.int64)
         return {
-            "keys": keys,
             "contexts": contexts,
             "weight": weight,
             "starts": starts,

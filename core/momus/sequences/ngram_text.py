@@ -10,7 +10,7 @@ import numpy as np
 from momus.corpus import Corpus
 from momus.errors import UsageError
 from momus.sequences.ngram import NGramModel
-from momus.sequences.types import Sequences
+from momus.sequences.types import Ints, Sequences
 from momus.tokens import Tokenizer
 
 
@@ -50,6 +50,13 @@ class NGramText(NGramModel):
         self._index = {w: i for i, w in enumerate(self.vocabulary)}
         self.fit(Sequences(table.ids.astype(np.int64), table.offsets), len(self.vocabulary) + self.unknown)
         return self
+
+    def restore(self, vocabulary: Sequence[str], keys: Ints, counts: Ints) -> Self:
+        """Make the model again from its vocabulary and ``counted``, the n-grams of the highest order."""
+        self.vocabulary = list(vocabulary)
+        self._index = {w: i for i, w in enumerate(self.vocabulary)}
+        self._sized(len(self.vocabulary) + self.unknown)
+        return self._build(np.asarray(keys, dtype=np.int64), np.asarray(counts, dtype=np.int64))
 
     def encode(self, texts: Sequence[str]) -> Sequences:
         """Word numbers.

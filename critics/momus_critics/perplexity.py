@@ -1,0 +1,186 @@
+"""Perplexity: the usual yardstick, as a critic whose z is the text itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
+from momus.inference import Statistic, kolmogorov_smirnov
+from momus.rows import Rows, group_sums
+from momus.scores import LogPrior
+from momus.sequences import SequenceScores, TextScorer
+from momus.sequences.ngram_text import NGramText
+from momus.sequences.opening import open_scorer
+from momus.summary import Pooled
+from momus.token_critic import TokenCritic
+
+WIDTH, BINS = 0.5, 40  # nats; the last bin holds everything beyond
+SHOWN = 40
+
+
+@dataclass(frozen=True)
+class ScoredTexts:
+    """log p of the tokens of each document, and how many units its perplexity is a mean over."""
+
+    scores: SequenceScores
+    units: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+class Perplexity(TokenCritic[ScoredTexts]):
+    """z is the text itself, P_c a language model: Latent PPL is the perplexity of the text under it.
+
+    With ``scorer = "ngram"`` P_c is an interpolated Kneser–Ney model fitted on the real text. Any other scorer is a
+    model that is there already: an evaluation model, or the generator itself, for perplexity under the model's own
+    distribution. A low perplexity is no merit: text that repeats what is probable is too predictable, so the
+    distribution of surprisal, −log p of a token, is compared as well.
+
+    Parameters
+    ----------
+    scorer
+        ``ngram``, or an adapter: ``transformers``, ``kenlm``, ``openai``.
+    order
+        n of the n-gram model.
+    options
+        Parameters of the adapter, for instance ``{model = "…", window = 512}``.
+    per
+        ``words`` divides by the words and the end of a document, so that models with different tokens can be
+        compared; ``tokens`` by what the scorer scored.
+    tokens, lower
+        Words of the n-gram model, and those that are counted; see `TokenCritic`.
+
+    >>> critic = Perplexity(order=1).fit(Corpus.from_texts(["a a b", "a b"]))
+    >>> round(critic.score(Corpus.from_texts(["a b"])).latent_ppl, 2)
+    3.24
+    """
+
+    name = "perplexity"
+    axis = "predictability of words"
+    question = "Is text as predictable as real text, word by word? z is the text, P_c a language model."
+    sequence = True
+    guard = False
+    headline = "latent_ppl"
+    uses_device = True
+    _model: NGramText | None = None
+
+    def __init__(
+        self,
+        *,
+        scorer: str = "ngram",
+        order: int = 3,
+        options: Mapping[str, Any] | None = None,
+        per: str = "words",
+        tokens: str = "words",
+        lower: bool = True,
+    ) -> None:
+        super().__init__(tokens=tokens, lower=lower)
+        self.scorer = scorer
+        self.order = order
+        self.options = options
+        self.per = per
+
+    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+        """Count n-grams; other scorers are only opened.
+
+        Raises
+        ------
+        UsageError
+            A parameter is unknown.
+        """
+        from momus.errors import UsageError
+
+        if self.per not in ("words", "tokens"):
+            raise UsageError(f"per is {self.per!r}", hint="choose words or tokens")
+        if self.scorer == "ngram":
+            model = NGramText(self.order, self.tokenizer).fit_corpus(real)
+            self.vocabulary_ = model.vocabulary
+            self.ngrams_ = np.stack([*model.counted[0], model.counted[1]])
+        else:
+            self.opened_ = self._scorer().name
+        return self
+
+    def forget(self) -> None:
+        """Drop the model too."""
+        super().forget()
+        self._model = None
+
+    def _scorer(self) -> TextScorer:
+        if self.scorer == "ngram":
+            if self._model is None:
+                self._model = NGramText(self.order, self.tokenizer)
+                self._model.restore(self.vocabulary_, self.ngrams_[:2], self.ngrams_[2])
+            return self._model
+        device = {"device": self.device} if self.scorer == "transformers" else {}
+        return open_scorer(self.scorer, {**device, **(self.options or {})}, own=("ngram",))
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without a token."""
+        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
+
+    def project(self, batch: Corpus) -> ScoredTexts:
+        """The text itself, with log p of its tokens."""
+        scorer = self._scorer()
+        if isinstance(scorer, NGramText):
+            scores = scorer.score(scorer.encode_corpus(batch))
+        else:
+            scores = scorer.score_texts([d.text for d in batch])
+        words = batch.tokens(self.tokenizer).lengths.astype(np.int64) + 1
+        return ScoredTexts(scores, words if self.per == "words" else scores.lengths)
+
+    def log_prior(self, latents: ScoredTexts) -> LogPrior:
+        """log p of each text, in nats; a text of one token that a server cannot score has none."""
+        reasons = ["no token with a probability" if n == 0 else None for n in latents.scores.lengths]
+        return LogPrior(latents.scores.totals, latents.units, reasons)
+
+    def rows(self, latents: ScoredTexts) -> Mapping[str, Rows]:
+        """Tokens of each document by surprisal, in bins of half a nat."""
+        bins = np.clip((-latents.scores.log_probabilities / WIDTH).astype(np.int64), 0, BINS - 1)
+        one_hot = np.eye(BINS)[bins]
+        return {"surprisal": np.asarray(group_sums(one_hot, latents.scores.offsets), dtype=np.float64)}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Kolmogorov–Smirnov distance of the two distributions of surprisal."""
+        return (Statistic("surprisal_ks", "surprisal", "distance", kolmogorov_smirnov),)
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Distributions of surprisal."""
+        edges = (np.arange(BINS) * WIDTH).tolist()
+        series = [
+            Series(
+                str(role), edges, (s.arrays["surprisal"] / max(s.arrays["surprisal"].sum(), 1)).tolist(), role, "steps"
+            )
+            for role, s in both(real, generated)
+        ]
+        x, y = Axis("surprisal of a token, nats"), Axis("share of tokens")
+        note = f"Bins of {WIDTH} nats; the last holds everything beyond {(BINS - 1) * WIDTH} nats."
+        return [Chart("surprisal", "Surprisal of tokens", x, y, series, note=note)]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """The words of a document with their surprisal, the least predictable marked (n-gram models only)."""
+        scorer = self._scorer()
+        if not isinstance(scorer, NGramText):
+            return None
+        ids = scorer.encode_corpus(document)
+        surprisal = -scorer.score(ids).log_probabilities
+        table = document.tokens(self.tokenizer)
+        words = [table.vocabulary[i] for i in table.ids[:SHOWN]]
+        limit = float(np.quantile(surprisal, 0.9))
+        steps = [
+            Step(word, value=float(v), marked=bool(v >= limit))
+            for word, v in zip(words, surprisal[: len(words)], strict=True)
+        ]
+        value = float(surprisal.sum() / len(surprisal))
+        note = f"The first {len(words)} of {len(table.ids)} words; marked: the tenth with the highest surprisal."
+        return MarkedDocument(document.name, document.ids[0], value, "nats a word", steps, note=note)
+
+    def notes(self) -> list[str]:
+        """Which model it is."""
+        return [f"P_c: {self.order}-gram model of the real text" if self.scorer == "ngram" else f"P_c: {self.opened_}"]

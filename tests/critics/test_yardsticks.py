@@ -1,0 +1,126 @@
+"""Perplexity and MAUVE as critics, against literal computations and, where it is installed, mauve-text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import momus
+from momus import Corpus
+from momus.controls import NGramSampler, shuffle_corpus
+from momus.errors import MomusError
+from momus.kneser_ney import KneserNey
+from momus.tokens import get_tokenizer
+from momus_adapters.kenlm import KenlmScorer
+from momus_adapters.transformers_lm import TransformersLM
+from momus_critics.mauve import Mauve, frontier_area
+from momus_critics.perplexity import Perplexity
+
+WORDS = get_tokenizer("words")
+RNG = np.random.default_rng(0)
+TEXTS = [
+    " ".join(RNG.choice(["cat", "dog", "sat", "ran", "on", "the", "mat"], RNG.integers(3, 20))) for _ in range(150)
+]
+
+
+def test_perplexity_is_that_of_the_ngram_model():
+    real, held = Corpus.from_texts(TEXTS[:100]), Corpus.from_texts(TEXTS[100:])
+    critic = Perplexity(order=2).fit(real)
+    sampler = NGramSampler(2).fit(real, WORDS)
+    total, count = 0.0, 0
+    for d in held:
+        words = [*d.text.split(), "</s>"]
+        for i, w in enumerate(words):
+            total += np.log(sampler.conditional(words[:i])[sampler.vocabulary.index(w)])
+            count += 1
+    # the critic keeps one symbol for unseen words, so that its uniform distribution is over one more
+    assert critic.score(held).latent_ppl == pytest.approx(np.exp(-total / count), rel=2e-3)
+
+
+def test_shuffled_words_are_less_predictable_and_real_ones_are_not():
+    real = Corpus.from_texts([f"the {a} {b} on the {c}" for a in "cdefg" for b in "pqrst" for c in "vwxyz"] * 2)
+    fit, held = real.take(np.arange(0, 250, 2)), real.take(np.arange(1, 250, 2))
+    other = shuffle_corpus(held, WORDS, 1, seed=0)
+    result = momus.compare(held, {"shuffled": other, "same": fit}, fit=fit, critics=["perplexity"], seed=1)
+    p = {v.generated: v.p for v in result.verdicts if v.statistic == "latent_ppl"}
+    assert p["shuffled"] < 0.01 < p["same"]
+
+
+def test_a_causal_model_scores_by_words(causal_lm):
+    corpus = Corpus.from_texts(TEXTS[:8])
+    critic = Perplexity(scorer="transformers", options={"model": causal_lm}).fit(corpus)
+    lm = TransformersLM(causal_lm)
+    scores = lm.score_texts([d.text for d in corpus])
+    words = sum(len(d.text.split()) + 1 for d in corpus)
+    assert critic.score(corpus).latent_ppl == pytest.approx(np.exp(-scores.totals.sum() / words), rel=1e-4)
+    per_token = Perplexity(scorer="transformers", options={"model": causal_lm}, per="tokens").fit(corpus)
+    assert per_token.score(corpus, batch_size=3).latent_ppl == pytest.approx(scores.perplexity, rel=1e-4)
+
+
+def test_an_arpa_file_scores(tmp_path):
+    corpus = Corpus.from_texts(TEXTS[:50])
+    table = corpus.tokens(WORDS)
+    KneserNey(order=3).fit(table.ids, table.offsets, table.vocabulary).write_arpa(tmp_path / "m.arpa")
+    critic = Perplexity(scorer="kenlm", options={"path": str(tmp_path / "m.arpa")}).fit(corpus)
+    expected = KenlmScorer(tmp_path / "m.arpa").perplexity(d.text.split() for d in corpus)
+    assert critic.score(corpus).latent_ppl == pytest.approx(expected, rel=1e-9)
+
+
+def test_wrong_parameters_are_named():
+    corpus = Corpus.from_texts(TEXTS[:5])
+    with pytest.raises(MomusError, match="choose one of ngram"):
+        Perplexity(scorer="oracle").fit(corpus)
+    with pytest.raises(MomusError, match="words or tokens"):
+        Perplexity(per="letters").fit(corpus)
+    with pytest.raises(MomusError, match="scorer 'kenlm'"):
+        Perplexity(scorer="kenlm").fit(corpus)
+    with pytest.raises(MomusError, match="choose one of lsa"):
+        Mauve(features="oracle").fit(corpus)
+
+
+def test_the_words_of_a_document_are_explained():
+    critic = Perplexity().fit(Corpus.from_texts(TEXTS))
+    shown = critic.explain(Corpus.from_texts(["the cat sat on xyzzy"]))
+    assert [s.text or s.label for s in shown.steps] == ["the", "cat", "sat", "on", "xyzzy"]
+    assert shown.steps[-1].marked
+
+
+@given(st.lists(st.integers(0, 20), min_size=3, max_size=8), st.integers(0, 10**6))
+@settings(max_examples=50, deadline=None)
+def test_the_area_is_symmetric_and_one_only_for_equal_histograms(counts, seed):
+    p = np.array([counts], dtype=float) + 0.1
+    q = np.random.default_rng(seed).permutation(p[0])[None]
+    a, b = frontier_area(p, q)[0], frontier_area(q, p)[0]
+    assert a == pytest.approx(b)
+    assert 0 <= a <= 1 + 1e-9
+    assert frontier_area(p, 3 * p)[0] == pytest.approx(1)
+
+
+def test_the_area_equals_that_of_mauve_text():
+    pytest.importorskip("mauve")
+    from mauve.compute_mauve import get_divergence_curve_for_multinomials
+    from sklearn.metrics import auc
+
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        p, q = rng.dirichlet(np.ones(12), 2)
+        curve = get_divergence_curve_for_multinomials(p, q, np.linspace(1e-6, 1 - 1e-6, 25), 5)
+        x, y = curve.T
+        forward, backward = np.argsort(x), np.argsort(y)
+        expected = 0.5 * (auc(x[forward], y[forward]) + auc(y[backward], x[backward]))
+        assert frontier_area(p[None], q[None])[0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_mauve_sees_another_subject_and_not_the_same():
+    words = [[f"{k}{i}" for i in range(30)] for k in "abcd"]
+    rng = np.random.default_rng(1)
+
+    def texts(n, shares):
+        return [" ".join(rng.choice(words[rng.choice(4, p=shares)], 30)) for _ in range(n)]
+
+    real, same, other = texts(300, [0.25] * 4), texts(150, [0.25] * 4), texts(150, [0.6, 0.2, 0.1, 0.1])
+    result = momus.compare(real, {"same": same, "other": other}, critics=["mauve"], seed=0)
+    p = {v.generated: v.p for v in result.verdicts if v.statistic == "mauve_gap"}
+    assert p["other"] < 0.01 < p["same"]
