@@ -45,7 +45,7 @@ def test_padding_batches_and_order_change_nothing(lm, monkeypatch):
     ids = lm.encode(TEXTS)
     values = lm.score(ids)
     order = np.array([3, 0, 4, 2, 1])
-    monkeypatch.setattr("momus_adapters.transformers_lm.TOKENS", 7)
+    monkeypatch.setattr("momus_adapters.causal.TOKENS", 7)
     again = lm.score(ids.take(order))
     for at, i in enumerate(order):
         np.testing.assert_allclose(again[at], values[i], atol=1e-5)
