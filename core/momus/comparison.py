@@ -211,6 +211,8 @@ def _critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict
     if not wanted:
         raise UsageError("no critic is chosen", hint="name some of those that `momus critics` lists")
     made = [make_critics([c], config)[0] if isinstance(c, str) else c for c in wanted]
+    if critics is None:
+        made = [c for c in made if c.is_configured]
     names = [c.name for c in made]
     for name in names:
         if names.count(name) > 1:

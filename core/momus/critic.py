@@ -54,6 +54,8 @@ class Critic(Fitted, ABC, Generic[Z]):
         critic turns it off only where its own statistics say the same.
     needs
         The smallest number of usable documents that `fit` accepts.
+    configured
+        Parameters without which the critic cannot run; where they are not given, a run of all critics leaves it out.
     uses_device
         Whether the critic computes on ``device`` (a torch device name); others run on the CPU.
     """
@@ -66,6 +68,7 @@ class Critic(Fitted, ABC, Generic[Z]):
     headline: ClassVar[str] = ""
     guard: ClassVar[bool] = True
     needs: ClassVar[int] = 2
+    configured: ClassVar[tuple[str, ...]] = ()
     uses_device: ClassVar[bool] = False
     device: str = "cpu"
 
@@ -149,6 +152,11 @@ class Critic(Fitted, ABC, Generic[Z]):
     def is_fitted(self) -> bool:
         """Whether `fit` has run."""
         return hasattr(self, "fitted_on_")
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether all parameters are there without which it cannot run."""
+        return all(getattr(self, name) for name in self.configured)
 
     def to(self, device: str) -> Self:
         """Compute on this device from now on; parameters and results do not change."""

@@ -1,0 +1,84 @@
+"""Sequences off the language: random perturbations, and random strings (LeBrun et al. 2022, table 3 and appendix)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from momus.errors import UsageError
+from momus.sequences import Sequences
+from momus.sequences.types import Ints
+
+SWAP, DELETE, INSERT, SUBSTITUTE = range(4)
+
+
+def perturbed(sequences: Sequences, symbols: int, times: int, seed: int) -> Iterator[Sequences]:
+    """Perturb each sequence again and again: after each time, all sequences as they then are.
+
+    A perturbation is, with equal chances, the swap of two tokens, the deletion of one, the insertion of one, or the
+    substitution of one; places and tokens are drawn uniformly. A sequence too short for what was drawn gets an
+    insertion instead. A sequence's draws come from ``seed`` and its number alone.
+
+    Parameters
+    ----------
+    symbols
+        Tokens are drawn from 0 … ``symbols`` − 1.
+    times
+        How often.
+
+    Raises
+    ------
+    UsageError
+        There is no symbol to draw.
+
+    >>> few = Sequences.of([[0, 1, 2]])
+    >>> [s.ids.tolist() for s in perturbed(few, 5, 3, seed=1)]
+    [[0, 2], [2, 0], [3, 0]]
+    """
+    import torch
+
+    from momus.draws import uniforms
+
+    if symbols < 1:
+        raise UsageError(f"{symbols} symbols", hint="give the size of the vocabulary without begin and end")
+    table = sequences.padded(-1)
+    table = np.concatenate([table, np.full((len(table), times), -1, dtype=np.int64)], axis=1)
+    lengths = sequences.lengths.copy()
+    rows = torch.arange(len(sequences))
+    for step in range(times):
+        kind, first, second, token = (uniforms(rows, seed, step, k).numpy() for k in range(4))
+        table, lengths = _once(table, lengths, np.stack([kind, first, second]), (token * symbols).astype(np.int64))
+        inside = np.arange(table.shape[1]) < lengths[:, None]
+        yield Sequences(table[inside], np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+def _once(table: Ints, lengths: Ints, u: np.ndarray, token: Ints) -> tuple[Ints, Ints]:
+    n, width = table.shape
+    kind = (u[0] * 4).astype(np.int64)
+    kind[(lengths == 0) | ((lengths == 1) & (kind == SWAP))] = INSERT
+    at = (u[1] * np.where(kind == INSERT, lengths + 1, lengths)).astype(np.int64)
+    other = (u[2] * np.maximum(lengths - 1, 1)).astype(np.int64)
+    other += other >= at
+    # where each place of the new table comes from
+    source = np.broadcast_to(np.arange(width), (n, width)).copy()
+    source -= (kind == INSERT)[:, None] & (source > at[:, None])
+    source += (kind == DELETE)[:, None] & (source >= at[:, None])
+    new = np.take_along_axis(table, source.clip(0, width - 1), axis=1)
+    swap = np.flatnonzero(kind == SWAP)
+    new[swap, at[swap]], new[swap, other[swap]] = table[swap, other[swap]], table[swap, at[swap]]
+    put = np.flatnonzero((kind == INSERT) | (kind == SUBSTITUTE))
+    new[put, at[put]] = token[put]
+    return new, lengths + (kind == INSERT) - (kind == DELETE)
+
+
+def random_strings(n: int, symbols: int, seed: int, mean: float = 10.0) -> Sequences:
+    """Strings of uniform tokens, of lengths from a Poisson distribution.
+
+    >>> random_strings(3, 4, seed=0).lengths.tolist()
+    [11, 2, 11]
+    """
+    rng = np.random.default_rng(seed)
+    lengths = rng.poisson(mean, n)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Sequences(rng.integers(0, symbols, int(offsets[-1])), offsets)
