@@ -17,8 +17,8 @@ from momus_adapters.windows import Piece, batches, pieces
 if TYPE_CHECKING:
     from torch import Tensor
 
-LOGITS = 1 << 27  # numbers in one batch's logits: half a gigabyte in single precision
 TOKENS = 16_384  # of a batch at most
+LOGITS = {"cpu": 1 << 22, "other": 1 << 27}  # numbers in one batch's logits; on a CPU more of them only miss the cache
 
 
 class CausalNetwork(StepModel):
@@ -47,6 +47,11 @@ class CausalNetwork(StepModel):
         self.window, self.device, self.batch = window, device, batch
         self._placed = "position_ids" in inspect.signature(network.forward).parameters
 
+    @property
+    def budget(self) -> int:
+        """Tokens of a batch that is scored, with their padding."""
+        return max(1, min(TOKENS, LOGITS.get(self.device, LOGITS["other"]) // self.size))
+
     def score(
         self, sequences: Sequences, *, temperature: float = 1.0, progress: Advance | None = None
     ) -> SequenceScores:
@@ -64,7 +69,7 @@ class CausalNetwork(StepModel):
         todo = pieces(sequences.lengths + 1, self.window)
         done = 0
         with torch.inference_mode():
-            for some in batches(todo, max(1, min(TOKENS, LOGITS // self.size))):
+            for some in batches(todo, self.budget):
                 inputs, targets = self._inputs(sequences, some)
                 logits = self.network(input_ids=inputs, use_cache=False).logits
                 values = _log_p(logits, targets, temperature).double().cpu().numpy()
