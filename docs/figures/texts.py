@@ -49,7 +49,8 @@ def lines(path: Path) -> list[dict[str, Any]]:
 def docstrings() -> Texts:
     """Documentation, and what a small model writes for its names (nucleus sampling)."""
     fit, real, made = (
-        momus.read_corpus(demo_path(f"{name}.jsonl.gz"), name=name) for name in ("fit", "real", "generated-nucleus")
+        momus.read_corpus(demo_path(f"{file}.jsonl.gz"), name=file.removeprefix("generated-"))
+        for file in ("fit", "real", "generated-nucleus")
     )
     about = "demo data: docstrings of seven Python packages, and what SmolLM2-135M writes for them by nucleus sampling"
     return Texts(fit, real, "nucleus", made, about)
