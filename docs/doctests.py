@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import griffe
@@ -17,17 +18,24 @@ class Doctests(griffe.Extension):
 
 
 def fenced(text: str) -> str:
-    r"""Fence runs of lines that begin with ``>>>`` and go on to the next blank line.
+    r"""Fence runs of lines that begin with ``>>>`` and end with a blank line; after a section, open ``Examples``.
 
     >>> fenced("Add.\n\n>>> 1 + 1\n2\n\nMore.")
     'Add.\n\n```pycon\n>>> 1 + 1\n2\n```\n\nMore.'
+    >>> fenced("Add.\n\nRaises\n------\nError\n    Always.\n\n>>> 1 + 1\n2").splitlines()[-5:]
+    ['', 'Examples', '--------', '>>> 1 + 1', '2']
     """
     lines: list[str] = []
-    inside = False
+    inside = in_section = False
     for line in text.splitlines():
+        if re.fullmatch(r"-{3,}", line):
+            in_section = True
         if not inside and line.startswith(">>>"):
-            lines.append("```pycon")
-            inside = True
+            if in_section and "Examples" not in lines:
+                lines += ["Examples", "--------"]
+            elif not in_section:
+                lines.append("```pycon")
+                inside = True
         elif inside and not line.strip():
             lines.append("```")
             inside = False

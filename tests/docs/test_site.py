@@ -1,5 +1,6 @@
 """The site builds without a warning, asks nothing from elsewhere, and its measured tables are those of the figures."""
 
+import doctest
 import importlib.util
 import json
 import os
@@ -54,7 +55,21 @@ def test_nothing_is_asked_from_elsewhere(site):
 def test_doctests_of_the_reference_are_code(site):
     page = (site / "api" / "shipped" / "index.html").read_text("utf-8")
     assert "&gt;&gt;&gt; " in page
-    assert "<blockquote>" not in page
+    for page in (site / "api").rglob("*.html"):
+        text = page.read_text("utf-8")
+        assert "<blockquote>" not in text, page
+        assert "```" not in text, page
+        assert not re.search(r"<(?:li|p)>(?:<[^>]+>)*&gt;&gt;&gt;", text), page
+
+
+def test_doctests_of_the_documentation_tools():
+    pytest.importorskip("griffe", reason="the extra `docs` is not installed")
+    spec = importlib.util.spec_from_file_location("momus_docs_doctests", DOCS / "doctests.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = doctest.testmod(module)
+    assert found.attempted >= 2
+    assert not found.failed
 
 
 def test_every_critic_has_its_page_figure_and_measurement():
