@@ -26,6 +26,6 @@ def test_commands_exist():
 
     from momus.cli.app import app
 
-    named = set(re.findall(r"^    momus (\w+)", README, flags=re.MULTILINE))
+    named = set(re.findall(r"^momus (\w+)", README, flags=re.MULTILINE))
     assert named
     assert named <= set(get_command(app).commands)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.corpus import Corpus
 from momus.devices import resolve_device
-from momus.errors import FittingError, MissingExtraError, UsageError
+from momus.errors import FittingError, MissingExtraError, PluginError, UsageError
 from momus.judging import judge
 from momus.plugins import critic_names, make_critics
 from momus.progress import Reporter, Timed, default_reporter, reporting
@@ -156,12 +156,12 @@ def compare(
     started, clock = datetime.now(UTC), time.perf_counter()
     if not generated:
         raise UsageError("there is no generated text to compare", hint="give at least one corpus by name")
-    chosen = _critics(critics, dict(config or {}))
+    chosen, left_out = _critics(critics, dict(config or {}))
     with timed.stage("reading"):
         texts = _read(real, generated, fit, settings)
     device = resolve_device(settings.device) if any(c.uses_device for c in chosen) else "cpu"
     folder = RunFolder(out) if out is not None else None
-    comparison = Comparison([], [], {}, list(texts.warnings))
+    comparison = Comparison([], [], {}, [*texts.warnings, *left_out])
     with ExitStack() as stack:
         if folder is not None:
             folder.open_for_writing(overwrite=overwrite, resume=resume)
@@ -206,18 +206,28 @@ def _seconds(timed: Timed, clock: float) -> dict[str, float]:
     return {**seconds, "total": round(time.perf_counter() - clock, 3)}
 
 
-def _critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> list[Critic[Any]]:
-    wanted = list(critics) if critics is not None else list(critic_names())
-    if not wanted:
+def _critics(
+    critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]
+) -> tuple[list[Critic[Any]], list[str]]:
+    """Construct the critics; of all registered ones, broken plug-ins are left out with a warning."""
+    if critics is not None and not critics:
         raise UsageError("no critic is chosen", hint="name some of those that `momus critics` lists")
-    made = [make_critics([c], config)[0] if isinstance(c, str) else c for c in wanted]
+    made: list[Critic[Any]] = []
+    warnings = []
+    for c in critic_names() if critics is None else critics:
+        try:
+            made.append(make_critics([c], config)[0] if isinstance(c, str) else c)
+        except PluginError as error:
+            if critics is not None:
+                raise
+            warnings.append(f"Critic {c!r} was left out: {error.message}.")
     if critics is None:
         made = [c for c in made if c.is_configured]
     names = [c.name for c in made]
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"critic {name!r} is chosen twice", hint="name each critic once")
-    return made
+    return made, warnings
 
 
 @dataclass

@@ -39,7 +39,7 @@ class Plugin:
         """
         try:
             return self.entry.load()
-        except Exception as error:  # whatever a foreign module raises at import must not end the tool
+        except (Exception, SystemExit) as error:  # whatever a foreign module raises must not end the tool
             raise PluginError(
                 f"plug-in {self.name!r} of distribution {self.distribution!r} cannot be imported "
                 f"({self.value}): {type(error).__name__}: {error}",
@@ -91,6 +91,10 @@ def critic_class(name: str) -> type[Any]:
         raise PluginError(
             f"plug-in {name!r} holds a critic that calls itself {getattr(found, 'name', None)!r}",
             hint="give the entry point and the class's `name` the same name",
+        )
+    if not isinstance(getattr(found, "axis", None), str):
+        raise PluginError(
+            f"plug-in {name!r} does not say what it looks at", hint="give its class an `axis`, in a few words"
         )
     return found
 

@@ -1,5 +1,7 @@
 """Deliberately wrong critics: each is caught by the check that is meant for it."""
 
+import threading
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -7,6 +9,8 @@ from scipy.stats import norm
 from momus import Corpus, Critic, LogPrior, MomusError, StateSequences, Statistic, Values, conformance
 from momus.evidence import Table
 from momus.inference import mean
+
+LOCK = threading.Lock()
 
 
 class Right(Critic[Values]):
@@ -167,6 +171,14 @@ class NotPlain(Right):
         self.key = key
 
 
+class Unpicklable(Right):
+    """Takes a lock, which no other process can be given."""
+
+    def __init__(self, *, shift: float = 0.0, lock=LOCK) -> None:
+        super().__init__(shift=shift)
+        self.lock = lock
+
+
 class ChangesParameters(Right):
     """Stores something else than what it was given."""
 
@@ -247,6 +259,7 @@ class NoEvidenceInJson(Right):
         (WorksInInit, "construction_stores_parameters"),
         (ReadsInInit, "construction_is_cheap"),
         (NotPlain, "parameters_are_plain"),
+        (Unpicklable, "parameters_are_plain"),
         (ChangesParameters, "construction_stores_parameters"),
         (ChangesItsInput, "inputs_are_untouched"),
         (NegativeStates, "one_row_for_each_id"),

@@ -161,6 +161,17 @@ def test_evidence_survives_json(item):
     assert json.dumps(to_json(from_json(json.loads(written)))) == written
 
 
+@pytest.mark.parametrize(
+    ("x", "labels"),
+    [([3.0, 400.0], {"10", "20", "50", "100", "200"}), ([1.0, 1e7], {"1", "100", "10,000", "10⁶"})],
+)
+def test_logarithmic_axes_have_plain_numbers(x, labels):
+    chart = Chart("c", "C", Axis("x", "log"), Axis("y"), (Series("s", x, [1.0, 2.0]),))
+    drawn = draw(chart)
+    assert "mathdefault" not in drawn
+    assert labels <= set(re.findall(r">([^<>]+)</text>", drawn))
+
+
 def test_same_data_give_the_same_page_of_bounded_size():
     page = render(FULL)
     assert page == render(FULL)

@@ -11,6 +11,7 @@ import typer
 from momus.cli import EXIT_CODES
 from momus.cli.check import check
 from momus.cli.generate import generate
+from momus.cli.new import new
 from momus.cli.prepare import prepare
 
 app = typer.Typer(
@@ -321,3 +322,4 @@ def demo(
 app.command(epilog=EXIT_CODES)(generate)
 app.command(epilog=EXIT_CODES)(check)
 app.command(epilog=EXIT_CODES)(prepare)
+app.add_typer(new)

@@ -95,7 +95,8 @@ def worst(a: Scores, b: Scores) -> str:
             return f"document {a.ids[i]!r}: reason {x!r} and {y!r}"
     gap = np.abs(np.nan_to_num(a.nll) - np.nan_to_num(b.nll))
     i = int(gap.argmax())
-    return f"document {a.ids[i]!r}: Latent NLL {a.nll[i]!r} and {b.nll[i]!r}, states {a.states[i]} and {b.states[i]}"
+    found = f"Latent NLL {float(a.nll[i])!r} and {float(b.nll[i])!r}"
+    return f"document {a.ids[i]!r}: {found}, states {a.states[i]} and {b.states[i]}"
 
 
 def same_values(a: Any, b: Any, exact: bool = False) -> bool:

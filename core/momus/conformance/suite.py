@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from momus.conformance import contract, tables, verdict
 from momus.conformance.records import Record, Report, Skip
@@ -13,6 +13,9 @@ from momus.conformance.subject import Subject, default_corpus
 from momus.corpus import Corpus
 from momus.critic import Critic
 from momus.errors import UsageError
+
+if TYPE_CHECKING:
+    import pytest
 
 Check = Callable[[Subject], None]
 ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *verdict.CHECKS)
@@ -94,7 +97,7 @@ def parametrize(
     critics: Sequence[Critic[Any]],
     corpus: Corpus | None = None,
     expected_failures: Mapping[str, Mapping[str, str]] | None = None,
-) -> Any:
+) -> pytest.MarkDecorator:
     """Decorate a test that takes ``check`` and calls it: one test for each critic and check.
 
     Parameters

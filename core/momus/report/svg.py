@@ -123,10 +123,40 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
             axes.plot(series.x, series.y, color=colour, linestyle=style, drawstyle=steps, label=label)
     axes.set_xscale(chart.x.scale)
     axes.set_yscale(chart.y.scale)
+    for axis, spec in ((axes.xaxis, chart.x), (axes.yaxis, chart.y)):
+        if spec.scale == "log":
+            _plain_numbers(axis)
     axes.set_xlabel(clean(chart.x.label, 80))
     axes.set_ylabel(clean(chart.y.label, 80))
     if len(chart.series) > 1:
         axes.legend(fontsize=9)
+
+
+def _plain_numbers(axis: Any) -> None:
+    """Label powers of ten, and 2 and 5 between them where there are few: matplotlib's own labels need mathematics."""
+    from matplotlib.ticker import FuncFormatter
+
+    low, high = axis.get_view_interval()
+    few = low > 0 and high / low < 1000
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
+    axis.set_minor_formatter(
+        FuncFormatter(lambda value, _: plain_number(value) if few and f"{value:e}"[0] in "25" else "")
+    )
+
+
+def plain_number(value: float) -> str:
+    """Write a tick of a logarithmic axis.
+
+    >>> [plain_number(x) for x in (0.01, 0.5, 20, 1000, 50_000, 1e6, 2e-5)]
+    ['0.01', '0.5', '20', '1,000', '50,000', '10⁶', '2·10⁻⁵']
+    """
+    if value <= 0:
+        return ""
+    if 1e-3 <= value < 1e6:
+        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    digit, _, power = f"{value:.0e}".partition("e")
+    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{raised}" if digit == "1" else f"{digit}·10{raised}"
 
 
 def _inline(document: str, name: str) -> str:

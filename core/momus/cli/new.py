@@ -1,0 +1,132 @@
+"""``momus new``: begin a package of one's own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+LONGEST = 40
+"""Letters of a name: lines of the package stay within 120 letters."""
+
+new = typer.Typer(name="new", no_args_is_help=True, help="Begin a critic of your own.", rich_markup_mode="rich")
+
+
+@new.callback()
+def _group() -> None:
+    """Keep ``critic`` a word of its own, although it is the only command so far."""
+
+
+@new.command()
+def critic(
+    name: Annotated[str, typer.Argument(help="What users will call it: lower case, with hyphens.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder to write; default: the name, in the current folder.")
+    ] = None,
+) -> None:
+    """Write a small package with a critic that works: class, entry point, tests, settings of ruff and mypy.
+
+    Example: [bold]momus new critic my-critic[/bold]
+    """
+    folder = out if out is not None else Path(name)
+    written = write_critic(name, folder)
+    for path in written:
+        typer.echo(f"wrote {path}")
+    module, cls = module_name(name), class_name(name)
+    typer.echo(
+        f"\nNext:\n  cd {folder}\n  momus check {module}:{cls}\n  pip install --editable .\n"
+        f"  momus compare --critics {name} --real REAL --generated NAME=GENERATED"
+    )
+
+
+def module_name(name: str) -> str:
+    """Name the package to import.
+
+    >>> module_name("word-length")
+    'momus_word_length'
+    """
+    return "momus_" + name.replace("-", "_")
+
+
+def class_name(name: str) -> str:
+    """Name the class; the few names that would be keywords get a suffix.
+
+    >>> class_name("word-length"), class_name("none")
+    ('WordLength', 'NoneCritic')
+    """
+    from keyword import iskeyword
+
+    camel = "".join(part.capitalize() for part in name.split("-"))
+    return camel + "Critic" if iskeyword(camel) else camel
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that cannot be used, or is taken.
+
+    Raises
+    ------
+    UsageError
+        Says which, and what to write instead.
+    """
+    from importlib.util import find_spec
+
+    from momus.errors import UsageError
+    from momus.plugins import CRITICS, registered
+
+    if len(name) > LONGEST:
+        raise UsageError(f"{name!r} is too long a name ({len(name)} letters)", hint=f"use at most {LONGEST}")
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+        near = re.sub(r"[^a-z0-9]+", "-", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()).strip("-")
+        usable = near if re.match(r"[a-z]", near) else "my-critic"
+        raise UsageError(
+            f"{name!r} cannot be the name of a critic: it must be lower case, begin with a letter, and hold letters, "
+            "digits and single hyphens only",
+            hint=f"write {usable!r}",
+        )
+    taken = registered(CRITICS).get(name)
+    if taken:
+        raise UsageError(
+            f"there is a critic {name!r} already, from {taken[0].distribution!r}",
+            hint="choose another name; `momus critics` lists those in use",
+        )
+    if find_spec(module_name(name)) is not None:
+        raise UsageError(f"a package {module_name(name)!r} is installed already", hint="choose another name")
+
+
+def write_critic(name: str, folder: Path) -> list[Path]:
+    """Write the package; returns the files written.
+
+    Raises
+    ------
+    UsageError
+        The name cannot be used, or the folder is a file, or holds something.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from momus.errors import UsageError
+
+    check_name(name)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file", hint="name a folder with --out")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UsageError(f"{folder} exists and is not empty", hint="name a new folder with --out")
+    module = module_name(name)
+    values = {"name": name, "module": module, "cls": class_name(name), "distribution": f"momus-{name}"}
+    templates = Environment(
+        loader=PackageLoader("momus", "scaffold/critic"),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,  # the files are code, and `check_name` has let nothing through that could need escapes
+    )
+    written = []
+    for template in sorted(templates.list_templates(extensions=["j2"])):
+        path = folder / template.removesuffix(".j2").replace("package/", f"{module}/")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(templates.get_template(template).render(values), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror}", hint="name a folder with --out") from error
+        written.append(path)
+    return written

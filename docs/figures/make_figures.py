@@ -1,0 +1,215 @@
+"""Make the figures and measured tables of the documentation: one critic, one process, one figure, one entry.
+
+A figure is evidence of the critic itself, drawn as the report draws it. What was measured (verdicts, seconds, peak
+memory) goes to ``measured.json`` and from there into the pages, between their ``measured`` marks.
+
+Run:  python docs/figures/make_figures.py            # all critics, then the pages
+      python docs/figures/make_figures.py length     # one of them, then the pages
+      python docs/figures/make_figures.py --pages    # only the pages, from measured.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+MEASURED = HERE / "measured.json"
+PAGES = HERE.parent / "critics"
+EVIDENCE = {
+    "sections": "transition-graph",
+    "passages": "transition-differences",
+    "topics": "topic-correlations-generated",
+    "code-mixing": "mixing-index",
+    "coreference": "mention-introductions",
+    "rank-frequency": "rank-frequency",
+    "length": "length-distribution",
+    "unigram": "words",
+    "type-token": "type-token",
+}
+"""Which piece of evidence is the figure; of the others, the first."""
+CONFIG = {"code-mixing": {"topics": 3}}
+COLOURS = {
+    "ink": "#1d2329",
+    "line": "#8b949e",
+    "grid": "#dedad2",
+    "real": "#1f6f8b",
+    "generated": "#c2571a",
+    "fitted": "#6b5b95",
+    "reference": "#57606a",
+    "plus": "#c2571a",
+    "minus": "#1f6f8b",
+    "paper": "#fdfcfa",
+}
+"""Of light paper, as in the report: a picture in a page cannot know the page's colours."""
+
+
+def measure(critic: str) -> dict[str, Any]:
+    """Compare with one critic, write its figure, and return what was measured."""
+    sys.path.insert(0, str(HERE))
+    from texts import TEXTS
+
+    import momus
+
+    texts = TEXTS[critic]()
+    begun = time.perf_counter()
+    found = momus.compare(
+        texts.real,
+        {texts.name: texts.generated},
+        fit=texts.fit,
+        critics=[critic],
+        config=CONFIG,
+        seed=0,
+        device="cpu",
+    )
+    seconds = time.perf_counter() - begun
+    ((_, evidence),) = found.results[0].evidence
+    names = [e.name for e in evidence]
+    wanted = EVIDENCE.get(critic, names[0])
+    if wanted not in names:
+        raise SystemExit(f"{critic} has no evidence {wanted!r}, but {names}")
+    chosen = evidence[names.index(wanted)]
+    (HERE / f"{critic}.svg").write_text(picture(chosen), encoding="utf-8")
+    return {
+        "about": texts.about,
+        "evidence": {"name": chosen.name, "title": chosen.title, "note": chosen.note},
+        "documents": {c.name: len(c) for c in (texts.fit, texts.real, texts.generated)},
+        "characters": sum(int(c.characters.sum()) for c in (texts.fit, texts.real, texts.generated)),
+        "verdicts": found.rows(),
+        "notes": found.results[0].notes,
+        "seconds": round(seconds, 1),
+        "stages": {k: v for k, v in found.signature["seconds"].items() if v >= 0.05},
+        "megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+
+
+def picture(item: Any) -> str:
+    """Draw a piece of evidence as a picture of its own; tables become bars."""
+    from momus.evidence import Table
+    from momus.report.svg import draw
+
+    body = bars(item) if isinstance(item, Table) else draw(item)
+    for name, colour in COLOURS.items():
+        body = body.replace(f"var(--{name})", colour)
+    style = f"text{{font-family:system-ui,'DejaVu Sans',sans-serif;fill:{COLOURS['ink']}}}"
+    start = body.index(">") + 1
+    opening = (
+        body[:start].replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ').replace(' aria-hidden="true"', "")
+    )
+    return f"{opening}<style>{style}</style>{body[start:]}\n"
+
+
+def bars(table: Any) -> str:
+    """Draw the columns ``real …`` and ``generated …`` of a table's first rows as pairs of bars."""
+    import io
+
+    from matplotlib.figure import Figure
+
+    from momus.report import svg
+    from momus.report.safe import clean
+
+    rows = list(table.rows)[:14]
+    columns = {w: next(i for i, c in enumerate(table.columns) if c.startswith(w)) for w in ("real", "generated")}
+    with svg._style(table.name):
+        figure = Figure(figsize=(7.4, 1.2 + 0.3 * len(rows)), layout="constrained")
+        axes = figure.add_subplot()
+        for (role, column), shift in zip(columns.items(), (-0.2, 0.2), strict=True):
+            places, widths = [i + shift for i in range(len(rows))], [row[column] for row in rows]
+            axes.barh(places, widths, height=0.38, color=svg.COLOURS[role], label=role)
+        axes.set_yticks(range(len(rows)), [clean(str(row[0]), 50) for row in rows])
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel(table.columns[columns["real"]].removeprefix("real").strip() or "count")
+        axes.legend(fontsize=9)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    return svg._inline(buffer.getvalue(), table.name)
+
+
+def summary(found: dict[str, Any]) -> str:
+    """Say what was measured, in Markdown."""
+    from momus.console import number, p_value
+    from momus.report.words import statistic_name
+
+    texts = ", ".join(f"{n:,} {name}" for name, n in found["documents"].items())
+    rows = [
+        f"Measured on {found['about']} ({texts}; {found['characters'] / 1e6:.1f} million characters).",
+        "",
+        "| statistic | real | generated | difference [95 %] | adjusted p |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for v in sorted(found["verdicts"], key=lambda v: not v["headline"]):
+        name = statistic_name(v["statistic"])
+        name = f"**{name}**" if v["headline"] else name
+        interval = f" [{number(v['low'])}, {number(v['high'])}]" if v["low"] is not None else ""
+        rows.append(
+            f"| {name} | {number(v['real_value'])} | {number(v['generated_value'])} "
+            f"| {number(v['difference'])}{interval} | {p_value(v['p_adjusted'])} |"
+        )
+    first = found["verdicts"][0]
+    left = first["unscored_real"] + first["unscored_generated"]
+    scored = f"n = {first['n_real']} real and {first['n_generated']} generated; {left} documents unscored. "
+    cost = (
+        f"{found['seconds']:.1f} s in all on one core, fitting {found['stages'].get('fitting', 0):.1f} s, "
+        f"peak memory {found['megabytes'] / 1000:.2f} GB with everything loaded."
+    )
+    return "\n".join([*rows, "", scored + "**Cost:** " + cost])
+
+
+def write_pages(measured: dict[str, Any]) -> None:
+    """Put what was measured between the marks of the pages."""
+    for page in sorted(PAGES.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(filled(text, measured), encoding="utf-8")
+
+
+def filled(text: str, measured: dict[str, Any]) -> str:
+    """Fill the ``<!-- measured: critic -->`` … ``<!-- end -->`` blocks of a page."""
+
+    def block(match: re.Match[str]) -> str:
+        critic = match.group(1)
+        body = summary(measured[critic]) if critic in measured else "Not measured yet."
+        return f"<!-- measured: {critic} -->\n{body}\n<!-- end -->"
+
+    return re.sub(r"<!-- measured: ([a-z-]+) -->\n.*?<!-- end -->", block, text, flags=re.DOTALL)
+
+
+def main() -> None:
+    """Measure the critics asked for, each in a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("critics", nargs="*")
+    parser.add_argument("--pages", action="store_true", help="write the pages only")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        (critic,) = options.critics
+        print(json.dumps(measure(critic)))
+        return
+    measured = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
+    if not options.pages:
+        sys.path.insert(0, str(HERE))
+        from texts import TEXTS
+
+        for critic in options.critics or TEXTS:
+            print(critic, end=" ", flush=True)
+            command = [sys.executable, __file__, "--one", critic]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+            if done.returncode:
+                print("failed")
+                continue
+            measured[critic] = json.loads(done.stdout.splitlines()[-1])
+            print(f"{measured[critic]['seconds']} s")
+            ordered = dict(sorted(measured.items()))
+            MEASURED.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_pages(measured)
+
+
+if __name__ == "__main__":
+    main()

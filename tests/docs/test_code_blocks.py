@@ -1,0 +1,86 @@
+"""Every code block of the documentation and the README runs, in order, in a folder of its page."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "```" in p.read_text("utf-8"))]
+NOT_RUN = {"README.md": 2, "quickstart.md": 1}
+"""How many blocks of a page may be marked as not run; each says why on the page."""
+
+
+def load():
+    spec = importlib.util.spec_from_file_location("momus_docs_blocks", ROOT / "docs" / "blocks.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+blocks = load()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_blocks_run(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("MOMUS_CACHE", str(tmp_path / "cache"))
+    running = blocks.Page(tmp_path)
+    for block in blocks.blocks_of(page):
+        running.run(block)
+
+
+@pytest.mark.parametrize("page", [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"], ids=lambda p: p.stem)
+def test_every_block_is_run_or_says_why_not(page):
+    found = blocks.blocks_of(page)
+    kinds = {b.language for b in found}
+    assert kinds <= {"python", *blocks.SHELLS, *blocks.SILENT}, f"{page.name}: {kinds}"
+    left = [b for b in found if b.not_run]
+    assert len(left) == NOT_RUN.get(page.name, 0), [f"{b}: {b.not_run}" for b in left]
+    for block in found:
+        if block.language == "console" and not block.not_run:
+            assert block.content.startswith("$ "), block
+        if block.language in blocks.SILENT and not block.title:
+            assert not re.search(r"^\s*(\$|momus [a-z]+ -|pip |python )", block.content, flags=re.MULTILINE), (
+                f"{block} holds a command that is not run"
+            )
+
+
+def test_there_are_blocks_of_each_kind():
+    found = [b for page in PAGES for b in blocks.blocks_of(page)]
+    assert sum(b.runs and b.language == "python" and not b.title for b in found) >= 10
+    assert sum(b.runs and b.language == "console" for b in found) >= 10
+
+
+def test_a_block_that_fails_is_a_failure(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\nx = 1\n```\n\n```console\n$ echo $((40 + 2))\n42\n$ momus critics nowhere\n```\n")
+    running = blocks.Page(tmp_path)
+    first, second = blocks.blocks_of(page)
+    running.run(first)
+    assert running.space["x"] == 1
+    with pytest.raises(AssertionError, match=r"page\.md, line 5: `momus critics nowhere` ended with 6"):
+        running.run(second)
+
+
+def test_what_a_page_says_of_its_blocks(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "<!-- not run: needs a network -->\n```console\n$ false\n```\n\n    indented\n\n"
+        '```toml title="a/b.toml"\nx = 1\n```\n\n```console\n$ cat a/b.toml && \\\n  echo more\nx = 1\n```\n'
+    )
+    found = blocks.blocks_of(page)
+    assert [(b.language, b.runs) for b in found] == [
+        ("console", False),
+        ("indented", True),
+        ("toml", True),
+        ("console", True),
+    ]
+    assert found[0].not_run == "needs a network"
+    running = blocks.Page(tmp_path)
+    assert running.run(found[0]) == running.run(found[2]) == ""
+    assert running.run(found[3]).endswith("x = 1\nmore\n")
+    with pytest.raises(AssertionError, match="no block is called"):
+        running.run(found[1])
