@@ -1,0 +1,171 @@
+"""Three small language models, three ways of decoding, all critics: the tables of Meister & Cotterell (2021) in small.
+
+A trigram model, an LSTM and a transformer are trained on paragraphs of WikiText-2 over its most frequent words; each
+writes as many documents as the held-out text has, by ancestral, nucleus and beam sampling, into JSON Lines files that
+are kept. Critics are fitted on the training text and compare each with held-out text. What the paper's tables 2, 3
+and 5 say is then asked of the figures, one claim a line.
+
+    python benchmarks/reproduce/decoding.py --out FOLDER      # about half an hour on two cores
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+import momus
+from momus import Corpus
+from momus.generating import write_documents
+from momus.progress import default_reporter, reporting
+from momus.sequences import Decoding, Prompt, Sequences
+from momus.sequences.ngram import NGramModel
+from momus_adapters.small_lm import small_lm, train
+
+CRITICS = ("rank-frequency", "unigram", "length", "stopword-share", "symbol-share", "type-token", "zipf-slope", "heaps")
+CRITICS += ("productivity", "taylor", "perplexity", "mauve")
+WAYS = {"random": "ancestral", "nucleus": "nucleus", "beam": "beam-sampling"}
+MODELS = ("trigram", "lstm", "transformer")
+
+
+def paragraphs(path: Path, shortest: int, longest: int) -> list[str]:
+    """Paragraphs of so many words, headings left out."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        found = [line.strip() for line in file]
+    return [p for p in found if p and not p.startswith("=") and shortest <= p.count(" ") + 1 <= longest]
+
+
+def closed(texts: list[str], vocabulary: dict[str, int]) -> list[str]:
+    """Texts whose other words are ``<unk>``, as the models write them."""
+    return [" ".join(w if w in vocabulary else "<unk>" for w in t.split()) for t in texts]
+
+
+def written(model, decode, options, name: str) -> dict[str, Path]:
+    """Documents of one model by each way of decoding; files that are there already are gone on with."""
+    found = {}
+    for way, method in WAYS.items():
+        how = Decoding(
+            method,
+            top_p=0.9 if method == "nucleus" else 1.0,
+            beams=5 if method == "beam-sampling" else 1,
+            longest=options.cut,
+        )
+        path = options.out / f"{name}-{way}.jsonl"
+        model.decode = decode
+        start = time.perf_counter()
+        write_documents(path, model, [Prompt("")], how, each=options.documents, seed=options.seed, resume=True)
+        print(f"   {name} {way}: {options.documents} documents, {time.perf_counter() - start:.0f} s", flush=True)
+        found[way] = path
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    folder = Path(os.environ.get("MOMUS_DATA") or Path(__file__).parents[3] / "shared" / "data") / "wikitext-2"
+    parser.add_argument("--data", type=Path, default=folder)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--words", type=int, default=3000)
+    parser.add_argument("--shortest", type=int, default=10)
+    parser.add_argument("--longest", type=int, default=90)
+    parser.add_argument("--train", type=int, default=5000, help="paragraphs to train on, at most")
+    parser.add_argument("--documents", type=int, default=400)
+    parser.add_argument("--cut", type=int, default=200)
+    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cpu")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    with reporting(default_reporter()):
+        run(options)
+
+
+def run(options) -> None:
+    texts = paragraphs(options.data / "train.txt.gz", options.shortest, options.longest)
+    limits = options.shortest, options.longest
+    held = [t for f in ("valid", "test") for t in paragraphs(options.data / f"{f}.txt.gz", *limits)]
+    rng = np.random.default_rng(options.seed)
+    texts = [texts[i] for i in rng.permutation(len(texts))[: options.train]]
+    held = [held[i] for i in rng.permutation(len(held))]
+    validation, real = held[: len(held) // 3], held[len(held) // 3 :][: options.documents]
+    counts = Counter(w for t in texts for w in t.split())
+    vocabulary = {w: i for i, (w, _) in enumerate(counts.most_common(options.words - 1)) if w != "<unk>"}
+    names = [*vocabulary, "<unk>"]
+    index = {w: i for i, w in enumerate(names)}
+    sequences = [
+        Sequences.of([[index[w] for w in t.split()] for t in closed(some, vocabulary)]) for some in (texts, validation)
+    ]
+    print(
+        f"{len(texts):,} paragraphs to train on ({len(sequences[0].ids):,} tokens, {len(names):,} words), "
+        f"{len(validation)} to validate, {len(real)} real; seed {options.seed}",
+        flush=True,
+    )
+
+    def decode(some):
+        return [" ".join(names[t] for t in some[i].tolist()) for i in range(len(some))]
+
+    files = {}
+    for kind in MODELS:
+        start = time.perf_counter()
+        if kind == "trigram":
+            model = NGramModel(3).fit(sequences[0], len(names))
+            loss = -float(model.score(sequences[1]).log_probabilities.mean())
+        else:
+            rate = 2e-3 if kind == "transformer" else 4e-3
+            model = small_lm(
+                kind, len(names), width=options.width, window=options.cut + 10, seed=options.seed, device=options.device
+            )
+            loss = min(train(model, *sequences, epochs=options.epochs, batch=32, rate=rate, seed=options.seed))
+        seconds = time.perf_counter() - start
+        print(f"{kind}: perplexity of validation text {np.exp(loss):.1f} a word, {seconds:.0f} s", flush=True)
+        files |= {f"{kind} {way}": path for way, path in written(model, decode, options, kind).items()}
+    compare(options, closed(texts, vocabulary), closed(real, vocabulary), files)
+
+
+def compare(options, fit: list[str], real: list[str], files: dict[str, Path]) -> None:
+    generated = {name: momus.read_corpus(str(path), name=name) for name, path in files.items()}
+    block = {"block": 5000}
+    config = {c: {"tokens": "whitespace"} for c in CRITICS if c != "mauve"}
+    config |= {c: {"tokens": "whitespace", **block} for c in ("zipf-slope", "heaps", "productivity", "taylor")}
+    result = momus.compare(
+        Corpus.from_texts(real, name="real"),
+        generated,
+        fit=Corpus.from_texts(fit, name="fit"),
+        critics=list(CRITICS),
+        config=config,
+        seed=options.seed,
+        permutations=999,
+        resamples=999,
+        out=options.out / "run",
+        overwrite=True,
+    )
+    table = {}
+    for v in result.verdicts:
+        table.setdefault((v.critic, v.statistic), {})[v.generated] = v
+    for (critic, statistic), row in table.items():
+        first = next(iter(row.values()))
+        print(f"\n{critic}, {statistic} (real: {first.real_value:.4g})")
+        for kind in MODELS:
+            cells = [row.get(f"{kind} {way}") for way in WAYS]
+            print(
+                f"   {kind:12} "
+                + "   ".join(
+                    f"{way} {c.generated_value:9.4g} ({c.difference:+.3g} [{c.low:+.3g}, {c.high:+.3g}])" if c else "–"
+                    for way, c in zip(WAYS, cells, strict=True)
+                )
+            )
+    values = {
+        f"{critic} {statistic}": {g: [v.generated_value, v.difference, v.low, v.high] for g, v in row.items()}
+        for (critic, statistic), row in table.items()
+    }
+    (options.out / "verdicts.json").write_text(json.dumps(values, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
