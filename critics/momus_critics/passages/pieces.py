@@ -42,6 +42,16 @@ def split_pieces(text: str, words: int) -> list[str]:
     return [p.strip() for p in pieces]
 
 
+def sentences(text: str) -> list[str]:
+    """Cut text at blank lines and at the ends of sentences.
+
+    >>> sentences("One two. Three!\\n\\nFour")
+    ['One two.', 'Three!', 'Four']
+    """
+    parts = (s for paragraph in _PARAGRAPH.split(text) for s in _SENTENCE.split(paragraph))
+    return [s.strip() for s in parts if s.strip()]
+
+
 def corpus_pieces(corpus: Corpus, words: int, most: int) -> tuple[list[str], NDArray[np.int64]]:
     """Pieces of all documents, at most ``most`` of each, and where each document's begin, int64 (n + 1,).
 

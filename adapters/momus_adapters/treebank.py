@@ -1,0 +1,58 @@
+"""A treebank where there is none: spaCy's dependency parses, written as trees in brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from momus.progress import stage
+from momus_adapters.persons.parsing import load_pipeline
+
+ESCAPED = {"(": "-LRB-", ")": "-RRB-"}
+
+
+def write_treebank(texts: Iterable[str], path: str | Path, model: str = "") -> int:
+    """Parse texts, and write one tree a line for each sentence whose dependencies do not cross.
+
+    A word with dependents becomes a phrase named after its part of speech (``NOUN`` → ``NOUNP``), which holds the
+    phrases of its dependents and the word itself, in the order of the sentence. A parser makes mistakes, and a grammar
+    of such trees is no grammar of a treebank: use it to compare texts with one another, not with published figures.
+
+    Parameters
+    ----------
+    model
+        spaCy pipeline; empty for the small English one.
+
+    Returns
+    -------
+    Number of trees.
+
+    Raises
+    ------
+    MissingExtraError
+        spaCy or the pipeline is not installed.
+    """
+    nlp = load_pipeline(model)
+    n = 0
+    with Path(path).open("w", encoding="utf-8") as out, stage("parsing") as advance:
+        for i, document in enumerate(nlp.pipe(texts, batch_size=32)):
+            for sentence in document.sents:
+                words = [t for t in sentence if not t.is_space]
+                if words and _projective(sentence):
+                    out.write(_bracketed(sentence.root) + "\n")
+                    n += 1
+            advance(i + 1)
+    return n
+
+
+def _projective(sentence: Any) -> bool:
+    """Whether each word's dependents, with theirs, stand together."""
+    return all(t.right_edge.i - t.left_edge.i + 1 == sum(1 for _ in t.subtree) for t in sentence)
+
+
+def _bracketed(token: Any) -> str:
+    word = ESCAPED.get(token.text, token.text.replace("(", "-LRB-").replace(")", "-RRB-"))
+    own = f"({token.pos_} {word})"
+    parts = [own if t is token else _bracketed(t) for t in [*token.lefts, token, *token.rights] if not t.is_space]
+    return own if len(parts) == 1 else f"({token.pos_}P {' '.join(parts)})"

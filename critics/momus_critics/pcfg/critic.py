@@ -1,0 +1,135 @@
+"""Likelihood under a phrase-structure grammar, by length of sentence: a yardstick for well-formedness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.evidence import Axis, Chart, Evidence, Series, both
+from momus.rows import Rows, group_sums
+from momus.scores import LogPrior
+from momus.summary import Pooled
+from momus.token_critic import TokenCritic
+from momus_critics.passages.pieces import sentences
+from momus_critics.pcfg.grammar import Grammar
+from momus_critics.pcfg.trees import Rules, read_trees
+
+EDGES = np.array([0, 5, 10, 15, 20, 25, 30, 40])
+GRID = 2.0**20
+
+
+@dataclass(frozen=True)
+class ParsedSentences:
+    """log p of the sentences of each document, and their lengths; sentence ``offsets`` are int64 (n + 1,)."""
+
+    values: NDArray[np.float64]
+    words: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+class Pcfg(TokenCritic[ParsedSentences]):
+    """z is the text itself, sentence by sentence; P_c a context-free grammar read off a treebank.
+
+    Derivations are summed by the inside algorithm (Lari & Young 1990). A yardstick: the grammar comes from the
+    treebank, and `fit` reads nothing from the real text.
+
+    Parameters
+    ----------
+    treebank
+        A file of trees in brackets, such as NLTK's sample of the Penn Treebank; `momus_adapters.treebank` writes one
+        from dependency parses where there is none.
+    longest
+        Longer sentences, in words, are left out.
+    tokens, lower
+        See `TokenCritic`.
+    """
+
+    name = "pcfg"
+    axis = "phrase structure"
+    question = "Are sentences as well formed as in real text? z is the sentence, P_c a grammar from a treebank."
+    sequence = True
+    guard = False
+    headline = "latent_ppl"
+    uses_device = True
+    configured: ClassVar[tuple[str, ...]] = ("treebank",)
+
+    def __init__(self, *, treebank: str = "", longest: int = 40, tokens: str = "words", lower: bool = True) -> None:
+        super().__init__(tokens=tokens, lower=lower)
+        self.treebank = treebank
+        self.longest = longest
+
+    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+        """Count the rules of the treebank.
+
+        Raises
+        ------
+        ReadingError
+            The treebank cannot be read.
+        """
+        rules = Rules()
+        for tree in read_trees(self.treebank):
+            rules.add(tree)
+        grammar = Grammar.of_rules(rules, lower=self.lower)
+        self.labels_, self.words_, self.trees_ = grammar.labels, grammar.words, sum(rules.top.values())
+        self.top_, self.binary_, self.lexical_ = grammar.top, grammar.binary, grammar.lexical
+        return self
+
+    def _sentences(self, batch: Corpus) -> tuple[list[list[str]], NDArray[np.int64]]:
+        split = self.tokenizer.split
+        found: list[list[str]] = []
+        offsets = [0]
+        for document in batch:
+            for sentence in sentences(document.text):
+                words = split(sentence.lower() if self.lower else sentence)
+                if 0 < len(words) <= self.longest:
+                    found.append(words)
+            offsets.append(len(found))
+        return found, np.array(offsets, dtype=np.int64)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without a sentence that is short enough."""
+        reason = f"no sentence of at most {self.longest} words"
+        return [reason if n == 0 else None for n in np.diff(self._sentences(batch)[1])]
+
+    def project(self, batch: Corpus) -> ParsedSentences:
+        """log p of each sentence."""
+        found, offsets = self._sentences(batch)
+        grammar = Grammar(self.labels_, self.words_, self.top_, self.binary_, self.lexical_)
+        values = grammar.log_likelihood([grammar.encode(s) for s in found], self.device)
+        values = np.round(values * GRID) / GRID  # sums are then exact, whatever their order
+        return ParsedSentences(values, np.array([len(s) for s in found], dtype=np.int64), offsets)
+
+    def log_prior(self, latents: ParsedSentences) -> LogPrior:
+        """Sum of log p over sentences, and the number of words."""
+        totals, words = (group_sums(x, latents.offsets) for x in (latents.values, latents.words))
+        return LogPrior(np.asarray(totals, dtype=np.float64), np.asarray(words, dtype=np.int64))
+
+    def rows(self, latents: ParsedSentences) -> Mapping[str, Rows]:
+        """By length of sentence: sum of log p, and number of sentences."""
+        which = np.eye(len(EDGES))[np.searchsorted(EDGES, latents.words, side="left") - 1]
+        both_parts = np.hstack([which * latents.values[:, None], which])
+        return {"lengths": np.asarray(group_sums(both_parts, latents.offsets), dtype=np.float64)}
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Mean log-likelihood of a sentence by its length."""
+        series, k = [], len(EDGES)
+        for role, summary in both(real, generated):
+            sums, counts = summary.arrays["lengths"][:k], summary.arrays["lengths"][k:]
+            enough = counts >= 5
+            x = (EDGES[enough] + 2.5).tolist()
+            series.append(Series(str(role), x, (sums[enough] / counts[enough]).tolist(), role, "line"))
+        x_axis, y_axis = Axis("words of a sentence"), Axis("mean log p, nats")
+        note = f"Grammar of {self.trees_:,} trees, {len(self.labels_)} labels. Points with at least five sentences."
+        return [Chart("sentence-likelihood", "Likelihood by length of sentence", x_axis, y_axis, series, note=note)]
+
+    def notes(self) -> list[str]:
+        """Where the grammar comes from."""
+        return [f"grammar of {self.trees_:,} trees: {len(self.labels_)} labels, {len(self.words_):,} words"]
