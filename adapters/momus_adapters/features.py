@@ -108,7 +108,8 @@ def make_features(given: Features, options: Mapping[str, Any] | None) -> Callabl
     """
     found = resolve(given, "features")
     if isinstance(found, type) and issubclass(found, Fitted):
-        return found.with_params(dict(options or {}), place=f"features {found.__name__}")
+        made: Any = found.with_params(dict(options or {}), place=f"features {found.__name__}")
+        return made  # type: ignore[no-any-return]
     if options:
         raise UsageError("feature_options are for features that are a class", hint="leave them out")
     return found
@@ -117,7 +118,8 @@ def make_features(given: Features, options: Mapping[str, Any] | None) -> Callabl
 def fit_features(features: Callable[[Corpus], Any], real: Corpus) -> None:
     """Fit features that can be."""
     if isinstance(features, Fitted):
-        features.fit(real)  # type: ignore[attr-defined]
+        learner: Any = features
+        learner.fit(real)
 
 
 def rows_of(features: Callable[[Corpus], Any], corpus: Corpus) -> Floats:
@@ -147,6 +149,6 @@ def unscored_of(features: Callable[[Corpus], Any], corpus: Corpus) -> list[str |
     kept = [i for i, r in enumerate(reasons) if r is None]
     if own is None and kept:
         rows = rows_of(features, corpus)
-        finite = np.isfinite(rows.reshape(len(rows), -1)).all(axis=1)
-        reasons = [None if good else "features are not finite" for good in finite.tolist()]
+        bad = [not np.isfinite(row).all() for row in rows]
+        reasons = ["features are not finite" if b else None for b in bad]
     return reasons

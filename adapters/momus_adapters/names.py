@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,8 @@ def resolve(given: str | Callable[..., Any], role: str) -> Callable[..., Any]:
     Raises
     ------
     UsageError
-        There is none of that name, or it cannot be called.
+        There is none of that name, it cannot be called, or it is of Python's own library, which holds no model and
+        functions that a saved critic must not be able to call.
 
     >>> resolve("momus.texts:normalize_title", "function").__name__
     'normalize_title'
@@ -34,6 +36,8 @@ def resolve(given: str | Callable[..., Any], role: str) -> Callable[..., Any]:
     module, colon, path = given.partition(":")
     if not colon or not module or not path:
         raise UsageError(f"{role} is {given!r}", hint='write it as "package.module:name"')
+    if module.partition(".")[0] in sys.stdlib_module_names and module != "__main__":
+        raise UsageError(f"{role} is {given!r}, of Python's own library", hint="name something of a package")
     try:
         found: Any = importlib.import_module(module)
         for part in path.split("."):

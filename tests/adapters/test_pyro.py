@@ -215,6 +215,7 @@ def test_a_comparison_takes_it(conjugate):
     [
         ({"guide": "nowhere:guide"}, "guide 'nowhere:guide' cannot be imported"),
         ({"guide": "plain"}, "guide is 'plain'"),
+        ({"guide": "os:system"}, "Python's own library"),
         ({"guide": named("empty_guide")}, "no site 'z'"),
         ({"guide": named("guide_per_document"), "steps": 30, "batch": 7}, "compute the posterior from x"),
         ({"guide": named("shared_guide")}, "registered by a function"),

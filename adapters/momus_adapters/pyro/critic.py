@@ -66,9 +66,10 @@ class PyroCritic(Critic[PyroDraws]):
     ``infer={"enumerate": "parallel"}`` in the guide are summed over exactly; the others are drawn S times.
 
     Latents outside of the plate are no part of z: they stay at their posterior means (taken on the unconstrained
-    scale) when documents are scored. A class is constructed anew for each fit, as ``cls(**options)``, with ``shape``
-    (that of a row) if its constructor takes it; networks belong into such classes (torch.nn.Module, PyroModule), never
-    at the top of a module, where two critics would share them. Parameters of both programs lie in a store of their own.
+    scale) when documents are scored. A class (of torch.nn.Module or PyroModule) is constructed anew for each fit, as
+    ``cls(**options)``, with ``shape`` (that of a row) and ``rows`` (those of the real text, to start from; none when it
+    is loaded) if its constructor takes them; networks belong into such classes, never at the top of a module, where two
+    critics would share them. Parameters of both programs lie in a store of their own.
 
     Draws are made by keys from a hash of a document's text, so that a score hangs on neither batch nor order. For
     families without a rule (see `momus_adapters.pyro.keyed`; there are rules for the normal family, gamma, beta,
@@ -210,7 +211,7 @@ class PyroCritic(Critic[PyroDraws]):
         self.shape_ = list(rows.shape[1:])
         with numerics(self.precision, self.device):
             torch.manual_seed(self.seed)
-            programs = self._made()
+            programs = self._made(rows)
             x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
             self.plates_ = nesting_of(programs, x)
             settings = (self.steps, self.batch, self.rate, self.decay, self.particles, self.seed)
@@ -225,9 +226,9 @@ class PyroCritic(Critic[PyroDraws]):
             raise UsageError("expectation is 'importance', and the guide draws no site", hint="leave it at 'guide'")
         return self
 
-    def _made(self) -> Programs:
+    def _made(self, rows: Floats | None = None) -> Programs:
         options = (self.model_options, self.guide_options)
-        return Programs.made(self.model, self.guide, options, tuple(self.shape_))
+        return Programs.made(self.model, self.guide, options, np.zeros((0, *self.shape_)) if rows is None else rows)
 
     def _keep(self, programs: Programs) -> None:
         import pyro

@@ -106,7 +106,7 @@ class Programs:
         model: str | Callable[..., Any],
         guide: str | Callable[..., Any],
         options: tuple[Mapping[str, Any] | None, Mapping[str, Any] | None],
-        shape: tuple[int, ...],
+        rows: NDArray[np.float64],
     ) -> Programs:
         """Look both up; classes are constructed, functions get their options as further arguments.
 
@@ -116,7 +116,7 @@ class Programs:
             One cannot be imported, or does not take its options.
         """
         roles = zip(("model", "guide"), (model, guide), options, strict=True)
-        return cls(*(_made(resolve(given, role), role, dict(own or {}), shape) for role, given, own in roles))
+        return cls(*(_made(resolve(given, role), role, dict(own or {}), rows) for role, given, own in roles))
 
     def weights(self) -> Arrays:
         """States of those programs that are torch modules, parameters and buffers."""
@@ -151,14 +151,22 @@ class Programs:
 
 
 def _made(
-    program: Callable[..., Any], role: str, options: dict[str, Any], shape: tuple[int, ...]
+    program: Callable[..., Any], role: str, options: dict[str, Any], rows: NDArray[np.float64]
 ) -> Callable[[Tensor, int], Any]:
     try:
         if not isinstance(program, type):
             return functools.partial(program, **options) if options else program
-        if "shape" in inspect.signature(program).parameters and "shape" not in options:
-            options["shape"] = shape
-        return program(**options)  # type: ignore[no-any-return]
+        if not issubclass(program, torch.nn.Module):
+            raise UsageError(
+                f"{role} is {program.__name__}, no torch.nn.Module", hint="give such a class or a function"
+            )
+        taken = inspect.signature(program).parameters
+        offered = {"shape": rows.shape[1:], "rows": rows}
+        made: Any = program(**{**{k: v for k, v in offered.items() if k in taken}, **options})
+        if isinstance(made, torch.nn.Module):
+            for parameter in made.parameters():  # else Pyro's store trains a copy, and the network stands still
+                parameter.data = parameter.data.contiguous()
+        return made  # type: ignore[no-any-return]
     except TypeError as error:
         raise UsageError(f"{role} {program!r} cannot be constructed: {error}", hint=f"see {role}_options") from error
 
