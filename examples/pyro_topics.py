@@ -20,7 +20,9 @@ import torch
 from pyro.nn import PyroModule
 from sklearn.decomposition import NMF
 
+from momus.plugins import critic_class
 from momus_adapters.pyro import PyroCritic, documents
+from shared import GENERATED, REAL, corpus, figure, options, run
 
 
 class Topics(PyroModule):
@@ -87,10 +89,10 @@ class PyroTopics(PyroCritic):
     question = "Do topics go together as they do in real documents?"
 
 
-def critic(topics: int, words: dict[str, object] | None = None, **options: object) -> PyroTopics:
+def critic(topics: int, words: dict[str, Any] | None = None, **settings: Any) -> PyroTopics:
     """Make the critic, unfitted."""
     own = {"topics": topics}
-    given = {"steps": 1500, "batch": 128, "rate": 0.02, "decay": 0.1, "draws": 64, **options}
+    given = {"steps": 1500, "batch": 128, "rate": 0.02, "decay": 0.1, "draws": 64, **settings}
     return PyroTopics(
         model="pyro_topics:Topics",
         guide="pyro_topics:Guide",
@@ -99,3 +101,61 @@ def critic(topics: int, words: dict[str, object] | None = None, **options: objec
         feature_options=words,
         **given,
     )
+
+
+def main(argv: Sequence[str] | None = None) -> momus.Comparison:
+    """Fit both critics, compare, print and draw."""
+    chosen = options(
+        __doc__,
+        argv,
+        topics={"type": int, "default": 8},
+        steps={"type": int, "default": 1500},
+        permutations={"type": int, "default": 999},
+    )
+    pyro_critic = critic(chosen.topics, {"most_words": 1500}, steps=chosen.steps, seed=chosen.seed)
+    own = critic_class("topics")(topics=chosen.topics, language="", most_words=1500, seed=chosen.seed)
+    comparison = momus.compare(
+        corpus("real.jsonl.gz", "real"),
+        {"ancestral": corpus("generated-ancestral.jsonl.gz", "ancestral")},
+        fit=corpus("fit.jsonl.gz", "fit"),
+        critics=[pyro_critic, own],
+        seed=chosen.seed,
+        permutations=chosen.permutations,
+        device="cpu",
+    )
+    print(comparison)
+    comparison.frame().to_csv(chosen.out / "verdicts.csv", index=False)
+    pyro_critic.save(chosen.out / "pyro-topics")
+    lines = [f"{i + 1},{' '.join(words)}" for i, words in enumerate(top_words(pyro_critic))]
+    (chosen.out / "topics.csv").write_text("topic,words\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    print("\n".join(lines))
+    draw(comparison, chosen.out / "latent-nll.svg")
+    return comparison
+
+
+def top_words(fitted: PyroCritic, count: int = 8) -> list[list[str]]:
+    """The most probable words of each topic."""
+    logits = fitted.weights_.arrays()["model/logits"]
+    return [[fitted.features_.words_[i] for i in np.argsort(-row)[:count]] for row in logits]
+
+
+def draw(comparison: momus.Comparison, path: Path) -> None:
+    """Latent NLL of each document under both critics, and how they are correlated."""
+    axes, write = figure(path, width=5.0, height=4.2)
+    for name, colour in (("real", REAL), ("ancestral", GENERATED)):
+        a, b = (comparison.scores[c, name] for c in ("topics", "pyro-topics"))
+        both = a.scored & b.scored
+        r = np.corrcoef(a.nll[both], b.nll[both])[0, 1]
+        half = 1.96 / np.sqrt(both.sum() - 3)
+        low, high = np.tanh(np.arctanh(r) - half), np.tanh(np.arctanh(r) + half)
+        label = f"{name}: r = {r:.2f} ({low:.2f} to {high:.2f}), n = {both.sum()}"
+        print(f"Latent NLL under both critics, {label}")
+        axes.plot(a.nll[both], b.nll[both], ".", ms=3, color=colour, label=label)
+    axes.set_xlabel("critic of topics, variational EM (nats)")
+    axes.set_ylabel("Pyro program, SVI (nats)")
+    axes.legend(frameon=False, fontsize=7)
+    write()
+
+
+if __name__ == "__main__":
+    run(main)

@@ -8,6 +8,7 @@ import torch
 
 from momus import Corpus
 from momus.conformance import check_critic
+from momus.conformance.corpora import documents
 from momus.errors import UsageError
 from momus_adapters.classes import DocumentClasses, SectionClasses
 from momus_adapters.transformers_classifier import TokenClasses, TransformersClassifier
@@ -92,7 +93,7 @@ def test_conformance(of_texts, of_tokens, checks):
         DocumentClasses(classifier=named, classifier_options=options),
         TokenClasses(model=of_tokens, precision="float64", longest=16),
     ):
-        report = check_critic(critic, checks=checks)
+        report = check_critic(critic, documents(40), checks=checks)
         assert not report.counts.get("failed"), str(report)
 
 
