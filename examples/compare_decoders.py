@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import momus
 from shared import DECODERS, GENERATED, OTHER, REAL, corpus, figure, options, run
+
+import momus
 
 CRITICS = ("sections", "length", "unigram", "rank-frequency", "stopword-share")
 

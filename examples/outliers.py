@@ -5,7 +5,7 @@
 Fits the critic of section order on real documentation, scores real and generated documents, and lists those that it
 finds least likely, with the transitions that it marks. Writes ``outliers.csv`` (every document with its Latent NLL a
 state), ``outliers.svg`` (how both sides are distributed, with the threshold that 5 % of real documents exceed) and
-``explained.txt``. Prints what share of generated documents lies above the threshold, with an interval. Half a minute.
+``explained.txt``. Prints what share of generated documents lies above the threshold, with an interval. A few seconds.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
+from shared import GENERATED, REAL, corpus, figure, options, run
 
 from momus.critic import Critic
 from momus.plugins import critic_class
 from momus.results import find_outliers
 from momus.scores import Scores
-from shared import GENERATED, REAL, corpus, figure, options, run
 
 
 def main(argv: Sequence[str] | None = None) -> pd.DataFrame:

@@ -7,7 +7,7 @@ z is the sequence of a passage's paragraphs, each of which either opens with a q
 latent can be read off the text. The class below is all that is needed: Latent NLL and Latent PPL, tests, outliers,
 saving and the report come from the base class. The example first holds it to the conformance suite, then compares
 passages of six novels with continuations by a small language model. Prints both; writes ``turns.svg`` (transition
-probabilities of both sides, with how many transitions they rest on) and ``verdicts.csv``. Under a minute.
+probabilities of both sides, with how many transitions they rest on) and ``verdicts.csv``. A few seconds.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+from shared import DECODERS, corpus, figure, options, run
 
 import momus
 from momus.conformance import check_critic
@@ -25,7 +26,6 @@ from momus.conformance.corpora import documents
 from momus.evidence import Evidence, Heatmap
 from momus.rows import Rows
 from momus.summary import Pooled
-from shared import DECODERS, corpus, figure, options, run
 
 STATES = ("narration", "speech", "start or end")
 SPEECH = re.compile(r"""\s*["“‘']""")
