@@ -10,13 +10,13 @@ agree. Under a minute on one core.
 The model is that of Blei & Lafferty (2007): η ~ N(μ, Σ), words ~ Categorical(softmax([η, 0]) φ), words summed out given
 η. The guide is a normal distribution with a full covariance, which a network computes from the counts of words.
 
-How far they agree was measured. On simulated documents (4 topics, 80 words, 1,000 documents of 150 words; 4 seeds) Latent
-NLL of 300 held-out documents is 4 to 7 % higher in Pyro on three seeds and 22 % on the one where Σ is smallest; under
-the exact posterior of the Pyro model (``expectation="importance"``) the two are correlated over documents by 0.98 to
-0.99. Latent NLL of η itself under the true parameters lies between them: 1.5 to 7 % above the critic of topics, 3 to
-13 % below Pyro. On the documentation, where topics are all or none, so that documents do not bound Σ, the means over 340
+How far they agree was measured. On simulated documents (4 topics, 80 words, 1,000 documents of 150 words; 4 seeds)
+Latent NLL of 300 held-out documents is 4 to 7 % higher in Pyro on three seeds, and 22 % on the one where Σ is smallest;
+under the exact posterior of the Pyro model (``expectation="importance"``) the two are correlated over documents by 0.98
+to 0.99. That of η itself under the true parameters lies between: the critic of topics is 1.5 to 7 % below it, Pyro 3 to
+13 % above. On the documentation, where topics are all or none, so that documents do not bound Σ, the means over 340
 documents are 2 % apart (19.0 and 19.4 nats with 8 topics), but the two find other topics, and documents rank otherwise
-(correlation 0.09): a Latent NLL of topics is one of *these* topics.
+(correlation 0.09, n = 340): a Latent NLL of topics is one of *these* topics.
 """
 
 from __future__ import annotations

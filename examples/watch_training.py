@@ -6,7 +6,8 @@ Trains a transformer of letters (two layers, random start) on passages of the no
 two critics look at 24 samples of it every so many steps: do samples use words as the novels do (``unigram``), and does
 the length of words keep its distribution (``word-length``)? Numbers go through the trainer's logs into ``history.csv``;
 ``training.svg`` shows generated − real over steps with 95 % bootstrap intervals over samples: of the total variation
-distance between words (its excess over what chance gives), and of Latent NLL. Needs ``pip install '.[train]'``. About a minute and a half on one core.
+distance between words (its excess over what chance gives), and of Latent NLL. Needs ``pip install '.[train]'``.
+About a minute and a half on one core.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from momus.corpus import Corpus
 from momus.critic import Critic
-from momus.errors import FittingError, UsageError
+from momus.errors import FittingError, StoreError, UsageError
 from momus.evidence import Evidence, Table
 from momus.fitted import Fitted
 from momus.rows import Rows, group_sums
@@ -181,6 +181,11 @@ class DocumentClasses(ClassChain):
         if isinstance(found, str):
             if not found:
                 raise UsageError(f"critic {self.name!r} has no classifier", hint="give an object with predict_proba")
+            if self.is_fitted and self.classifier_options:  # read from a folder, which must not say what to call how
+                raise StoreError(
+                    f"the folder holds no classifier, and {found!r} is not called with options from a folder",
+                    hint="fit it again, or name a callable without options",
+                )
             found = resolve(found, "classifier")(**(self.classifier_options or {}))
         for wanted in ("predict_proba", "classes_"):
             if not hasattr(found, wanted):
@@ -244,12 +249,16 @@ class DocumentClasses(ClassChain):
         if isinstance(live, Fitted):
             if not isinstance(self.classifier, str):
                 params |= {"classifier": name_of(type(live), "classifier"), "classifier_options": live.params()}
-        elif not isinstance(self.classifier, str) or type(live).__module__.startswith(PACKAGE):
+        elif not isinstance(self.classifier, str) or self.classifier_options or _of_sklearn(live):
             params["classifier"] = self.classifier if isinstance(self.classifier, str) else ""
             state["estimator_"] = Estimator.of(live)
         named = type(self)(**params)
         vars(named).update(state)
         super(DocumentClasses, named).save(folder)
+
+
+def _of_sklearn(classifier: Any) -> bool:
+    return type(classifier).__module__.startswith(PACKAGE)
 
 
 class SectionClasses(DocumentClasses):

@@ -1,5 +1,6 @@
 """Classifiers, mixtures and principal components as critics, against scikit-learn's own numbers and simulation."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -115,6 +116,18 @@ def test_trees_are_scored_and_refused_by_saving(tmp_path):
     assert critic.score(Corpus.from_texts(texts)).n_scored == 60
     with pytest.raises(StoreError, match="cannot be saved without pickle"):
         critic.save(tmp_path)
+
+
+def test_a_folder_cannot_have_a_function_called_with_options(classifier, tmp_path):
+    critic = DocumentClasses(classifier=classifier).fit(Corpus.from_texts(["ape bear", "red"] * 5))
+    critic.save(tmp_path)
+    path = tmp_path / "critic.json"
+    content = json.loads(path.read_text())
+    del content["state"]["estimator_"]
+    content["params"] |= {"classifier": "numpy:load", "classifier_options": {"file": "x.npy", "allow_pickle": True}}
+    path.write_text(json.dumps(content))
+    with pytest.raises(StoreError, match="not called with options"):
+        DocumentClasses.load(tmp_path).score(Corpus.from_texts(["ape"]))
 
 
 def test_a_folder_cannot_name_another_class(classifier, tmp_path):

@@ -23,7 +23,7 @@ def run(name, out, *more):
 
 
 def test_compare_decoders(tmp_path):
-    found = run("compare_decoders", tmp_path, "--most", 60, "--permutations", 99)
+    found = run("compare_decoders", tmp_path, "--most", 40, "--permutations", 99)
     assert {v.critic for v in found.verdicts} == set(importlib.import_module("compare_decoders").CRITICS)
     assert (tmp_path / "effects.svg").read_text().lstrip().startswith("<?xml")
     assert (tmp_path / "run" / "report.html").exists()
