@@ -14,7 +14,7 @@ def letters(corpus):
 
 def word_lengths(corpus):
     """Mean length of words, sentence by sentence."""
-    documents = [[np.mean([len(w) for w in s.split()]) for s in d.text.split(".") if s.split()][:50] for d in corpus]
+    documents = [[np.mean([len(w) for w in s.split()]) for s in d.text.split(".") if s.split()][:15] for d in corpus]
     return np.array([v for row in documents for v in row]).reshape(-1, 1), [len(row) for row in documents]
 
 

@@ -162,7 +162,7 @@ def test_global_latents_stay_at_their_means(conjugate):
     "critic",
     [
         PyroCritic(
-            model=named("normal_model"), guide=named("normal_guide"), features=named("log_characters"), steps=200
+            model=named("normal_model"), guide=named("normal_guide"), features=named("log_characters"), steps=80
         ),
         PyroCritic(model=named("BagModel"), guide=named("BagGuide"), steps=60, draws=4, seed=2),
     ],
@@ -198,6 +198,20 @@ def test_saving_wants_names(tmp_path, conjugate):
     closed.fit(texts)
     with pytest.raises(StoreError, match=r"guide .*<lambda>.* cannot be saved"):
         closed.save(tmp_path / "closed")
+
+
+def test_progress_is_reported_and_the_seed_counts(conjugate):
+    from momus.progress import Silent, Timed, reporting
+
+    timed = Timed(Silent())
+    with reporting(timed):
+        first = fixed(draws=4, seed=0).fit(of_numbers(conjugate[:30]))
+    assert "SVI" in timed.seconds
+    a, b = (
+        c.score(of_numbers(conjugate[:30])) for c in (first, fixed(draws=4, seed=1).fit(of_numbers(conjugate[:30])))
+    )
+    assert (a.nll != b.nll).all()
+    assert abs((a.nll - b.nll) / np.hypot(a.errors, b.errors)).mean() < 4
 
 
 def test_a_comparison_takes_it(conjugate):

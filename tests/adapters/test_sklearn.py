@@ -84,6 +84,19 @@ def test_section_classes_find_another_order(classifier, tmp_path):
     assert SectionClasses.load(tmp_path).score(held).nll == pytest.approx(scores.nll)
 
 
+def test_a_run_with_a_live_classifier_is_written(classifier, tmp_path):
+    rng = np.random.default_rng(3)
+    real, fit = sectioned(rng, 40, ["abc", "abcc"]), sectioned(rng, 60, ["abc", "abcc"])
+    generated = {"mixed": sectioned(rng, 40, ["cab"])}
+    options = {"fit": fit, "critics": [SectionClasses(classifier=classifier)], "permutations": 99, "resamples": 99}
+    found = momus.compare(real, generated, out=tmp_path / "run", **options)
+    assert "Pipeline at 0x" in found.signature["critics"][0]["params"]["classifier"]
+    again = SectionClasses.load(tmp_path / "run" / "critics" / "section-classes").score(real)
+    (verdict,) = [v for v in found.verdicts if v.headline]
+    assert again.latent_ppl == pytest.approx(verdict.real_value)
+    assert "Pipeline at 0x" in (tmp_path / "run" / "report.html").read_text()
+
+
 def _firsts(corpus):
     return np.cumsum(corpus.section_counts) - corpus.section_counts
 
