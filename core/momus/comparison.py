@@ -351,7 +351,7 @@ def _result(
         axis=critic.axis,
         question=critic.question,
         fitted_on=critic.fitted_on_,
-        params=critic.params(),
+        params=critic.plain_params(),
         verdicts=verdicts,
         evidence=evidence,
         outliers=outliers,
@@ -365,7 +365,7 @@ def _critic_signature(critic: Critic[Any], texts: _Texts, settings: Settings) ->
     return {
         "version": __version__,
         "critic": critic.name,
-        "params": critic.params(),
+        "params": critic.plain_params(),
         "fit": texts.fit.fingerprint,
         "real": texts.real.fingerprint,
         "generated": {c.name: c.fingerprint for c in texts.generated},

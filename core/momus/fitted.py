@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from typing import Any, Self
 
 from momus.errors import NotFittedError, UsageError
@@ -51,6 +52,21 @@ class Fitted:
         """Parameters as given to the constructor."""
         return {name: getattr(self, name) for name in self.parameter_names()}
 
+    def plain_params(self) -> dict[str, Any]:
+        """Parameters as JSON can hold them; an object is named by its class and its place in memory.
+
+        The place keeps two objects of one class apart, so that no earlier run is taken for one with this object.
+
+        >>> class Reader(Fitted):
+        ...     def __init__(self, *, read: object = None, times: int = 1) -> None:
+        ...         self.read = read
+        ...         self.times = times
+        >>> plain = Reader(read=print).plain_params()
+        >>> plain["times"], plain["read"].startswith("<builtins.print at 0x")
+        (1, True)
+        """
+        return {name: _plain(value) for name, value in self.params().items()}
+
     def state(self) -> dict[str, Any]:
         """Fitted attributes."""
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
@@ -77,3 +93,12 @@ class Fitted:
     def __repr__(self) -> str:
         inner = ", ".join(f"{k}={v!r}" for k, v in self.params().items())
         return f"{type(self).__name__}({inner})"
+
+
+def _plain(value: Any) -> Any:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        kind = value if hasattr(value, "__qualname__") else type(value)
+        return f"<{kind.__module__}.{kind.__qualname__} at {id(value):#x}>"
+    return value

@@ -1,0 +1,347 @@
+"""Any Pyro program with latents of each document, as a critic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from momus.corpus import Corpus
+from momus.critic import Critic
+from momus.errors import FittingError, UsageError
+from momus.evidence import Evidence, Table
+from momus.fitted import Fitted
+from momus.inference import Statistic, mean
+from momus.latents import Draws
+from momus.rows import Rows
+from momus.scores import LogPrior
+from momus.summary import Pooled
+from momus.tokens import Tokenizer
+from momus_adapters.features import BAG, Features, fit_features, make_features, rows_of, unscored_of
+from momus_adapters.names import name_of
+from momus_adapters.pyro.expectation import Draw, Sampler
+from momus_adapters.pyro.programs import Programs, arrays_of, numerics, tensors_of
+from momus_adapters.pyro.training import global_values, nesting_of, train
+from momus_adapters.tensors import Tensors
+
+Floats = NDArray[np.float64]
+Program = str | Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class PyroDraws(Draws):
+    """Draws from the guide, flattened to (n, S, d), with what the model says of each document.
+
+    Attributes
+    ----------
+    sites
+        float array (n, L): E log P_c of each latent site, in nats; they sum to log P_c(z).
+    errors
+        float array (n,): Monte-Carlo standard errors of the sum (0 where the expectation is exact).
+    entropies
+        float array (n,): − E log q(z | x).
+    effective
+        float array (n,): effective number of draws, S without weights.
+    """
+
+    sites: Floats
+    errors: Floats
+    entropies: Floats
+    effective: Floats
+
+
+class PyroCritic(Critic[PyroDraws]):
+    """z is what a Pyro model samples for a document without observing it; P_c its prior there, the guide its posterior.
+
+    The contract: ``model(x, size)`` and ``guide(x, size)`` take the rows of a batch of documents, a float tensor
+    (B, …), and the number ``size`` of documents that the batch stands for. Both open one plate over documents, with
+    ``momus_adapters.pyro.documents(x, size)``; what is sampled in it belongs to a document (numbers, vectors, discrete
+    values, further plates within the document), and the guide has a site for each such latent of the model. The guide
+    computes its posterior from ``x`` (an amortised or exact one), so that it can read any document. Sites with
+    ``infer={"enumerate": "parallel"}`` in the guide are summed over exactly; the others are drawn S times.
+
+    Latents outside of the plate are no part of z: they stay at their posterior means (taken on the unconstrained
+    scale) when documents are scored. A class (of torch.nn.Module or PyroModule) is constructed anew for each fit, as
+    ``cls(**options)``, with ``shape`` (that of a row) and ``rows`` (those of the real text, to start from; none when it
+    is loaded) if its constructor takes them; networks belong into such classes, never at the top of a module, where two
+    critics would share them. Parameters of both programs lie in a store of their own.
+
+    Draws are made by keys from a hash of a document's text, so that a score hangs on neither batch nor order. For
+    families without a rule (see `momus_adapters.pyro.keyed`; there are rules for the normal family, gamma, beta,
+    Dirichlet, categorical, Bernoulli and whatever has an inverse distribution function), the guide runs on one
+    document at a time under a generator that its hash seeds: right, but B times the calls.
+
+    Parameters
+    ----------
+    model, guide
+        ``"package.module:name"``, or the function or class itself. Only what has a name can be saved, and loading a
+        critic imports the modules that it names.
+    features
+        From documents to rows: a callable from a `Corpus` to an array (n, …), its name, or a class of `Fitted` with
+        ``fit(corpus)``; default: counts of words, see `momus_adapters.features.BagOfWords`.
+    model_options, guide_options, feature_options
+        Plain keyword arguments.
+    plate
+        Name of the plate over documents.
+    expectation
+        ``guide``: under the guide; ``importance``: under P_c(z | x) itself, by self-normalised importance sampling
+        with the guide as proposal (for guides that draw all sites).
+    draws
+        S.
+    steps, batch, rate, decay, particles
+        Of SVI: steps, documents a step, learning rate of ADAM, its decay over all steps, draws a step.
+    precision
+        ``float64`` or ``float32``: the default type of tensors while the programs run.
+    seed
+        Seeds the order of documents, SVI, and the draws.
+
+    Examples
+    --------
+    Give a critic of your own its name by a subclass:
+
+    >>> import numpy as np, pyro, pyro.distributions as dist, torch
+    >>> from momus import Corpus
+    >>> from momus_adapters.pyro import documents
+    >>> def lengths(corpus):
+    ...     return np.log(corpus.characters)[:, None]
+    >>> def model(x, size):
+    ...     mu = pyro.param("mu", torch.tensor(0.0))
+    ...     with documents(x, size):
+    ...         z = pyro.sample("z", dist.Normal(mu, 1.0))
+    ...         pyro.sample("x", dist.Normal(z, 0.5), obs=x[:, 0])
+    >>> def guide(x, size):
+    ...     mean = 0.2 * pyro.param("mu", torch.tensor(0.0)) + 0.8 * x[:, 0]  # the exact posterior
+    ...     with documents(x, size):
+    ...         pyro.sample("z", dist.Normal(mean, 0.2 ** 0.5))
+    >>> class LogLength(PyroCritic):
+    ...     name, axis = "log-length", "length of documents"
+    >>> critic = LogLength(model=model, guide=guide, features=lengths, steps=300, rate=0.1)
+    >>> critic = critic.fit(Corpus.from_texts(["a" * 100, "b" * 400] * 20))
+    >>> bool(abs(critic.parameters_.arrays()["mu"] - np.log(200)) < 0.1)
+    True
+    """
+
+    name = "pyro"
+    axis = "latents of a Pyro program"
+    question = "Are the latents of a Pyro program as likely under its prior as those of real text?"
+    uses_device = True
+
+    def __init__(
+        self,
+        *,
+        model: Program,
+        guide: Program,
+        features: Features = BAG,
+        model_options: dict[str, Any] | None = None,
+        guide_options: dict[str, Any] | None = None,
+        feature_options: dict[str, Any] | None = None,
+        plate: str = "documents",
+        expectation: str = "guide",
+        draws: int = 32,
+        steps: int = 2000,
+        batch: int = 64,
+        rate: float = 0.01,
+        decay: float = 0.1,
+        particles: int = 1,
+        precision: str = "float64",
+        seed: int = 0,
+    ) -> None:
+        self.model = model
+        self.guide = guide
+        self.features = features
+        self.model_options = model_options
+        self.guide_options = guide_options
+        self.feature_options = feature_options
+        self.plate = plate
+        self.expectation = expectation
+        self.draws = draws
+        self.steps = steps
+        self.batch = batch
+        self.rate = rate
+        self.decay = decay
+        self.particles = particles
+        self.precision = precision
+        self.seed = seed
+
+    @property
+    def tokenizer(self) -> Tokenizer | None:
+        """The tokenizer of the features, once there are any."""
+        return getattr(self._reader(), "tokenizer", None) if self.is_fitted else None
+
+    def component(self, attribute: str) -> Fitted:
+        """Make the unfitted part: features, or kept arrays."""
+        if attribute in ("parameters_", "weights_", "globals_"):
+            return Tensors()
+        if attribute == "features_":
+            return make_features(self.features, self.feature_options)  # type: ignore[return-value]
+        return super().component(attribute)
+
+    def _reader(self) -> Callable[[Corpus], Any]:
+        kept = getattr(self, "features_", None)
+        return kept if kept is not None else make_features(self.features, self.feature_options)
+
+    def _check(self) -> None:
+        if self.expectation not in ("guide", "importance"):
+            raise UsageError(f"expectation is {self.expectation!r}", hint="choose one of guide, importance")
+        for name in ("draws", "steps", "batch", "particles"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}", hint="give at least 1")
+
+    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+        """Fit features, then model and guide by SVI.
+
+        Raises
+        ------
+        UsageError
+            A program cannot be found or run, or does not keep the contract.
+        FittingError
+            There are no usable documents, or the ELBO is lost.
+        """
+        self._check()
+        features = make_features(self.features, self.feature_options)
+        fit_features(features, real)
+        if isinstance(features, Fitted):
+            self.features_: Any = features
+        rows = rows_of(features, _usable(features, real))
+        self.shape_ = list(rows.shape[1:])
+        with numerics(self.precision, self.device):
+            torch.manual_seed(self.seed)
+            programs = self._made(rows)
+            x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
+            self.plates_ = nesting_of(programs, x)
+            settings = (self.steps, self.batch, self.rate, self.decay, self.particles, self.seed)
+            self.curve_ = train(programs, x, *settings)
+            self.globals_ = Tensors.of(arrays_of(global_values(programs, x, self.plate)))
+            self._keep(programs)
+        with numerics(self.precision, self.device):
+            sampler = self._sampler()
+            self.sites_ = list(sampler.draw(x[:2], torch.arange(2, device=self.device), 1).sites)
+            self.exact_ = sampler.nothing_drawn(x)
+        if self.expectation == "importance" and self.exact_:
+            raise UsageError("expectation is 'importance', and the guide draws no site", hint="leave it at 'guide'")
+        return self
+
+    def _made(self, rows: Floats | None = None) -> Programs:
+        options = (self.model_options, self.guide_options)
+        return Programs.made(self.model, self.guide, options, np.zeros((0, *self.shape_)) if rows is None else rows)
+
+    def _keep(self, programs: Programs) -> None:
+        import pyro
+
+        store = pyro.get_param_store()
+        programs.check_networks(list(store))
+        self.parameters_ = Tensors.of(arrays_of(dict(store.items())))
+        self.weights_ = Tensors.of(programs.weights())
+
+    def _sampler(self) -> Sampler:
+        programs = self._made()
+        programs.restore(self.weights_.arrays())
+        parameters, fixed = (tensors_of(p.arrays(), self.device) for p in (self.parameters_, self.globals_))
+        return Sampler(programs, parameters, fixed, self.plate, self.seed, self.plates_)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents that have no features, by the features' own reasons."""
+        return unscored_of(self._reader(), batch)
+
+    def project(self, batch: Corpus) -> PyroDraws:
+        """Draw from the guide, S times for each document, and score the draws under the model."""
+        rows = rows_of(self._reader(), batch)
+        keys = torch.from_numpy(batch.hashes.astype(np.uint64).view(np.int64).copy())
+        count = 1 if self.exact_ else self.draws
+        with torch.no_grad(), numerics(self.precision, self.device):
+            sampler = self._sampler()
+            x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
+            drawn = sampler.draw(x, keys.to(self.device), count)
+            return _averaged(drawn, count, self.sites_, self.expectation == "importance")
+
+    def log_prior(self, latents: PyroDraws) -> LogPrior:
+        """E log P_c(z), with its Monte-Carlo standard error."""
+        total = latents.sites.sum(axis=1)
+        errors = None if self.exact_ else latents.errors
+        return LogPrior(total, np.ones(len(total), dtype=np.int64), None, errors)
+
+    def entropy(self, latents: PyroDraws) -> Floats:
+        """Entropy of the guide, by its own draws."""
+        return latents.entropies
+
+    def rows(self, latents: PyroDraws) -> Mapping[str, Rows]:
+        """What each latent site brings to Latent NLL."""
+        ones = np.ones(len(latents))
+        return {f"site_{n}": np.column_stack([-latents.sites[:, i], ones]) for i, n in enumerate(self.sites_)}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Latent NLL of each site, where there are several."""
+        several = self.sites_ if len(self.sites_) > 1 else []
+        return tuple(Statistic(f"nll_{n}", f"site_{n}", "value", mean, effect="hedges_g") for n in several)
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Latent NLL of each site, real beside generated."""
+        means = [{k: float(a[0] / a[1]) if a[1] else 0.0 for k, a in s.arrays.items()} for s in (real, generated)]
+        rows = [(n, a := means[0][f"site_{n}"], b := means[1][f"site_{n}"], b - a) for n in self.sites_]
+        rows.sort(key=lambda row: -abs(row[3]))
+        title = "Latent NLL of each sample site, nats a document"
+        note = f"Over {real.documents:,} real and {generated.documents:,} generated documents; sites by difference."
+        return [Table("pyro-sites", title, ("site", "real", "generated", "difference"), rows, note=note)]
+
+    def notes(self) -> list[str]:
+        """How the fit went, and how expectations were taken."""
+        last = self.curve_[-max(1, len(self.curve_) // 10) :]
+        spread = last.std(ddof=1) / np.sqrt(len(last)) if len(last) > 1 else float("nan")
+        how = "exactly" if self.exact_ else f"by {self.draws} draws a document ({self.expectation})"
+        return [
+            f"ELBO {last.mean():.4g} ± {spread:.2g} nats a document, over the last {len(last):,} of "
+            f"{len(self.curve_):,} steps; {sum(v.size for v in self.parameters_.arrays().values()):,} parameters; "
+            f"expectations {how}."
+        ]
+
+    def save(self, folder: str | Path) -> None:
+        """Write the critic; programs and features are kept by their names.
+
+        Raises
+        ------
+        StoreError
+            One of them has no name that leads to it: a lambda, or a function inside of a function.
+        """
+        self.check_fitted()
+        names = {role: name_of(getattr(self, role), role) for role in ("model", "guide", "features")}
+        named = type(self)(**{**self.params(), **names})
+        vars(named).update(self.state())
+        super(PyroCritic, named).save(folder)
+
+
+def _usable(features: Callable[[Corpus], Any], real: Corpus) -> Corpus:
+    kept = [i for i, r in enumerate(unscored_of(features, real)) if r is None]
+    if len(kept) < 2:
+        raise FittingError(
+            f"{len(kept)} of {len(real)} documents of {real.name!r} have features", hint="give more real text"
+        )
+    return real.take(kept)
+
+
+def _averaged(drawn: Draw, count: int, names: list[str], weighted: bool) -> PyroDraws:
+    """Average the draws of each document, with equal weights or with those of importance sampling."""
+
+    def host(value: torch.Tensor) -> Floats:
+        rows = np.asarray(value.double().cpu().numpy())
+        return rows.reshape(len(rows) // count, count, *rows.shape[1:])
+
+    sites = np.stack([host(drawn.sites[n]) for n in names], axis=2)
+    guide, data = host(drawn.guide), host(drawn.data)
+    total = sites.sum(axis=2)
+    log_weight = total + data - guide if weighted else np.zeros_like(total)
+    weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    weight /= weight.sum(axis=1, keepdims=True)
+    centre = (weight * total).sum(axis=1)
+    variance = (weight**2 * (total - centre[:, None]) ** 2).sum(axis=1)
+    return PyroDraws(
+        host(drawn.values),
+        sites=np.asarray((weight[:, :, None] * sites).sum(axis=1), dtype=np.float64),
+        errors=np.sqrt(variance * count / max(count - 1, 1)),
+        entropies=np.asarray(-guide.mean(axis=1), dtype=np.float64),
+        effective=1 / (weight**2).sum(axis=1),
+    )

@@ -1,0 +1,127 @@
+"""A critic of one's own: do speech and narration take turns as in the novels?
+
+    python examples/own_critic.py --out folder
+
+z is the sequence of a passage's paragraphs, each of which either opens with a quotation mark (speech) or does not
+(narration); P_c(z) is a Markov chain with start and end, smoothed by one half. The posterior is certain, since the
+latent can be read off the text. The class below is all that is needed: Latent NLL and Latent PPL, tests, outliers,
+saving and the report come from the base class. The example first holds it to the conformance suite, then compares
+passages of six novels with continuations by a small language model. Prints both; writes ``turns.svg`` (transition
+probabilities of both sides, with how many transitions they rest on) and ``verdicts.csv``. A few seconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from shared import DECODERS, corpus, figure, options, run
+
+import momus
+from momus.conformance import check_critic
+from momus.conformance.corpora import documents
+from momus.evidence import Evidence, Heatmap
+from momus.rows import Rows
+from momus.summary import Pooled
+
+STATES = ("narration", "speech", "start or end")
+SPEECH = re.compile(r"""\s*["“‘']""")
+
+
+class Turns(momus.Critic[momus.StateSequences]):
+    """z: speech or narration, paragraph by paragraph; P_c: a Markov chain with start and end."""
+
+    name = "turns"
+    axis = "turns of speech and narration"
+    question = "Do paragraphs of speech and of narration follow one another as in real text?"
+    sequence = True
+
+    def fit(self, real: momus.Corpus, validation: momus.Corpus | None = None) -> Self:
+        """Count transitions."""
+        counts = self.pairs(self.project(real)).sum(axis=0) + 0.5
+        self.log_move_ = np.log(counts / counts.sum(axis=1, keepdims=True))
+        return self
+
+    def project(self, batch: momus.Corpus) -> momus.StateSequences:
+        """Read the turns off the text."""
+        paragraphs = [[p for p in re.split(r"\n+", d.text) if p.strip()] for d in batch]
+        states = [int(bool(SPEECH.match(p))) for document in paragraphs for p in document]
+        offsets = np.concatenate([[0], np.cumsum([len(p) for p in paragraphs])])
+        return momus.StateSequences(np.array(states, dtype=np.int64), offsets)
+
+    def log_prior(self, latents: momus.StateSequences) -> momus.LogPrior:
+        """Sum over all transitions, the first and the last included."""
+        total = (self.pairs(latents) * self.log_move_).sum(axis=(1, 2))
+        return momus.LogPrior(total, latents.lengths + 1)
+
+    def pairs(self, latents: momus.StateSequences) -> np.ndarray:
+        """Transitions of each document, (n, 3, 3); state 2 is the start and the end."""
+        counts = np.zeros((len(latents), 3, 3))
+        for i, (a, b) in enumerate(zip(latents.offsets[:-1], latents.offsets[1:], strict=True)):
+            z = np.concatenate([[2], latents.states[a:b], [2]])
+            np.add.at(counts[i], (z[:-1], z[1:]), 1)
+        return counts
+
+    def rows(self, latents: momus.StateSequences) -> Mapping[str, Rows]:
+        """Transitions, so that they can be summed up and shown."""
+        return {"pairs": self.pairs(latents).reshape(len(latents), 9)}
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Difference of transition probabilities."""
+        a, b = (shares(s) for s in (real, generated))
+        title = "Transitions: generated − real"
+        return [Heatmap("turns", title, STATES, STATES, (b - a).tolist(), "difference of probabilities", limit=0.5)]
+
+
+def shares(summary: Pooled) -> np.ndarray:
+    """Transition probabilities of a summary; 0 where nothing was seen."""
+    counts = summary.arrays["pairs"].reshape(3, 3)
+    total = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+
+
+def main(argv: Sequence[str] | None = None) -> momus.Comparison:
+    """Check, compare and draw."""
+    chosen = options(
+        __doc__,
+        argv,
+        decoder={"default": DECODERS[0], "choices": DECODERS},
+        permutations={"type": int, "default": 1999},
+    )
+    print(str(check_critic(Turns(), documents(60))).splitlines()[0])
+    novels = corpus("prose.jsonl.gz", "novels")
+    fit, real = novels.split(0.5, chosen.seed, ("fit", "real"))
+    generated = corpus(f"generated-prose-{chosen.decoder}.jsonl.gz", "generated")
+    seed, permutations = chosen.seed, chosen.permutations
+    comparison = momus.compare(
+        real, {"generated": generated}, fit=fit, critics=[Turns()], seed=seed, permutations=permutations
+    )
+    print(comparison)
+    comparison.frame().to_csv(chosen.out / "verdicts.csv", index=False)
+    critic = Turns().fit(fit)
+    draw(chosen.out / "turns.svg", [critic.score(c).summary for c in (real, generated)])
+    return comparison
+
+
+def draw(path: Path, summaries: Sequence[object]) -> None:
+    """Draw transition probabilities of both sides."""
+    axes, write = figure(path, columns=2)
+    for ax, summary, title in zip(axes, summaries, ("real", "generated"), strict=True):
+        assert isinstance(summary, Pooled)
+        counts = summary.arrays["pairs"].reshape(3, 3)
+        ax.imshow(shares(summary), vmin=0, vmax=1, cmap="Blues")
+        for i, row in enumerate(shares(summary)):
+            for j, value in enumerate(row):
+                label = f"{value:.2f}\nn = {counts[i, j]:.0f}"
+                ax.annotate(label, (j, i), ha="center", va="center", fontsize=7, color="w" if value > 0.6 else "k")
+        ax.set_xticks(range(3), STATES, fontsize=7)
+        ax.set_yticks(range(3), STATES, fontsize=7)
+        ax.set_title(f"{title}, {summary.documents} passages", fontsize=9)
+    write()
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,60 @@
+"""What the examples share: their options, the demo's texts, and how figures are written."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+from momus import Corpus, read_corpus
+from momus.demo import demo_path
+from momus.errors import MomusError
+
+matplotlib.use("Agg")
+REAL, GENERATED, OTHER = "#0072B2", "#D55E00", "#009E73"
+DECODERS = ("ancestral", "nucleus", "nucleus-cool")
+
+
+def options(text: str | None, argv: Sequence[str] | None = None, **more: dict[str, Any]) -> argparse.Namespace:
+    """Read ``--out``, ``--seed`` and what the example adds; the folder is made."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True, help="folder for what the example writes")
+    parser.add_argument("--seed", type=int, default=0)
+    for name, settings in more.items():
+        parser.add_argument(f"--{name}", **settings)
+    chosen = parser.parse_args(argv)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    return chosen
+
+
+def corpus(file: str, name: str, most: int = 0) -> Corpus:
+    """Read a file of the demo; ``most`` documents of it, or all."""
+    whole = read_corpus(demo_path(file), name=name)
+    return whole.slice(0, most) if most else whole
+
+
+def run(main: Any) -> None:
+    """Run an example from the command line: an error of Momus says what to do, and is no traceback."""
+    try:
+        main()
+    except MomusError as error:
+        sys.exit(f"{error}")
+
+
+def figure(path: Path, width: float = 7.0, height: float = 3.6, columns: int = 1) -> Any:
+    """Make axes, and a function that writes them; returns (axes, write)."""
+    import matplotlib.pyplot as plt
+
+    drawn, axes = plt.subplots(1, columns, figsize=(width, height), layout="constrained")
+
+    def write() -> Path:
+        drawn.savefig(path)
+        plt.close(drawn)
+        print(f"figure: {path}")
+        return path
+
+    return axes, write

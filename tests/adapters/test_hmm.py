@@ -1,0 +1,128 @@
+"""Hidden Markov models as critics, against enumeration of all state sequences."""
+
+import sys
+from itertools import pairwise, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from momus import Corpus
+from momus.conformance import check_critic
+from momus.errors import StoreError, UsageError
+from momus_adapters.hmm import HMMCritic
+
+sys.path.insert(0, str(Path(__file__).parent))
+from observed import SYMBOLS, Enumerated, Toy, letters
+
+
+def texts(rng, n):
+    return Corpus.from_texts(["".join(rng.choice(list(SYMBOLS), rng.integers(2, 7))) for _ in range(n)])
+
+
+def expected(model, row):
+    """E log P(z) and marginals, by all sequences of states."""
+    log_start, log_move = np.log(model.startprob_), np.log(model.transmat_)
+    frames = model.log_emission(row[:, None])
+    prior, joint, marginals = [], [], np.zeros(frames.shape)
+    paths = list(product(range(len(log_start)), repeat=len(row)))
+    for z in paths:
+        prior.append(log_start[z[0]] + sum(log_move[a, b] for a, b in pairwise(z)))
+        joint.append(prior[-1] + sum(frames[m, k] for m, k in enumerate(z)))
+    weight = np.exp(np.array(joint) - np.max(joint))
+    weight /= weight.sum()
+    for z, w in zip(paths, weight, strict=True):
+        marginals[np.arange(len(row)), list(z)] += w
+    return float(weight @ np.array(prior)), marginals
+
+
+@pytest.mark.parametrize("kind", ["categorical", "normal", "frames"])
+def test_the_expectation_is_that_over_all_sequences(kind, tmp_path):
+    model = Enumerated(kind)
+    corpus = texts(np.random.default_rng(0), 12)
+    critic = HMMCritic(model=model, observations=letters).fit(corpus)
+    scores = critic.score(corpus)
+    for i, document in enumerate(corpus):
+        value, marginals = expected(model, np.array([SYMBOLS.index(c) for c in document.text], dtype=float))
+        assert -scores.nll[i] == pytest.approx(value)
+        z = critic.project(corpus.slice(i, i + 1))
+        assert z.marginals == pytest.approx(marginals)
+        assert z.pairs.sum() == pytest.approx(len(document.text) - 1)
+        assert scores.states[i] == len(document.text)
+    if kind == "frames":
+        assert "cannot be saved" in critic.notes()[0]
+        with pytest.raises(StoreError, match="emissions of Enumerated are not known"):
+            critic.save(tmp_path)
+        return
+    critic.save(tmp_path)
+    again = HMMCritic.load(tmp_path)
+    assert again.model == ""
+    assert again.score(corpus).nll == pytest.approx(scores.nll)
+
+
+def test_marginals_alone_are_taken_as_independent():
+    model = Enumerated("marginals")
+    corpus = texts(np.random.default_rng(1), 8)
+    critic = HMMCritic(model=model, observations=letters).fit(corpus)
+    assert "taken as independent" in critic.notes()[0]
+    scores = critic.score(corpus)
+    for i, document in enumerate(corpus):
+        p = expected(model, np.array([SYMBOLS.index(c) for c in document.text], dtype=float))[1]
+        truth = p[0] @ np.log(model.startprob_)
+        truth += sum(a @ np.log(model.transmat_) @ b for a, b in pairwise(p))
+        assert -scores.nll[i] == pytest.approx(truth)
+
+
+def test_emissions_that_give_another_posterior_are_not_believed():
+    model = Enumerated("categorical")
+    model.emissionprob_ = np.full_like(model.emissionprob_, 1 / len(SYMBOLS))
+    critic = HMMCritic(model=model, observations=letters).fit(texts(np.random.default_rng(2), 8))
+    assert critic.emission_ == ""
+
+
+def test_impossible_transitions_cost_nothing_where_they_do_not_happen():
+    model = Enumerated("categorical")
+    model.transmat_ = np.array([[0.5, 0.5], [0.0, 1.0]])
+    corpus = texts(np.random.default_rng(3), 8)
+    scores = HMMCritic(model=model, observations=letters).fit(corpus).score(corpus)
+    assert np.isfinite(scores.nll).all()
+
+
+def test_several_shapes_of_covariances():
+    x = np.random.default_rng(0).normal(size=(9, 2))
+    for covariances in (np.array([1.0, 2.0]), np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([np.eye(2), 2 * np.eye(2)])):
+        model = Toy(covariances)
+        critic = HMMCritic(model=model, observations=lambda c: (x, [4, 5]))
+        critic.fit(Corpus.from_texts(["a", "b"]))
+        assert critic.emission_ == "normal"
+        frames = np.stack([stats.multivariate_normal([0, 0], c * np.eye(2)).logpdf(x) for c in (1, 2)], axis=1)
+        assert critic._log_emissions(x) == pytest.approx(frames)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (object(), "no fitted hidden Markov model"),
+        (type("Wrong", (), {"startprob_": [0.5, 0.5], "transmat_": [[1.0]]})(), "no distributions over states"),
+        (type("Mute", (), {"startprob_": [1.0], "transmat_": [[1.0]]})(), "gives no posterior"),
+    ],
+)
+def test_errors_say_what_to_do(model, said):
+    with pytest.raises(UsageError, match=said) as caught:
+        _fit_and_score(model)
+    assert caught.value.hint
+
+
+def _fit_and_score(model):
+    critic = HMMCritic(model=model, observations=letters).fit(Corpus.from_texts(["ab", "ba"]))
+    return critic.score(Corpus.from_texts(["ab"]))
+
+
+def test_conformance():
+    """The model is an object, no plain parameter; all else holds."""
+    critic = HMMCritic(model=Enumerated("normal"), observations="observed:word_lengths")
+    reason = "the model is an object, and a saved critic holds its arrays instead"
+    expected_failures = {"parameters_are_plain": reason, "saved_critics_score_alike": reason}
+    report = check_critic(critic, expected_failures=expected_failures)
+    assert report.ok, str(report)

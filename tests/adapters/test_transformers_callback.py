@@ -1,0 +1,144 @@
+"""A real training run of a tiny language model with a critic looking on."""
+
+import string
+
+import numpy as np
+import pytest
+import torch
+
+from momus import Corpus
+from momus.critic import Critic
+from momus.errors import NotFittedError, UsageError
+from momus.judging import judge
+
+pytest.importorskip("accelerate", reason="the Trainer of transformers needs accelerate")
+from momus_adapters.transformers_callback import CriticCallback
+from momus_critics.length import Length
+from momus_critics.unigram import Unigram
+
+LETTERS = string.ascii_lowercase + " ."
+LINE = "the cat sat on the mat. "
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    vocabulary = {c: i for i, c in enumerate(["<pad>", "<unk>", *LETTERS])}
+    backend = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    backend.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    backend.decoder = decoders.Fuse()
+    return PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="<pad>", unk_token="<unk>")
+
+
+def network(tokenizer):
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    torch.manual_seed(0)
+    sizes = {"n_layer": 1, "n_head": 2, "n_embd": 32, "n_positions": 64}
+    ids = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
+    return GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), **sizes, **ids))
+
+
+def trained(tokenizer, folder, callback=None, attach=False, **options):
+    from transformers import Trainer, TrainingArguments
+
+    ids = tokenizer(LINE * 2)["input_ids"]
+    data = [{"input_ids": ids[i : i + 24], "labels": ids[i : i + 24]} for i in range(24)]
+    arguments = TrainingArguments(
+        str(folder),
+        max_steps=12,
+        per_device_train_batch_size=8,
+        learning_rate=3e-2,
+        report_to=[],
+        use_cpu=True,
+        disable_tqdm=True,
+        logging_steps=4,
+        save_strategy="no",
+        **options,
+    )
+    callbacks = [callback] if callback is not None and not attach else None
+    trainer = Trainer(network(tokenizer), arguments, train_dataset=data, eval_dataset=data[:4], callbacks=callbacks)
+    if attach:
+        callback.attach(trainer)
+    trainer.train()
+    return trainer
+
+
+def generator(tokenizer, n=24):
+    def generate(model, step):
+        start = tokenizer(["t"] * n, return_tensors="pt")["input_ids"]
+        ids = model.generate(start, max_new_tokens=30, do_sample=True, eos_token_id=None)
+        return tokenizer.batch_decode(ids)
+
+    return generate
+
+
+@pytest.fixture(scope="module")
+def real():
+    rng = np.random.default_rng(0)
+    return Corpus.from_texts([(LINE * 3)[k : k + 31] for k in rng.integers(0, 24, 60)], name="real")
+
+
+@pytest.fixture(scope="module")
+def critics(real):
+    fit = Corpus.from_texts([(LINE * 4)[k:60] for k in range(24)], name="fit")
+    return [Unigram().fit(fit), Length().fit(fit)]
+
+
+def test_training_is_watched_and_not_disturbed(tokenizer, critics, real, tmp_path):
+    callback = CriticCallback(critics, real, generator(tokenizer), every=4, start=True, permutations=99, resamples=99)
+    watched = trained(tokenizer, tmp_path / "a", callback)
+    alone = trained(tokenizer, tmp_path / "b")
+    for a, b in zip(watched.model.parameters(), alone.model.parameters(), strict=True):
+        assert torch.equal(a, b)
+    frame = callback.frame()
+    assert sorted(set(frame["step"])) == [0, 4, 8, 12]
+    assert set(frame["critic"]) == {"unigram", "length"}
+    assert (frame["n_real"] == 60).all()
+    assert (frame["n_generated"] + frame["unscored_generated"] == 24).all()
+    words = frame[(frame["critic"] == "unigram") & frame["statistic"].isin(["latent_nll", "latent_ppl"])]
+    assert words["difference"].iloc[-1] < words["difference"].iloc[0]  # it learns the words of the text
+    assert (words["low"] <= words["high"]).all()
+    logged = [row for row in watched.state.log_history if any(k.startswith("momus/unigram") for k in row)]
+    assert [row["step"] for row in logged] == [0, 4, 8, 12]
+    assert callback.save(tmp_path / "x" / "history.csv").read_text().startswith("step,epoch,critic,statistic")
+
+
+def test_numbers_are_those_of_a_comparison(tokenizer, critics, real):
+    texts = [LINE, "zzz zzz.", "cat cat"] * 5
+    callback = CriticCallback(critics, real, lambda model, step: texts, permutations=99, resamples=99, seed=3)
+    state = type("State", (), {"global_step": 7, "epoch": 0.5, "log_history": []})()
+    found = callback.look(network(tokenizer), state)
+    own = Corpus.from_texts(texts, name="step-7")
+    expected = [
+        v
+        for critic in critics
+        for v in judge(critic, critic.score(real), critic.score(own), permutations=99, resamples=99, seed=3)
+    ]
+    assert all(v in expected for v in found)
+    assert state.log_history[0]["step"] == 7
+
+
+def test_each_evaluation_and_the_trainers_own_log(tokenizer, critics, real, tmp_path):
+    callback = CriticCallback(critics[1:], real, generator(tokenizer, 6), permutations=99, resamples=99)
+    trainer = trained(tokenizer, tmp_path, callback, attach=True, eval_strategy="steps", eval_steps=6)
+    assert sorted(set(callback.frame()["step"])) == [6, 12]
+    names = {k for row in trainer.state.log_history for k in row}
+    assert {f"momus/length/latent_nll{end}" for end in ("", "/difference", "/low", "/high")} <= names
+
+
+def test_mistakes_are_named(tokenizer, critics, real):
+    assert issubclass(Unigram, Critic)
+    with pytest.raises(NotFittedError):
+        CriticCallback([Length()], real, lambda model, step: ["a"])
+    with pytest.raises(UsageError, match="every is -1"):
+        CriticCallback(critics, real, lambda model, step: ["a"], every=-1)
+    state = type("State", (), {"global_step": 1, "epoch": 0.0, "log_history": []})()
+    for wrong in ("text", [], [1]):
+        with pytest.raises(UsageError, match="at step 1"):
+            CriticCallback(critics, real, lambda model, step, w=wrong: w).look(network(tokenizer), state)
+    fit = Corpus.from_texts([(LINE * 4)[k:60] for k in range(24)])
+    with pytest.warns(UserWarning, match="was fitted on 24 of 24"):
+        CriticCallback(critics[1:], fit, lambda model, step: ["a b", "c"]).look(network(tokenizer), state)
