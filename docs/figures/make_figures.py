@@ -65,7 +65,7 @@ def measure(critic: str) -> dict[str, Any]:
         {texts.name: texts.generated},
         fit=texts.fit,
         critics=[critic],
-        config=CONFIG,
+        config={**CONFIG, **texts.config},
         seed=0,
         device="cpu",
     )

@@ -8,9 +8,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ class Texts:
     name: str
     generated: Corpus
     about: str
+    config: dict[str, Any] = field(default_factory=dict)
 
 
 def data() -> Path:
@@ -120,6 +122,48 @@ def long_text() -> Texts:
     return Texts(fit, real, "stories", made, about)
 
 
+def parsed() -> Texts:
+    """Documentation as above, with a treebank of dependency parses of the text to fit on."""
+    from momus_adapters.treebank import write_treebank
+
+    texts = docstrings()
+    path = Path(tempfile.mkdtemp()) / "parsed.mrg"
+    n = write_treebank([d.text for d in texts.fit], path)
+    about = f"{texts.about}; the treebank: {n:,} dependency parses of the text to fit on"
+    return Texts(texts.fit, texts.real, texts.name, texts.generated, about, {"pcfg": {"treebank": str(path)}})
+
+
+def artificial() -> Texts:
+    """Samples of a trigram model of novels, and of a bigram model that was fitted on 400 of them."""
+    from momus.kneser_ney import KneserNey
+    from momus.sequences import Decoding, document_seed, sample
+    from momus.sequences.ngram_text import NGramText
+    from momus.tokens import get_tokenizer
+
+    split = get_tokenizer("whitespace", lower=False)
+    folder, scorers = Path(tempfile.mkdtemp()), {}
+
+    def model(texts: list[str], order: int, name: str) -> NGramText:
+        corpus = Corpus.from_texts([" ".join(t.split()) for t in texts if t.split()])
+        table = corpus.tokens(split)
+        path = folder / f"{name}.arpa"
+        KneserNey(order=order).fit(table.ids, table.offsets, table.vocabulary).write_arpa(path)
+        scorers[name] = {"scorer": "kenlm", "path": str(path)}
+        return NGramText(order, split, unknown=False).fit_corpus(corpus)
+
+    def drawn(of: NGramText, first: int, n: int) -> list[str]:
+        seeds = [document_seed(0, first + i) for i in range(n)]
+        return of.decode(sample(of, None, Decoding(longest=60), seeds).sequences)
+
+    lines_of = [s for d in novels().fit for s in d.text.split(". ") if 3 <= s.count(" ") < 40]
+    language = model(lines_of, 3, "language")
+    fit, real = drawn(language, 0, 400), drawn(language, 400, 400)
+    made = drawn(model(fit, 2, "model"), 10_000, 400)
+    about = "samples of a trigram model of Jane Austen's sentences, and of a bigram model fitted on 400 of them"
+    corpora = [Corpus.from_texts(t, name=n) for t, n in ((fit, "fit"), (real, "real"), (made, "bigram"))]
+    return Texts(corpora[0], corpora[1], "bigram", corpora[2], about, {"distortion": scorers})
+
+
 TEXTS: dict[str, Callable[[], Texts]] = {
     "sections": docstrings,
     "passages": proposals,
@@ -132,6 +176,10 @@ TEXTS: dict[str, Callable[[], Texts]] = {
     "type-token": docstrings,
     "stopword-share": docstrings,
     "symbol-share": docstrings,
+    "perplexity": docstrings,
+    "mauve": docstrings,
+    "pcfg": parsed,
+    "distortion": artificial,
     "zipf-slope": long_text,
     "heaps": long_text,
     "ebeling": long_text,

@@ -126,6 +126,11 @@ class ScalingLaw(TokenCritic[LawPoints]):
         self.exponent_, self.intercept_, self.error_ = whole.slope, whole.intercept, whole.error
         z = self.project(self.scorable(self.units(real)))
         u, v = z.x, z.y
+        if len(u) < 3 or np.ptp(u) == 0:
+            raise FittingError(
+                f"blocks of {self.block:,} tokens are too short for critic {self.name!r}: they give {len(u)} points",
+                hint=f"take a larger block, or leave the parameter out (default: {type(self)().block:,})",
+            )
         line = fit_line(10**u, 10**v)
         self.block_slope_, self.block_intercept_ = line.slope, line.intercept
         self.spread_ = max(line.error, 1e-3)

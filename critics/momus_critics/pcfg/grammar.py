@@ -44,7 +44,7 @@ class Grammar:
         self._index = {w: i for i, w in enumerate(self.words)}
 
     @classmethod
-    def of_rules(cls, rules: Rules, flat: float = 1e-3, lower: bool = True, labels: int = 80) -> Grammar:
+    def of_rules(cls, rules: Rules, flat: float = 1e-3, lower: bool = True, labels: int = 50) -> Grammar:
         """Estimate from counts; of more than ``labels`` labels the rarest are one.
 
         >>> rules = Rules()
@@ -96,27 +96,32 @@ class Grammar:
 
         out = np.zeros(len(sentences))
         lengths = np.array([len(s) for s in sentences])
-        rules = [torch.from_numpy(x).to(device) for x in (self.top, self.binary, self.lexical)]
+        # what all rules have alike needs no sum over pairs: only pairs of labels that some rule prefers are listed
+        alike = float(self.binary.min())
+        left, right = np.nonzero((self.binary > alike).any(axis=0))
+        pairs = np.ascontiguousarray((self.binary[:, left, right] - alike).T)
+        rules = [torch.from_numpy(x).to(device) for x in (self.top, pairs, left, right, self.lexical)]
         for length in np.unique(lengths):
             rows = np.flatnonzero(lengths == length)
-            room = max(1, 20_000_000 // (int(length) ** 2 * len(self.labels)))
+            room = max(1, 4_000_000 // (int(length) * max(len(left), int(length) * len(self.labels))))
             for a in range(0, len(rows), room):
                 some = rows[a : a + room]
                 ids = torch.tensor([list(sentences[i]) for i in some], dtype=torch.int64, device=device)
-                out[some] = _inside(ids, *rules).cpu().numpy()
+                out[some] = _inside(ids, alike, *rules).cpu().numpy()
         return out
 
 
-def _inside(ids: Tensor, top: Tensor, binary: Tensor, lexical: Tensor) -> Tensor:
+def _inside(
+    ids: Tensor, alike: float, top: Tensor, pairs: Tensor, left: Tensor, right: Tensor, lexical: Tensor
+) -> Tensor:
     """The inside algorithm over a batch (B, n) of sentences of one length.
 
-    Each cell (span) holds P(words | label) divided by its largest value, whose logarithm is kept beside it.
+    Each cell (span) holds P(words | label) divided by its largest value, whose logarithm is kept beside it. A rule
+    A → B C has the probability ``alike``, plus ``pairs`` (P, K) where (B, C) is among the P pairs ``left``, ``right``.
     """
     import torch
 
     b, n = ids.shape
-    k = len(top)
-    flat = binary.reshape(k, k * k).T
     values: dict[int, Tensor] = {}
     scales: dict[int, Tensor] = {}
     values[1], scales[1] = _scaled(lexical.T[ids])  # (B, n, K), (B, n)
@@ -126,11 +131,14 @@ def _inside(ids: Tensor, top: Tensor, binary: Tensor, lexical: Tensor) -> Tensor
         log_scale = torch.stack([scales[s][:, :cells] + scales[width - s][:, s : s + cells] for s in splits])
         highest = log_scale.amax(dim=0)
         weight = (log_scale - highest).exp()
-        pairs = torch.zeros((b, cells, k, k), dtype=top.dtype, device=top.device)
+        sums = torch.zeros((b, cells, len(left)), dtype=top.dtype, device=top.device)
+        rest = torch.zeros((b, cells), dtype=top.dtype, device=top.device)
         for i, s in enumerate(splits):
-            left = values[s][:, :cells] * weight[i][:, :, None]
-            pairs += left[:, :, :, None] * values[width - s][:, s : s + cells][:, :, None, :]
-        cell, scale = _scaled(pairs.reshape(b, cells, k * k) @ flat)
+            first = values[s][:, :cells] * weight[i][:, :, None]
+            second = values[width - s][:, s : s + cells]
+            sums.addcmul_(first[:, :, left], second[:, :, right])
+            rest.addcmul_(first.sum(dim=2), second.sum(dim=2))
+        cell, scale = _scaled(sums @ pairs + alike * rest[:, :, None])
         values[width], scales[width] = cell, scale + highest
     return (values[n][:, 0] @ top).log() + scales[n][:, 0]
 
