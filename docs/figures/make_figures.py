@@ -95,7 +95,11 @@ def picture(item: Any) -> str:
     from momus.evidence import Table
     from momus.report.svg import draw
 
-    body = bars(item) if isinstance(item, Table) else draw(item)
+    return coloured(bars(item) if isinstance(item, Table) else draw(item))
+
+
+def coloured(body: str) -> str:
+    """Put the pages' colours and font into a drawing."""
     for name, colour in COLOURS.items():
         body = body.replace(f"var(--{name})", colour)
     style = f"text{{font-family:system-ui,'DejaVu Sans',sans-serif;fill:{COLOURS['ink']}}}"
@@ -104,6 +108,13 @@ def picture(item: Any) -> str:
         body[:start].replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ').replace(' aria-hidden="true"', "")
     )
     return f"{opening}<style>{style}</style>{body[start:]}\n"
+
+
+def study_figures(folder: Path) -> None:
+    """Copy two figures that ``benchmarks/reproduce/distortion.py --out FOLDER`` left, in the pages' colours."""
+    for name in ("probability", "perturbations"):
+        body = (folder / f"distortion-transformer-{name}.svg").read_text(encoding="utf-8")
+        (HERE / f"distortion-{name}.svg").write_text(coloured(body), encoding="utf-8")
 
 
 def bars(table: Any) -> str:
