@@ -71,16 +71,40 @@ def judge_blocks(
     return [*rows, _nll_verdict(critic, real, generated, confidence, seed)]
 
 
-def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated: Scores, confidence: float) -> Verdict:
-    try:
-        groups = [_groups(critic, scores) for scores in (real, generated)]
-        a, b = (
-            jackknife(law.function, _stream(scores), g) for scores, g in zip((real, generated), groups, strict=True)
-        )
-    except (MomusError, ValueError) as error:
-        return _row(critic, law.name, real, generated, method="not tested", null=f"not tested: {error}")
+@dataclass(frozen=True)
+class LawTest:
+    """Two texts under one law: values with their jackknife errors, and the Welch test of their difference."""
+
+    real: Jackknifed
+    generated: Jackknifed
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+    mde: float | None
+
+
+def compare_law(critic: Critic[Any], law: LawStatistic, real: Stream, generated: Stream, confidence: float) -> LawTest:
+    """Test one law between two running texts.
+
+    Raises
+    ------
+    MomusError, ValueError
+        A text is too short for the law, or does not give it.
+    """
+    sizes = [groups_for(critic, len(stream), name) for stream, name in ((real, "real"), (generated, "generated"))]
+    a, b = (jackknife(law.function, stream, g) for stream, g in zip((real, generated), sizes, strict=True))
     difference = b.value - a.value
     p, low, high, mde = _welch(difference, a, b, confidence)
+    return LawTest(a, b, difference, low, high, p, mde)
+
+
+def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated: Scores, confidence: float) -> Verdict:
+    try:
+        found = compare_law(critic, law, _stream(real), _stream(generated), confidence)
+    except (MomusError, ValueError) as error:
+        return _row(critic, law.name, real, generated, method="not tested", null=f"not tested: {error}")
+    a, b = found.real, found.generated
     return _row(
         critic,
         law.name,
@@ -88,12 +112,12 @@ def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated
         generated,
         real_value=a.value,
         generated_value=b.value,
-        difference=difference,
-        low=low,
-        high=high,
-        effect=difference,
-        p=p,
-        mde=mde,
+        difference=found.difference,
+        low=found.low,
+        high=found.high,
+        effect=found.difference,
+        p=found.p,
+        mde=found.mde,
         n=(a.groups, b.groups),
         method=f"Welch t on jackknife standard errors ({a.groups} and {b.groups} contiguous groups of text)",
         null="both texts have the same exponent; groups of text are independent of each other",
@@ -125,16 +149,21 @@ def _why(scores: Scores) -> str:
     return "".join(f"; {reason} ({n})" for reason, n in scores.unscored.items())
 
 
-def _groups(critic: Critic[Any], scores: Scores) -> int:
-    """How many groups a text is cut into: as many as asked for, if what is left is still long enough."""
-    tokens = len(_stream(scores))
+def groups_for(critic: Critic[Any], tokens: int, name: str) -> int:
+    """How many groups a text is cut into: as many as asked for, if what is left is still long enough.
+
+    Raises
+    ------
+    MomusError
+        The text is too short for the law, or for its jackknife.
+    """
     least = int(getattr(critic, "minimum", 1))
     groups = int(getattr(critic, "groups", 20))
     if tokens < least:
-        raise MomusError(f"{scores.corpus!r} has {tokens:,} tokens of running text, the law needs {least:,}")
+        raise MomusError(f"{name!r} has {tokens:,} tokens of running text, the law needs {least:,}")
     if tokens * (1 - 1 / LEAST_GROUPS) < least:
         raise MomusError(
-            f"{scores.corpus!r} has {tokens:,} tokens; for an interval the law needs "
+            f"{name!r} has {tokens:,} tokens; for an interval the law needs "
             f"{int(least * LEAST_GROUPS / (LEAST_GROUPS - 1)) + 1:,}"
         )
     while groups > LEAST_GROUPS and tokens * (1 - 1 / groups) < least:

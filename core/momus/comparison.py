@@ -156,7 +156,7 @@ def compare(
     started, clock = datetime.now(UTC), time.perf_counter()
     if not generated:
         raise UsageError("there is no generated text to compare", hint="give at least one corpus by name")
-    chosen = _critics(critics, dict(config or {}))
+    chosen = chosen_critics(critics, dict(config or {}))
     with timed.stage("reading"):
         texts = _read(real, generated, fit, settings)
     device = resolve_device(settings.device) if any(c.uses_device for c in chosen) else "cpu"
@@ -206,7 +206,8 @@ def _seconds(timed: Timed, clock: float) -> dict[str, float]:
     return {**seconds, "total": round(time.perf_counter() - clock, 3)}
 
 
-def _critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> list[Critic[Any]]:
+def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> list[Critic[Any]]:
+    """Make the critics that are named (all registered ones by default), each once."""
     wanted = list(critics) if critics is not None else list(critic_names())
     if not wanted:
         raise UsageError("no critic is chosen", hint="name some of those that `momus critics` lists")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from momus.cli import EXIT_CODES
+from momus.cli.calibrate import calibrate
 from momus.cli.check import check
 from momus.cli.prepare import prepare
 
@@ -317,5 +318,6 @@ def demo(
     typer.echo(f"Report: {out / 'report.html'}")
 
 
+app.command(epilog=EXIT_CODES)(calibrate)
 app.command(epilog=EXIT_CODES)(check)
 app.command(epilog=EXIT_CODES)(prepare)

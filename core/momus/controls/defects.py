@@ -46,8 +46,8 @@ _ALL = (
         "chains of coreference",
         "Each name of a person becomes another person's name of the same document with probability `strength`, drawn "
         "by how often it occurs. Names are found by rule: a capitalised word of three letters or more that never "
-        "occurs in lower case, occurs twice or more, and stands at least once behind a title or next to a verb of speech "
-        "or movement. English; a document with fewer than two such names stays as it is.",
+        "occurs in lower case, occurs twice or more, and stands at least once behind a title or next to a verb of "
+        "speech or movement. English; a document with fewer than two such names stays as it is.",
         ("coreference",),
         swap_names,
     ),

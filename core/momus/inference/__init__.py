@@ -1,6 +1,7 @@
 """Inference over documents: permutation tests, bootstrap intervals, effect sizes, multiplicity."""
 
 from momus.inference.intervals import bca, centred, percentile
+from momus.inference.many import ManyTests
 from momus.inference.multiplicity import benjamini_hochberg, holm
 from momus.inference.pooling import Rows
 from momus.inference.result import TestResult
@@ -18,6 +19,7 @@ from momus.inference.statistic import (
 from momus.inference.testing import compare_rows
 
 __all__ = [
+    "ManyTests",
     "Rows",
     "Statistic",
     "TestResult",

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from momus.inference.effects import effect_size
 from momus.inference.intervals import Interval, bca, centred, percentile
 from momus.inference.pooling import NARROW, Rows, Tables, by_cluster, pooled, total
+from momus.inference.pvalues import Prepared, both_values, contrast, p_value
 from momus.inference.result import TestResult
 from momus.inference.statistic import Floats, Statistic
 from momus.inference.weights import CHUNK, Design, chunks
 
-TIE = 1e-9
 POWER_80 = 2.8016
 """Sum of the normal quantiles at 0.975 and 0.8."""
 _T = TypeVar("_T")
@@ -132,7 +132,7 @@ class _Part:
     def _observed(self, s: Statistic) -> tuple[float, float]:
         """Values of both texts, or (NaN, distance)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = _both(s, _Prepared(*self.sums))
+            found = both_values(s, Prepared(*self.sums))
         values = float(found[0][0]), float(found[1][0])
         if not np.isfinite(values[1]) or (s.kind == "value" and not np.isfinite(values[0])):
             raise ValueError(f"statistic {s.name!r} is not finite on the texts compared: {values}")
@@ -156,8 +156,8 @@ class _Part:
             mine = pooled(rows, labels)
             theirs = np.maximum(whole - mine, 0.0) if self.wide else whole - mine
             with np.errstate(divide="ignore", invalid="ignore"):
-                prepared = _Prepared(mine, theirs)
-                return [_contrast(s, *_both(s, prepared)) for s in self.statistics]
+                prepared = Prepared(mine, theirs)
+                return [contrast(s, *both_values(s, prepared)) for s in self.statistics]
 
         return _joined(self._map(chunk, self.permutations), len(self.statistics))
 
@@ -172,9 +172,9 @@ class _Part:
             mine, theirs = pooled(self.tables.real, weights[0]), pooled(self.tables.generated, weights[1])
             out: list[Floats] = []
             with np.errstate(divide="ignore", invalid="ignore"):
-                prepared = _Prepared(mine, theirs)
+                prepared = Prepared(mine, theirs)
                 for s in self.statistics:
-                    left, right = _both(s, prepared)
+                    left, right = both_values(s, prepared)
                     out += [left, right, effect_size(s, left, right, self.tables, weights)]
             return out
 
@@ -226,18 +226,8 @@ class _Part:
 
     def _p(self, s: Statistic, observed: tuple[float, float], null: Floats) -> tuple[float, float, float]:
         """The p-value, and mean and standard deviation of the null distribution."""
-        null = np.where(np.isfinite(null), null, np.inf)
-        here = float(_contrast(s, np.array([observed[0]]), np.array([observed[1]]))[0])
-        finite = null[np.isfinite(null)]
-        centre, spread = (float(finite.mean()), float(finite.std())) if len(finite) else (0.0, 0.0)
-        slack = TIE * max(1.0, abs(here)) if s.kind == "value" else TIE * max(1e-3, abs(here))
-        if s.kind == "distance":
-            extreme = int((null >= here - slack).sum())
-        else:
-            middle = (finite.sum() + (0 if self.exact else here)) / (len(finite) + (0 if self.exact else 1))
-            extreme = int((np.abs(null - middle) >= abs(here - middle) - slack).sum())
-        p = extreme / len(null) if self.exact else (extreme + 1) / (len(null) + 1)
-        return p, centre, spread
+        here = float(contrast(s, np.array([observed[0]]), np.array([observed[1]]))[0])
+        return p_value(s.kind, here, null, self.exact)
 
     def _interval(self, s: Statistic, difference: float, replicates: Floats) -> Interval:
         if s.kind == "distance" or self.wide:
@@ -272,38 +262,6 @@ class _Part:
         if self.design.paired:
             return "within each prompt, the real and the generated document are exchangeable"
         return "real and generated documents are exchangeable: drawn independently from one source"
-
-
-class _Prepared:
-    """Pooled rows of both texts, prepared at most once in each way."""
-
-    def __init__(self, real: Floats, generated: Floats) -> None:
-        self._done: dict[Callable[[Floats], Floats] | None, tuple[Floats, Floats]] = {None: (real, generated)}
-
-    def __call__(self, prepare: Callable[[Floats], Floats] | None) -> tuple[Floats, Floats]:
-        if prepare not in self._done:
-            real, generated = self._done[None]
-            assert prepare is not None
-            self._done[prepare] = prepare(real), prepare(generated)
-        return self._done[prepare]
-
-
-def _both(s: Statistic, prepared: _Prepared) -> tuple[Floats, Floats]:
-    real, generated = prepared(s.prepare)
-    if s.kind == "distance":
-        distance = np.asarray(s.function(real, generated), dtype=np.float64)
-        return np.full_like(distance, np.nan), distance
-    return np.asarray(s.function(real), dtype=np.float64), np.asarray(s.function(generated), dtype=np.float64)
-
-
-def _contrast(s: Statistic, real: Floats, generated: Floats) -> Floats:
-    """What is compared with its null distribution."""
-    if s.kind == "distance":
-        return generated
-    if s.scale == "log":
-        ratio: Floats = np.log(generated) - np.log(real)
-        return ratio
-    return generated - real
 
 
 def _joined(parts: Iterable[list[Floats]], n: int) -> list[Floats]:
