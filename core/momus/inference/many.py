@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from momus.inference.pooling import NARROW, Rows, Tables, pooled, total
-from momus.inference.pvalues import Prepared, both_values, contrast, p_value
+from momus.inference.pvalues import Prepared, both_values, contrasts, p_value
 from momus.inference.statistic import Floats, Statistic
 from momus.inference.weights import CHUNK, Design, chunks
 
@@ -66,14 +66,15 @@ class ManyTests:
         sums = total(tables.real), total(tables.generated)
         whole, rows = sums[0] + sums[1], tables.both()
         with np.errstate(divide="ignore", invalid="ignore"):
-            left, right = (float(v[0]) for v in both_values(s, Prepared(*sums)))
-            here = float(contrast(s, np.array([left]), np.array([right]))[0])
+            observed = Prepared(*sums)
+            left, right = (float(v[0]) for v in both_values(s, observed))
+            here = float(contrasts(s, observed)[0])
             if not np.isfinite(here):
                 return float("nan"), float("nan")
             null = []
             for part in labels:
                 mine = pooled(rows, part)  # type: ignore[arg-type]
                 theirs = np.maximum(whole - mine, 0.0) if is_wide else whole - mine
-                null.append(contrast(s, *both_values(s, Prepared(mine, theirs))))
+                null.append(contrasts(s, Prepared(mine, theirs)))
         p, centre, _ = p_value(s.kind, here, np.concatenate(null), exact)
-        return p, here - centre if s.kind == "distance" else right - left
+        return p, right - centre if s.kind == "distance" else right - left

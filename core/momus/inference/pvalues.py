@@ -10,6 +10,8 @@ import numpy as np
 from momus.inference.statistic import Floats, Statistic
 
 TIE = 1e-9
+FINE = 1e-6
+"""Weight of the distance that orders ties: below the steps of the first one."""
 
 
 def p_value(kind: Literal["value", "distance"], here: float, null: Floats, exact: bool) -> tuple[float, float, float]:
@@ -58,10 +60,14 @@ def both_values(s: Statistic, prepared: Prepared) -> tuple[Floats, Floats]:
     return np.asarray(s.function(real), dtype=np.float64), np.asarray(s.function(generated), dtype=np.float64)
 
 
-def contrast(s: Statistic, real: Floats, generated: Floats) -> Floats:
-    """What is compared with its null distribution."""
+def contrasts(s: Statistic, prepared: Prepared) -> Floats:
+    """What is compared with its null distribution, for each weighting."""
+    real, generated = both_values(s, prepared)
     if s.kind == "distance":
-        return generated
+        if s.ties is None:
+            return generated
+        ordered: Floats = generated + FINE * s.ties(*prepared(s.prepare))
+        return ordered
     if s.scale == "log":
         ratio: Floats = np.log(generated) - np.log(real)
         return ratio

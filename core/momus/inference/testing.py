@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from momus.inference.effects import effect_size
 from momus.inference.intervals import Interval, bca, centred, percentile
 from momus.inference.pooling import NARROW, Rows, Tables, by_cluster, pooled, total
-from momus.inference.pvalues import Prepared, both_values, contrast, p_value
+from momus.inference.pvalues import Prepared, both_values, contrasts, p_value
 from momus.inference.result import TestResult
 from momus.inference.statistic import Floats, Statistic
 from momus.inference.weights import CHUNK, Design, chunks
@@ -157,7 +157,7 @@ class _Part:
             theirs = np.maximum(whole - mine, 0.0) if self.wide else whole - mine
             with np.errstate(divide="ignore", invalid="ignore"):
                 prepared = Prepared(mine, theirs)
-                return [contrast(s, *both_values(s, prepared)) for s in self.statistics]
+                return [contrasts(s, prepared) for s in self.statistics]
 
         return _joined(self._map(chunk, self.permutations), len(self.statistics))
 
@@ -185,7 +185,7 @@ class _Part:
         self, s: Statistic, observed: tuple[float, float], null: Floats, drawn: tuple[Floats, Floats, Floats]
     ) -> TestResult:
         left, right = observed
-        p, centre, spread = self._p(s, observed, null)
+        p, centre, spread = self._p(s, null)
         reals, others, effects = drawn
         if s.kind == "distance":
             left, replicates = centre, others
@@ -224,9 +224,10 @@ class _Part:
             n_pairs=self.design.n_real if self.design.paired else 0,
         )
 
-    def _p(self, s: Statistic, observed: tuple[float, float], null: Floats) -> tuple[float, float, float]:
+    def _p(self, s: Statistic, null: Floats) -> tuple[float, float, float]:
         """The p-value, and mean and standard deviation of the null distribution."""
-        here = float(contrast(s, np.array([observed[0]]), np.array([observed[1]]))[0])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            here = float(contrasts(s, Prepared(*self.sums))[0])
         return p_value(s.kind, here, null, self.exact)
 
     def _interval(self, s: Statistic, difference: float, replicates: Floats) -> Interval:

@@ -72,6 +72,8 @@ class ScalingLaw(TokenCritic[LawPoints]):
     quantity: ClassVar[str] = "exponent"
     minimum: ClassVar[int] = 20_000
     """Tokens that a text needs for the law to mean something."""
+    left_out: ClassVar[float] = 0.0
+    """Share of the groups that the jackknife leaves out at a time; 0 for one group."""
     x_label: ClassVar[str]
     y_label: ClassVar[str]
     y_scale: ClassVar[Literal["linear", "log"]] = "log"
@@ -81,6 +83,11 @@ class ScalingLaw(TokenCritic[LawPoints]):
         super().__init__(tokens=tokens, lower=lower)
         self.block = block
         self.groups = groups
+
+    @property
+    def align(self) -> int:
+        """Groups are cut at multiples of so many tokens."""
+        return 1
 
     @abstractmethod
     def curve(self, stream: Stream) -> Curve:

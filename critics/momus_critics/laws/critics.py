@@ -95,6 +95,11 @@ class Taylor(ScalingLaw):
         super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
         self.segment = segment
 
+    @property
+    def align(self) -> int:
+        """Whole segments: others would mix the segments anew with each group that is left out."""
+        return self.segment
+
     def curve(self, stream: Stream) -> Curve:
         """Deviation against mean, one point a type."""
         return curves.taylor(stream, self.segment)
@@ -124,6 +129,7 @@ class LongRange(ScalingLaw):
     x_label, y_label = "lag s", "autocorrelation c(s)"
     quantity = "−ξ"
     minimum = 100_000
+    left_out = 0.4  # which points are positive, and which words are rare, jumps: one group left out says little
     y_scale = "linear"
 
     def __init__(
