@@ -2,8 +2,8 @@
 
 1. ``null``: random splits of real text into two sides of 50, 200 and 1,000 documents, and of 50 against 200 and 200
    against 1,000. At α = 0.05 between 3.5 and 6.5 % of the splits should alarm.
-2. ``power``: defects planted in one side of 200 | 200 documents at rising strength: from which strength on is a critic's own
-   defect found in 90 % of the splits, and who else alarms?
+2. ``power``: defects planted in one side of 200 | 200 documents at rising strength. From which strength on is a
+   critic's own defect found in 90 % of the splits, and who else alarms?
 3. ``tables``: Markdown tables (printed) and figures (``docs/figures/validity-*.svg``) of whatever has been measured.
 
 Chapters of about 1,000 words of 100 novels, drawn at random (critics of words, of running text, of topics, of persons);
@@ -130,7 +130,8 @@ class Study:
 
 
 STUDIES = (
-    Study("words", novels, ("length", "unigram", "rank-frequency", "type-token", "stopword-share", "symbol-share")),
+    Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
+    Study("counts", novels, ("unigram", "rank-frequency"), powered=400, power_splits=40),
     Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor", "long-range")),
     Study("ebeling", novels, ("ebeling",), splits=200, largest=400, power_splits=40),
     Study("sections", proposals, ("sections",), {"sections": {"posterior": "titles"}}),
@@ -142,7 +143,7 @@ STUDIES = (
 )
 
 
-def run(study: Study, kind: str, critics: list[str], out: Path, jobs: int) -> Calibration | None:
+def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> Calibration | None:
     """Measure a study, or take what is kept."""
     names = [c for c in study.critics if c in critics]
     if not names:
@@ -150,7 +151,7 @@ def run(study: Study, kind: str, critics: list[str], out: Path, jobs: int) -> Ca
     texts = study.texts()
     held_out = texts.real.take(range(min(len(texts.real), study.documents if kind == "null" else study.powered)))
     chosen = make_critics(names, study.params)
-    sizes = [s for s in SIZES if sum(s) <= min(study.largest, len(held_out))]
+    sizes = [s for s in SIZES if sum(s) <= min(study.largest, len(held_out), a.largest)]
     common = Plan(alpha=ALPHA, power=POWER, splits=study.splits, power_splits=study.power_splits)
     if kind == "null":
         plan = replace(common, sizes=sizes, defects=())
@@ -164,9 +165,9 @@ def run(study: Study, kind: str, critics: list[str], out: Path, jobs: int) -> Ca
         fit=texts.fit,
         donor=texts.donor,
         critics=chosen,
-        out=out / f"{study.name}-{kind}",
+        out=a.out / f"{study.name}-{kind}",
         plan=plan,
-        jobs=jobs,
+        jobs=a.jobs,
         reporter=default_reporter(),
         command=f"benchmarks/validity/null_and_power.py {kind}",
     )
@@ -312,6 +313,7 @@ def main() -> None:
     parser.add_argument("--studies", help="comma-separated; default: all")
     parser.add_argument("--out", type=Path, default=Path("runs/validity"))
     parser.add_argument("--figures", type=Path, default=Path(__file__).parents[2] / "docs" / "figures")
+    parser.add_argument("--largest", type=int, default=2000, help="leave out sizes of more documents together")
     parser.add_argument("--jobs", type=int, default=1)
     a = parser.parse_args()
     critics = a.critics.split(",") if a.critics else [c for s in STUDIES for c in s.critics]
@@ -319,7 +321,7 @@ def main() -> None:
     for kind in ("null", "power"):
         for study in studies if kind in a.what else ():
             try:
-                run(study, kind, critics, a.out, a.jobs)
+                run(study, kind, critics, a)
             except MomusError as error:
                 print(f"{study.name}, {kind}: {error}", file=sys.stderr, flush=True)
     if "tables" in a.what:

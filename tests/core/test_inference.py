@@ -1,11 +1,13 @@
 """Tests and intervals against enumeration, SciPy, and simulation."""
 
+from collections import Counter
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 from scipy import sparse, stats
 
+from momus.critic import Critic
 from momus.inference import (
     ManyTests,
     Statistic,
@@ -21,6 +23,10 @@ from momus.inference import (
     supremum,
     total_variation,
 )
+from momus.inference.weights import Design
+from momus.judging import design_of, judge
+from momus.latents import Values
+from momus.scores import LogPrior, Scores
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 TVD = Statistic("tvd", "x", "distance", total_variation)
@@ -213,7 +219,7 @@ def test_multiplicity():
 
 
 def test_ordering_ties_gives_a_distance_of_few_values_its_level():
-    """KS of 20 and 20 moves in steps of 1/20: 2,000 null samples at the 5 % level, with and without an order of ties."""
+    """KS of 20 and 20 moves in steps of 1/20: 2,000 null samples at the 5 % level, without and with an order."""
     rng = np.random.default_rng(0)
     plain = Statistic("ks", "x", "distance", kolmogorov_smirnov)
     ordered = Statistic("ks", "x", "distance", kolmogorov_smirnov, ties=mean_gap)
@@ -225,3 +231,73 @@ def test_ordering_ties_gives_a_distance_of_few_values_its_level():
         alarms += [test(rows[:20], rows[20:])[0] <= 0.05 for test in tests]
     assert alarms[0] / 2000 < 0.042
     assert stats.binomtest(int(alarms[1]), 2000, 0.05).pvalue > 0.01
+
+
+def test_relabelling_within_prompts_is_exact():
+    """Three prompts with 1 + 2, 2 + 1 and 1 + 1 documents: 3 · 3 · 2 labellings, all equally frequent."""
+    design = Design(4, 4, strata=(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 2])))
+    assert design.relabellings == 18
+    drawn = [tuple(column) for column in design.labels(0, 0, 9000).T.astype(int).tolist()]
+    counts = Counter(drawn)
+    assert len(counts) == 18
+    assert stats.chisquare(list(counts.values())).pvalue > 1e-4
+    strata = np.array([0, 1, 1, 2, 0, 0, 1, 2])
+    assert all(np.bincount(strata, weights=c).tolist() == [1, 2, 1] for c in counts)
+    mine, theirs = design.multiplicities(0, 0, 50)
+    assert (mine[1] == mine[2]).all()
+    assert (mine[0] == theirs[0]).all()
+    assert (mine[3] == theirs[3]).all()
+
+
+def test_strata_of_pairs_are_pairs():
+    rng = np.random.default_rng(3)
+    a = rng.normal(size=30)
+    b = a + rng.normal(0.3, 0.5, size=30)
+    order = rng.permutation(30)
+    pairs = one(MEAN, ones(a), ones(b), pairs=np.column_stack([np.arange(30)] * 2))
+    strata = one(MEAN, ones(a), ones(b[order]), strata=(np.arange(30), order))
+    assert strata.difference == pytest.approx(pairs.difference)
+    assert (strata.low, strata.high) == pytest.approx((pairs.low, pairs.high))
+    assert strata.p == pytest.approx(pairs.p, abs=0.01)
+    assert "within 30 prompts" in strata.method
+
+
+class Plain(Critic[Values]):
+    """A critic with no statistics of its own."""
+
+    name = "plain"
+    axis = "x"
+
+    def fit(self, real, validation=None):
+        return self
+
+    def project(self, batch):
+        return Values(np.zeros(len(batch)))
+
+    def log_prior(self, latents):
+        return LogPrior.of_vectors(latents.values)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_several_documents_of_a_prompt_keep_the_level(shared):
+    """400 null samples of 20 prompts, 1 real and 3 generated documents each, whose prompts differ: level 5 %."""
+    rng = np.random.default_rng(4)
+    alarms = loose = 0
+    for k in range(400):
+        prompt = rng.normal(size=40)
+        owners = np.repeat(np.arange(20), 3)
+        real = prompt[:20] if shared else prompt[20:]
+        nll = [real + 0.5 * rng.normal(size=20), prompt[owners] + 0.5 * rng.normal(size=60)]
+        names = [[f"{'' if shared else 'r'}{i}" for i in range(20)], [str(i) for i in owners]]
+        sides = [
+            Scores("c", "x", [str(i) for i in range(len(v))], n, v, np.ones(len(v), int), [None] * len(v))
+            for v, n in zip(nll, names, strict=True)
+        ]
+        together = design_of(*sides)
+        assert (together.strata is not None) == shared
+        assert (together.clusters is not None) == (not shared)
+        found = judge(Plain(), *sides, permutations=199, resamples=0, seed=k)
+        alarms += found[0].p <= 0.05
+        loose += one(MEAN, ones(nll[0]), ones(nll[1]), permutations=199, resamples=0, seed=k).p <= 0.05
+    assert stats.binomtest(int(alarms), 400, 0.05).pvalue > 0.001
+    assert loose > 40 or shared, "what the level is without regard to prompts"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from momus.inference.effects import effect_size
 from momus.inference.intervals import Interval, bca, centred, percentile
-from momus.inference.pooling import NARROW, Rows, Tables, by_cluster, pooled, total
+from momus.inference.pooling import NARROW, Rows, Tables, pooled, total
 from momus.inference.pvalues import Prepared, both_values, contrasts, p_value
 from momus.inference.result import TestResult
 from momus.inference.statistic import Floats, Statistic
@@ -31,6 +31,7 @@ def compare_rows(
     pairs: NDArray[np.int64] | None = None,
     clusters_real: NDArray[np.integer] | None = None,
     clusters_generated: NDArray[np.integer] | None = None,
+    strata: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
     permutations: int = 9999,
     resamples: int = 2000,
     wide: tuple[int, int] = (1999, 499),
@@ -53,6 +54,9 @@ def compare_rows(
         int array (P, 2) of row numbers that belong together; documents outside of pairs are left out.
     clusters_real, clusters_generated
         Cluster of each document; whole clusters are relabelled and resampled. Not with pairs.
+    strata
+        For both texts, which prompt each document answers, where a prompt may have any number of documents on either
+        side: documents are relabelled within prompts, and prompts resampled. Not with pairs or clusters.
     wide
         Largest numbers of permutations and resamples for rows with more than 64 columns.
 
@@ -71,8 +75,10 @@ def compare_rows(
     results: dict[int, TestResult] = {}
     workers = threads or min(2, os.cpu_count() or 1)
     for key in dict.fromkeys(s.rows for s in statistics):
-        tables = _tables(real[key], generated[key], pairs, clusters_real, clusters_generated)
-        design = Design(tables.real.shape[0], tables.generated.shape[0], pairs is not None)
+        rows = real[key], generated[key]
+        tables = Tables.of(*rows) if pairs is None else Tables.of(rows[0][pairs[:, 0]], rows[1][pairs[:, 1]])
+        sizes = tables.real.shape[0], tables.generated.shape[0]
+        design = _design(*sizes, pairs is not None, strata, (clusters_real, clusters_generated))
         if not design.n_real or not design.n_generated:
             raise ValueError("each side needs at least one document")
         is_wide = tables.width > NARROW
@@ -84,20 +90,23 @@ def compare_rows(
     return [results[i] for i in range(len(statistics))]
 
 
-def _tables(
-    real: Rows,
-    generated: Rows,
-    pairs: NDArray[np.int64] | None,
-    clusters_real: NDArray[np.integer] | None,
-    clusters_generated: NDArray[np.integer] | None,
-) -> Tables:
-    if pairs is not None:
-        return Tables.of(real[pairs[:, 0]], generated[pairs[:, 1]])
-    if clusters_real is not None:
-        real = by_cluster(real, clusters_real)
-    if clusters_generated is not None:
-        generated = by_cluster(generated, clusters_generated)
-    return Tables.of(real, generated)
+def _design(
+    n_real: int,
+    n_generated: int,
+    paired: bool,
+    strata: tuple[NDArray[np.integer], NDArray[np.integer]] | None,
+    clusters: tuple[NDArray[np.integer] | None, NDArray[np.integer] | None],
+) -> Design:
+    if strata is not None:
+        codes = np.unique(np.concatenate(strata), return_inverse=True)[1]
+        return Design(n_real, n_generated, strata=(codes[:n_real], codes[n_real:]))
+    if clusters[0] is None and clusters[1] is None:
+        return Design(n_real, n_generated, paired)
+    one, other = (
+        np.arange(n) if c is None else np.unique(c, return_inverse=True)[1]
+        for n, c in zip((n_real, n_generated), clusters, strict=True)
+    )
+    return Design(n_real, n_generated, clusters=(one, other))
 
 
 class _Part:
@@ -116,9 +125,9 @@ class _Part:
         is_wide: bool,
     ) -> None:
         self.statistics, self.tables, self.design = statistics, tables, design
-        self.exact = design.relabellings <= permutations
+        self.exact = design.enumerable and design.relabellings <= permutations
         self.permutations = design.relabellings if self.exact else permutations
-        self.resamples = resamples if min(design.n_real, design.n_generated) > 1 else 0
+        self.resamples = resamples if min(design.units) > 1 else 0
         self.confidence, self.seed, self.workers, self.wide = confidence, seed, workers, is_wide
         self.sums = total(tables.real), total(tables.generated)
 
@@ -219,8 +228,8 @@ class _Part:
             null=self._null(),
             permutations=self.permutations,
             resamples=self.resamples,
-            n_real=self.design.n_real,
-            n_generated=self.design.n_generated,
+            n_real=self.design.units[0] if self.design.clusters else self.design.n_real,
+            n_generated=self.design.units[1] if self.design.clusters else self.design.n_generated,
             n_pairs=self.design.n_real if self.design.paired else 0,
         )
 
@@ -237,13 +246,18 @@ class _Part:
 
     def _influences(self, s: Statistic) -> list[Floats]:
         """Leave-one-out influences on the difference, of each independent sample."""
-        without = [self.sums[i] - np.asarray(rows) for i, rows in enumerate((self.tables.real, self.tables.generated))]
+        together = self.design.paired or self.design.strata is not None
+        numbered = self.design.strata or self.design.clusters
+        tables = [np.asarray(t) for t in (self.tables.real, self.tables.generated)]
+        if numbered is not None:
+            tables = [_by_unit(t, c, n) for t, c, n in zip(tables, numbered, self.design.units, strict=True)]
+        without = [self.sums[i] - rows for i, rows in enumerate(tables)]
         with np.errstate(divide="ignore", invalid="ignore"):
             values = [s.function(part if s.prepare is None else s.prepare(part)) for part in without]
-            if self.design.paired:
+            if together:
                 values = [values[1] - values[0]]
         values = [np.where(np.isfinite(v), v, np.nanmean(v) if np.isfinite(v).any() else 0.0) for v in values]
-        signs = [1.0] if self.design.paired else [-1.0, 1.0]
+        signs = [1.0] if together else [-1.0, 1.0]
         return [sign * (len(v) - 1) * (v.mean() - v) for sign, v in zip(signs, values, strict=True)]
 
     def _effect(self, s: Statistic, observed: tuple[float, float], difference: float) -> float:
@@ -257,12 +271,27 @@ class _Part:
     def _method(self) -> str:
         how = "exact" if self.exact else f"{self.permutations:,} random"
         kind = "paired" if self.design.paired else "unpaired"
+        if self.design.strata is not None:
+            kind = f"within {self.design.units[0]:,} prompts"
+        elif self.design.clusters is not None:
+            kind = "of {:,} and {:,} clusters".format(*self.design.units)
         return f"permutation test, {kind}, {how} relabellings; bootstrap interval, {self.resamples:,} resamples"
 
     def _null(self) -> str:
         if self.design.paired:
             return "within each prompt, the real and the generated document are exchangeable"
+        if self.design.strata is not None:
+            return "within each prompt, real and generated documents are exchangeable"
+        if self.design.clusters is not None:
+            return "clusters of real and of generated documents are exchangeable"
         return "real and generated documents are exchangeable: drawn independently from one source"
+
+
+def _by_unit(rows: NDArray[np.float64], numbers: NDArray[np.int64], units: int) -> NDArray[np.float64]:
+    """Add up the rows of each prompt or cluster, (units, V)."""
+    out = np.zeros((units, rows.shape[1]))
+    np.add.at(out, numbers, rows)
+    return out
 
 
 def _joined(parts: Iterable[list[Floats]], n: int) -> list[Floats]:
