@@ -111,6 +111,8 @@ class LawTest:
     p: float | None
     mde: float | None
     tokens: int
+    inner: tuple[float, float] | None
+    """The interval at level 1 − 2α, for tests of equivalence."""
 
 
 def compare_law(critic: Critic[Any], law: LawStatistic, real: Stream, generated: Stream, confidence: float) -> LawTest:
@@ -130,7 +132,9 @@ def compare_law(critic: Critic[Any], law: LawStatistic, real: Stream, generated:
     a, b = (jackknife(law.function, stream, groups, align, share) for stream in cut)
     difference = b.value - a.value
     p, low, high, mde = _welch(difference, a, b, confidence)
-    return LawTest(a, b, difference, low, high, p, mde, tokens)
+    inner = _welch(difference, a, b, max(2 * confidence - 1, 0.0))[1:3]
+    both = None if inner[0] is None or inner[1] is None else (inner[0], inner[1])
+    return LawTest(a, b, difference, low, high, p, mde, tokens, both)
 
 
 def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated: Scores, confidence: float) -> Verdict:
@@ -150,6 +154,7 @@ def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated
         low=found.low,
         high=found.high,
         effect=found.difference,
+        inner=found.inner,
         p=found.p,
         mde=found.mde,
         n=(a.groups, b.groups),
@@ -229,6 +234,7 @@ def _nll_verdict(critic: Critic[Any], real: Scores, generated: Scores, confidenc
         low=found.low,
         high=found.high,
         effect=found.effect,
+        inner=(found.equivalence_low, found.equivalence_high),
         p=found.p,
         mde=found.mde,
         n=(found.n_real, found.n_generated),
@@ -252,6 +258,7 @@ def _row(
     low: float | None = None,
     high: float | None = None,
     effect: float | None = None,
+    inner: tuple[float, float] | None = None,
     p: float | None = None,
     mde: float | None = None,
     n: tuple[int, int] = (0, 0),
@@ -281,4 +288,7 @@ def _row(
         headline=statistic == critic.headline_statistic,
         method=method,
         null=null,
+        reference=real.corpus,
+        effect_low=None if inner is None else finite(inner[0]),
+        effect_high=None if inner is None else finite(inner[1]),
     )

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from momus.inference import Rows as TestRows
 from momus.inference import Statistic, TestResult, compare_rows, entropy, jensen_shannon, mean, perplexity
+from momus.inference.pooling import Tables, total
+from momus.inference.pvalues import Prepared, both_values
 from momus.rows import Counted, Rows, aligned
 from momus.scores import Scores
-from momus.verdicts import Verdict, finite
+from momus.verdicts import Verdict, finite, within
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -49,6 +51,8 @@ def judge(
     resamples: int = 2000,
     confidence: float = 0.95,
     seed: int = 0,
+    equivalence: float | None = None,
+    only_headline: bool = False,
 ) -> list[Verdict]:
     """Test every statistic of a critic between real and generated text; p-values are not adjusted yet.
 
@@ -57,12 +61,19 @@ def judge(
     paired
         Compare documents of the same prompt with each other; None does so where all scored documents pair up, see
         `design_of`, which also says what becomes of several documents of one prompt.
+    equivalence
+        δ: say of each effect whether it is shown to lie within ±δ.
+    only_headline
+        Test the headline statistic alone.
     """
     if critic.unit == "block":
         from momus.blocks import judge_blocks
 
-        return judge_blocks(critic, real, generated, confidence=confidence, seed=seed)
+        rows = judge_blocks(critic, real, generated, confidence=confidence, seed=seed)
+        return [within(v, equivalence) for v in rows if v.headline or not only_headline]
     statistics = all_statistics(critic, list(real.rows))
+    if only_headline:
+        statistics = [s for s in statistics if s.name == critic.headline_statistic]
     if not real.n_scored or not generated.n_scored:
         return [_untested(critic, s, real, generated) for s in statistics]
     rows_real, rows_generated = _same_columns(real.test_rows(), generated.test_rows())
@@ -100,9 +111,26 @@ def judge(
                 headline=statistic.name == critic.headline_statistic,
                 method=found.method,
                 null=found.null,
+                reference=real.corpus,
+                effect_low=finite(found.equivalence_low),
+                effect_high=finite(found.equivalence_high),
             )
         )
-    return verdicts
+    return [within(v, equivalence) for v in verdicts]
+
+
+def differences(critic: Critic[Any], real: Scores, generated: Scores) -> dict[str, float]:
+    """Generated − real of each statistic of documents (of a distance, itself), without a test."""
+    if critic.unit == "block" or not real.n_scored or not generated.n_scored:
+        return {}
+    rows = _same_columns(real.test_rows(), generated.test_rows())
+    found = {}
+    for s in all_statistics(critic, list(real.rows)):
+        tables = Tables.of(rows[0][s.rows], rows[1][s.rows])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left, right = both_values(s, Prepared(total(tables.real), total(tables.generated)))
+        found[s.name] = float(right[0]) if s.kind == "distance" else float(right[0] - left[0])
+    return found
 
 
 def _by_design(

@@ -130,6 +130,16 @@ def compare(
         bool | None,
         typer.Option("--paired/--unpaired", help="Compare documents of one prompt; default: where they all pair up."),
     ] = None,
+    equivalence: Annotated[
+        float | None,
+        typer.Option(metavar="DELTA", help="Say whether each effect is shown to lie within ±DELTA (0.2, say)."),
+    ] = None,
+    pairwise: Annotated[
+        bool, typer.Option("--pairwise", help="Compare generated corpora with each other too.")
+    ] = False,
+    refits: Annotated[
+        int, typer.Option(min=0, help="Refit each critic on so many resamples of --fit, and show the spread.")
+    ] = 0,
     field: Field = None,
     fmt: Format = None,
     encoding: Encoding = "utf-8",
@@ -165,6 +175,9 @@ def compare(
             resamples=resamples,
             adjustment=adjustment,
             paired=paired,
+            equivalence=equivalence,
+            pairwise=pairwise,
+            refits=refits,
             command=_command(),
         )
     except KeyboardInterrupt:

@@ -202,13 +202,16 @@ class _Part:
             replicates = others - reals
         difference = right - left
         fine = bool(len(replicates)) and bool(np.isfinite(replicates).all())
-        low, high = self._interval(s, difference, replicates) if fine else (np.nan, np.nan)
+        low, high = self._interval(s, difference, replicates, self.confidence) if fine else (np.nan, np.nan)
+        inner = max(2 * self.confidence - 1, 0.0)
         error = float(replicates.std(ddof=1)) if fine else np.nan
         effect = self._effect(s, observed, difference)
         usable = effects[np.isfinite(effects)]
         effect_low, effect_high = percentile(usable, self.confidence) if len(usable) else (np.nan, np.nan)
+        within = percentile(usable, inner) if len(usable) else (np.nan, np.nan)
         if s.kind == "distance" or s.effect == "difference":
             effect_low, effect_high = low, high
+            within = self._interval(s, difference, replicates, inner) if fine else (np.nan, np.nan)
         return TestResult(
             statistic=s.name,
             kind=s.kind,
@@ -221,6 +224,8 @@ class _Part:
             effect_low=effect_low,
             effect_high=effect_high,
             effect_kind="difference" if s.kind == "distance" else s.effect,
+            equivalence_low=within[0],
+            equivalence_high=within[1],
             p=p,
             standard_error=error,
             mde=1.645 * spread + 0.8416 * error if s.kind == "distance" else POWER_80 * error,
@@ -239,10 +244,10 @@ class _Part:
             here = float(contrasts(s, Prepared(*self.sums))[0])
         return p_value(s.kind, here, null, self.exact)
 
-    def _interval(self, s: Statistic, difference: float, replicates: Floats) -> Interval:
+    def _interval(self, s: Statistic, difference: float, replicates: Floats, confidence: float) -> Interval:
         if s.kind == "distance" or self.wide:
-            return centred(difference, replicates, self.confidence)
-        return bca(difference, replicates, self._influences(s), self.confidence)
+            return centred(difference, replicates, confidence)
+        return bca(difference, replicates, self._influences(s), confidence)
 
     def _influences(self, s: Statistic) -> list[Floats]:
         """Leave-one-out influences on the difference, of each independent sample."""

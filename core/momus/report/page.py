@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.console import number, p_value, says
+from momus.console import number, p_value, says, shows
 from momus.errors import StoreError
 from momus.evidence import Chart, Evidence, Graph, Heatmap, Table
 from momus.report.safe import anchor, clean
@@ -60,6 +60,7 @@ def environment() -> Environment:
     made.filters |= {"number": number, "p": p_value, "clean": clean, "anchor": anchor}
     made.globals |= {
         "says": says,
+        "shows": shows,
         "statistic_name": statistic_name,
         "interval": lambda v: Markup(interval_picture(v)),
         "picture": lambda item, prefix: Markup(_picture(item, prefix)),
@@ -82,6 +83,8 @@ def render(comparison: Comparison) -> str:
         .render(
             comparison=comparison,
             headlines=headlines(comparison.verdicts),
+            delta=comparison.signature.get("equivalence"),
+            refits=comparison.signature.get("refits", 0),
             script=Markup(script),
             style=Markup(style),
             script_digest=digest(script),
