@@ -6,7 +6,7 @@ curves all bend. Leaving one contiguous group of text out at a time bends nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from momus.critic import Critic
 
 LEAST_GROUPS = 4
+RELABELLINGS = 199
 
 
 @dataclass(frozen=True)
@@ -42,21 +43,10 @@ class Jackknifed:
     groups: int
 
 
-def jackknife(
-    function: Callable[[Stream], float], stream: Stream, groups: int, align: int = 1, share: float = 0.0
-) -> Jackknifed:
-    """Leave out one of ``groups`` contiguous pieces at a time, or several.
+def jackknife(function: Callable[[Stream], float], stream: Stream, groups: int, align: int = 1) -> Jackknifed:
+    """Leave out one of ``groups`` contiguous pieces at a time, cut at multiples of ``align`` tokens.
 
-    The variance is (g − 1)/g Σ (θ_i − θ̄)², for pieces that depend on each other little. A statistic that is not smooth
-    in the text needs a share of the pieces left out, d of g, drawn g times by a fixed seed (Shao & Wu 1989); the
-    variance then is (g − d)/d · Σ (θ_i − θ̄)² / (g − 1).
-
-    Parameters
-    ----------
-    align
-        Pieces are cut at multiples of so many tokens.
-    share
-        d/g; 0 leaves out one piece.
+    The variance is (g − 1)/g Σ (θ_i − θ̄)², for pieces that depend on each other little.
 
     Raises
     ------
@@ -65,17 +55,30 @@ def jackknife(
     """
     value = function(stream)
     pieces = stream.cut(groups, align)
-    d = max(1, round(share * groups))
-    rng = np.random.default_rng(groups)
-    outs = [{i} if d == 1 else set(rng.permutation(groups)[:d].tolist()) for i in range(groups)]
-    left: list[float] = []
-    for out in outs:
-        ids = np.concatenate([p.ids for j, p in enumerate(pieces) if j not in out])
-        left.append(function(Stream(ids, stream.vocabulary)))
+    left = [function(_joined(stream, [p for j, p in enumerate(pieces) if j != i])) for i in range(groups)]
     found: NDArray[np.float64] = np.array(left)
-    factor = (groups - 1) / groups if d == 1 else (groups - d) / d / (groups - 1)
-    error = float(np.sqrt(factor * ((found - found.mean()) ** 2).sum()))
+    error = float(np.sqrt((groups - 1) / groups * ((found - found.mean()) ** 2).sum()))
     return Jackknifed(value, error, groups)
+
+
+def half_samples(function: Callable[[Stream], float], stream: Stream, groups: int, align: int = 1) -> Jackknifed:
+    """Take half of the pieces at a time, in random order, twice as often as there are pieces.
+
+    The standard deviation over halves stands for that of the whole text, as if pieces were independent (the delete-d
+    jackknife, Shao & Wu 1989). For statistics that hang on how a text begins: leaving one piece out of twenty changes
+    the beginning once.
+    """
+    value = function(stream)
+    pieces = stream.cut(groups, align)
+    rng = np.random.default_rng(groups)
+    orders = [rng.permutation(groups)[: groups // 2] for _ in range(2 * groups)]
+    found = [function(_joined(stream, [pieces[j] for j in order])) for order in orders]
+    d = groups - groups // 2
+    return Jackknifed(value, float(np.std(found, ddof=1) * np.sqrt((groups - d) / d)), groups)
+
+
+def _joined(stream: Stream, pieces: Sequence[Stream]) -> Stream:
+    return Stream(np.concatenate([p.ids for p in pieces]), stream.vocabulary)
 
 
 def shortened(stream: Stream, tokens: int, pieces: int, align: int = 1) -> Stream:
@@ -113,6 +116,7 @@ class LawTest:
     tokens: int
     inner: tuple[float, float] | None
     """The interval at level 1 − 2α, for tests of equivalence."""
+    way: str
 
 
 def compare_law(critic: Critic[Any], law: LawStatistic, real: Stream, generated: Stream, confidence: float) -> LawTest:
@@ -125,16 +129,66 @@ def compare_law(critic: Critic[Any], law: LawStatistic, real: Stream, generated:
     MomusError, ValueError
         A text is too short for the law, or does not give it.
     """
-    align, share = int(getattr(critic, "align", 1)), float(getattr(critic, "left_out", 0.0))
+    align, how = int(getattr(critic, "align", 1)), getattr(critic, "errors", "jackknife")
     tokens = min(len(real), len(generated))
     groups = min(groups_for(critic, len(s), name) for s, name in ((real, "real"), (generated, "generated")))
     cut = [shortened(stream, tokens, groups, align) for stream in (real, generated)]
-    a, b = (jackknife(law.function, stream, groups, align, share) for stream in cut)
+    if how == "relabelled":
+        return _relabelled(law.function, cut[0], cut[1], groups, confidence)
+    spread = half_samples if how == "halves" else jackknife
+    a, b = (spread(law.function, stream, groups, align) for stream in cut)
     difference = b.value - a.value
     p, low, high, mde = _welch(difference, a, b, confidence)
     inner = _welch(difference, a, b, max(2 * confidence - 1, 0.0))[1:3]
     both = None if inner[0] is None or inner[1] is None else (inner[0], inner[1])
-    return LawTest(a, b, difference, low, high, p, mde, tokens, both)
+    way = "Welch t on standard errors of half-samples" if how == "halves" else "Welch t on jackknife standard errors"
+    return LawTest(a, b, difference, low, high, p, mde, tokens, both, way)
+
+
+def _relabelled(
+    function: Callable[[Stream], float], real: Stream, generated: Stream, groups: int, confidence: float
+) -> LawTest:
+    """Deal out the pieces of both texts again: a permutation test, whose spread makes the interval.
+
+    For statistics that are neither smooth nor less noisy in longer texts, where half a text says nothing of the whole.
+    The spread is that of two texts of one source; where the texts differ much it is too large, never too small.
+
+    Raises
+    ------
+    ValueError
+        The statistic does not exist for a text, or for more than one in ten of the relabelled ones.
+    """
+    from scipy.stats import t
+
+    values = function(real), function(generated)
+    both = real + generated
+    parts = [Stream(both.ids[a:b], both.vocabulary) for a, b in ((0, len(real)), (len(real), len(both)))]
+    pieces = [p for part in parts for p in part.cut(groups)]
+    rng = np.random.default_rng(groups)
+    null, missing = [], 0
+    for _ in range(RELABELLINGS):
+        order = rng.permutation(len(pieces))
+        sides = order[:groups], order[groups:]
+        try:
+            one, other = (function(_joined(both, [pieces[j] for j in side])) for side in sides)
+        except ValueError:
+            missing += 1
+            continue
+        null.append(other - one)
+    if missing > RELABELLINGS / 10:
+        raise ValueError("most texts made of pieces of both do not give the statistic")
+    difference = values[1] - values[0]
+    spread = float(np.sqrt(np.mean(np.square(null))))
+    p = (sum(abs(v) >= abs(difference) for v in null) + missing + 1) / (RELABELLINGS + 1)
+    half = spread / np.sqrt(2)
+    a, b = (Jackknifed(v, half, groups) for v in values)
+    outer, inner, middle, power = (
+        float(t.ppf(q, 2 * groups - 2)) * spread for q in ((1 + confidence) / 2, confidence, 0.975, 0.8)
+    )
+    low, high = difference - outer, difference + outer
+    within = (difference - inner, difference + inner)
+    way = f"permutation test, {RELABELLINGS} random relabellings of groups, whose spread gives the interval"
+    return LawTest(a, b, difference, low, high, p, middle + power, min(len(real), len(generated)), within, way)
 
 
 def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated: Scores, confidence: float) -> Verdict:
@@ -158,8 +212,7 @@ def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated
         p=found.p,
         mde=found.mde,
         n=(a.groups, b.groups),
-        method=f"Welch t on jackknife standard errors ({a.groups} contiguous groups of each text), "
-        f"{found.tokens:,} tokens of each text",
+        method=f"{found.way} ({a.groups} contiguous groups of each text), {found.tokens:,} tokens of each text",
         null="both texts have the same exponent; groups of text are independent of each other",
     )
 

@@ -11,6 +11,7 @@ from momus.critic import Critic
 from momus.inference import (
     ManyTests,
     Statistic,
+    bca,
     benjamini_hochberg,
     compare_rows,
     entropy,
@@ -105,15 +106,18 @@ def test_distances_equal_scipy():
     assert entropy(p)[0] == pytest.approx(stats.entropy(u))
 
 
-def test_bca_interval_equals_scipy():
+def test_bca_equals_scipy_and_the_interval_of_a_mean_equals_welch():
     rng = np.random.default_rng(4)
     a, b = rng.exponential(size=40), rng.exponential(2, size=30)
-    found = one(MEAN, ones(a), ones(b), resamples=20_000, permutations=99)
     difference = lambda x, y, axis=-1: y.mean(axis=axis) - x.mean(axis=axis)  # noqa: E731
-    expected = stats.bootstrap((a, b), difference, n_resamples=20_000, method="BCa", rng=0).confidence_interval
-    assert found.low == pytest.approx(expected.low, abs=0.03)
-    assert found.high == pytest.approx(expected.high, abs=0.03)
-    assert found.standard_error == pytest.approx(np.sqrt(a.var() / 40 + b.var() / 30), rel=0.05)
+    expected = stats.bootstrap((a, b), difference, n_resamples=20_000, method="BCa", rng=0)
+    influences = [-(a - a.mean()), b - b.mean()]
+    drawn = expected.bootstrap_distribution
+    plain = bca(b.mean() - a.mean(), drawn, influences, 0.95)
+    assert plain == pytest.approx(tuple(expected.confidence_interval), abs=1e-3)
+    found = one(MEAN, ones(a), ones(b), resamples=20_000, permutations=99)
+    welch = stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx(tuple(welch), rel=0.03, abs=0.02)
 
 
 def test_perplexity_is_a_ratio_of_totals_with_an_effect_on_the_log_scale():

@@ -1,6 +1,6 @@
 """Inference over documents: permutation tests, bootstrap intervals, effect sizes, multiplicity."""
 
-from momus.inference.intervals import bca, centred, percentile
+from momus.inference.intervals import bca, centred, percentile, symmetric
 from momus.inference.many import ManyTests
 from momus.inference.multiplicity import benjamini_hochberg, holm
 from momus.inference.pooling import Rows
@@ -38,5 +38,6 @@ __all__ = [
     "perplexity",
     "shares",
     "supremum",
+    "symmetric",
     "total_variation",
 ]

@@ -16,7 +16,7 @@ Rows: TypeAlias = Any
 """Per-document rows: a dense float array (n, V), or a SciPy CSR array of counts."""
 EXACT_IN_FLOAT32 = 2**24
 NARROW = 64
-"""Rows with more columns are wide: they get fewer resamples, and centred instead of BCa intervals."""
+"""Rows with more columns are wide: they get fewer resamples, and centred intervals."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.inference.effects import effect_size
-from momus.inference.intervals import Interval, bca, centred, percentile
+from momus.inference.intervals import Interval, centred, percentile, symmetric
 from momus.inference.pooling import NARROW, Rows, Tables, pooled, total
 from momus.inference.pvalues import Prepared, both_values, contrasts, p_value
 from momus.inference.result import TestResult
@@ -44,7 +44,8 @@ def compare_rows(
     Two-sided permutation p-values for values (around the centre of the permutation distribution, which sample sizes
     may shift), one-sided for distances; p = (c + 1)/(B + 1) for B random relabellings (Phipson & Smyth 2010), c/B
     where all B relabellings are enumerated. The null is that units (documents, clusters, or the two sides of a pair)
-    are exchangeable between the texts. Intervals are BCa for narrow rows, else centred percentiles.
+    are exchangeable between the texts. Intervals are Student's t on the
+    bootstrap's standard error for values of narrow rows, else centred percentiles.
 
     Parameters
     ----------
@@ -247,7 +248,7 @@ class _Part:
     def _interval(self, s: Statistic, difference: float, replicates: Floats, confidence: float) -> Interval:
         if s.kind == "distance" or self.wide:
             return centred(difference, replicates, confidence)
-        return bca(difference, replicates, self._influences(s), confidence)
+        return symmetric(difference, replicates, self._influences(s), confidence)
 
     def _influences(self, s: Statistic) -> list[Floats]:
         """Leave-one-out influences on the difference, of each independent sample."""

@@ -72,8 +72,8 @@ class ScalingLaw(TokenCritic[LawPoints]):
     quantity: ClassVar[str] = "exponent"
     minimum: ClassVar[int] = 20_000
     """Tokens that a text needs for the law to mean something."""
-    left_out: ClassVar[float] = 0.0
-    """Share of the groups that the jackknife leaves out at a time; 0 for one group."""
+    errors: ClassVar[Literal["jackknife", "halves", "relabelled"]] = "jackknife"
+    """How the spread of the exponent is found, see `momus.blocks`."""
     x_label: ClassVar[str]
     y_label: ClassVar[str]
     y_scale: ClassVar[Literal["linear", "log"]] = "log"

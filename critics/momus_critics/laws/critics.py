@@ -53,6 +53,7 @@ class Heaps(ScalingLaw):
     axis = "growth of the vocabulary"
     question = "Do new words keep coming as in real text? z is the growth of the vocabulary over a block of text."
     x_label, y_label = "tokens n", "types v(n)"
+    errors = "halves"  # the first points are the first words of the text
     minimum = 1000
 
     def __init__(
@@ -129,7 +130,7 @@ class LongRange(ScalingLaw):
     x_label, y_label = "lag s", "autocorrelation c(s)"
     quantity = "−ξ"
     minimum = 100_000
-    left_out = 0.4  # which points are positive, and which words are rare, jumps: one group left out says little
+    errors = "relabelled"  # logarithms of correlations near 0, of words that are rare by a count or two
     y_scale = "linear"
 
     def __init__(
@@ -202,6 +203,7 @@ class Productivity(ScalingLaw):
     axis = "productivity of n-grams"
     question = "Do n-grams go on being new as in real text? z is the share of hapaxes as the text grows."
     x_label, y_label = "tokens N", "N1 / N"
+    errors = "halves"
     minimum = 1000
 
     def __init__(
