@@ -305,3 +305,29 @@ def test_several_documents_of_a_prompt_keep_the_level(shared):
         loose += one(MEAN, ones(nll[0]), ones(nll[1]), permutations=199, resamples=0, seed=k).p <= 0.05
     assert stats.binomtest(int(alarms), 400, 0.05).pvalue > 0.001
     assert loose > 40 or shared, "what the level is without regard to prompts"
+
+
+@pytest.mark.parametrize("design", ["unequal", "skewed", "paired", "within prompts"])
+def test_intervals_cover_in_every_design(design):
+    """400 samples each; benchmarks/validity/coverage.py has 1,000 of the protocol's own statistics."""
+    rng, inside = np.random.default_rng(5), 0
+    for k in range(400):
+        options = {}
+        if design == "unequal":
+            a, b, true = rng.normal(size=25), rng.normal(1, 3, size=80), 1.0
+        elif design == "skewed":
+            a, b, true = rng.exponential(size=60), rng.exponential(1.25, size=60), 0.25
+        else:
+            prompt = rng.normal(0, 2, size=40)
+            owners = np.arange(40) if design == "paired" else np.repeat(np.arange(40), 1 + np.arange(40) % 3)
+            a, b, true = prompt + rng.normal(size=40), prompt[owners] + rng.normal(0.5, 1, size=len(owners)), 0.5
+            if design == "paired":
+                options["pairs"] = np.column_stack([owners, owners])
+            else:
+                options["strata"] = (np.arange(40), owners)
+        found = one(MEAN, ones(a), ones(b), permutations=99, resamples=499, seed=k, threads=1, **options)
+        inside += found.low <= true <= found.high
+    if design == "within prompts":  # more documents of one prompt weigh more: the interval pays for that
+        assert inside / 400 > 0.92
+    else:
+        assert 0.92 < inside / 400 < 0.98
