@@ -132,8 +132,9 @@ class Study:
 STUDIES = (
     Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
     Study("counts", novels, ("unigram", "rank-frequency"), powered=400, power_splits=40),
-    Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor", "long-range")),
-    Study("ebeling", novels, ("ebeling",), splits=200, largest=400, power_splits=40),
+    Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor"), powered=400, power_splits=40),
+    Study("long range", novels, ("long-range",), splits=200, largest=400, powered=400, power_splits=20),
+    Study("ebeling", novels, ("ebeling",), splits=200, largest=400, powered=400, power_splits=20),
     Study("sections", proposals, ("sections",), {"sections": {"posterior": "titles"}}),
     Study("breaks", proposals, ("sections",)),
     Study("passages", proposals, ("passages",)),

@@ -70,13 +70,25 @@ def test_half_samples_see_what_hangs_on_the_beginning():
     assert half.std() < one.std() / 3
 
 
-def test_bursts_are_left_out_by_whole_segments_and_correlations_are_relabelled():
+def test_bursts_are_left_out_by_whole_segments_and_correlations_need_some():
     rng = np.random.default_rng(3)
     a, b = text(rng, 300), text(rng, 300)
     assert Taylor().align == 5620
     found = compare_law(Taylor(), Taylor().laws()[0], a, b, 0.95)
     assert found.low < found.difference < found.high
-    far = compare_law(LongRange(), LongRange().laws()[0], a, b, 0.95)
-    assert "relabellings" in far.way
-    assert far.p * 200 == pytest.approx(round(far.p * 200))
-    assert far.low < far.difference < far.high
+    with pytest.raises(ValueError, match="no decay"):
+        compare_law(LongRange(), LongRange().laws()[0], a, b, 0.95)
+
+
+def test_correlations_of_rare_words_are_tested_by_relabelling():
+    rng, texts = np.random.default_rng(3), []
+    for _ in range(2):
+        slopes = rng.normal(1.0, 0.2, 32).tolist()  # a document has more or fewer rare words than others
+        cumulated = [np.cumsum(np.arange(1, TYPES + 1) ** -s) for s in slopes]
+        ids = [np.searchsorted(c, rng.random(5000) * c[-1], side="right") for c in cumulated]
+        texts.append(Stream(np.concatenate(ids).clip(0, TYPES - 1).astype(np.int32), WORDS))
+    found = compare_law(LongRange(), LongRange().laws()[0], *texts, 0.95)
+    assert "relabellings" in found.way
+    assert found.p * 200 == pytest.approx(round(found.p * 200))
+    assert found.p > 0.01
+    assert found.low < 0 < found.high

@@ -129,7 +129,13 @@ class ScalingLaw(TokenCritic[LawPoints]):
                 f"{real.name!r} has {len(stream):,}",
                 hint="give more real text, or leave this critic out with --critics",
             )
-        whole = self.line(stream)
+        try:
+            whole = self.line(stream)
+        except ValueError as error:
+            raise FittingError(
+                f"critic {self.name!r} finds no such law in {real.name!r}: {error}",
+                hint="leave this critic out with --critics, or give more real text",
+            ) from error
         self.exponent_, self.intercept_, self.error_ = whole.slope, whole.intercept, whole.error
         z = self.project(self.scorable(self.units(real)))
         u, v = z.x, z.y
@@ -199,7 +205,7 @@ class ScalingLaw(TokenCritic[LawPoints]):
         try:
             line = self.line(stream)
         except ValueError:
-            return (None, None, 0, *(None for _ in self.extra_columns()))
+            return (None, None, 0, *self.extra_cells(stream))
         return (line.slope, line.error, line.points, *self.extra_cells(stream))
 
     def _series(self, role: Role, stream: Stream) -> list[Series]:

@@ -12,7 +12,7 @@ from momus.streams import Stream
 from momus_critics.laws import curves
 from momus_critics.laws.base import ScalingLaw
 from momus_critics.laws.curves import Curve
-from momus_critics.laws.fitting import Floats, fit_line
+from momus_critics.laws.fitting import Floats, Line, fit_line
 
 
 class ZipfSlope(ScalingLaw):
@@ -157,6 +157,18 @@ class LongRange(ScalingLaw):
         """Positive values at lags up to 100."""
         kept = (y > 0) & (x <= 100)
         return x[kept], y[kept]
+
+    def line(self, stream: Stream) -> Line:
+        """The line, where there is a correlation that can decay.
+
+        Raises
+        ------
+        ValueError
+            There is none (see `verdict`), or there are too few points.
+        """
+        if self.verdict(stream) == "No":
+            raise ValueError("distances of rare words are not correlated even at lags up to 10: there is no decay")
+        return super().line(stream)
 
     def verdict(self, stream: Stream) -> str:
         """``No`` if more than one c(s) is negative for s ≤ 10, ``Weak`` if any is for s ≤ 100, else ``Strong``."""
