@@ -209,6 +209,22 @@ def coverage(found: list[Found]) -> tuple[Rate, Rate, Rate, float]:
     return inside, above, below, float((high - low).mean() / d.std(ddof=1))
 
 
+def table(cases: list[str], out: Path) -> str:
+    """Coverage of each case."""
+    lines = ["| what | coverage of 95 % intervals | above | below | width / s.d. | replications |"]
+    lines.append("|---|---:|---:|---:|---:|---:|")
+    for case in cases:
+        path = out / f"{case}.jsonl"
+        rows = path.read_text(encoding="ascii").splitlines() if path.exists() else []
+        if len(rows) < 100:
+            lines.append(f"| {case} | not measured | | | | {len(rows)} |")
+            continue
+        inside, above, below, width = coverage([tuple(json.loads(row)) for row in rows])
+        shown = f"{inside.share:.3f} [{inside.low:.3f}, {inside.high:.3f}]"
+        lines.append(f"| {case} | {shown} | {above.share:.3f} | {below.share:.3f} | {width:.2f} | {inside.n:,} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Replicate, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -216,6 +232,7 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--out", type=Path, default=Path("runs/coverage"))
     parser.add_argument("--table", action="store_true", help="only print what is there")
+    parser.add_argument("--write", type=Path, help="put the table into this page: docs/validity.md")
     a = parser.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
     for case in a.cases if not a.table else ():
@@ -227,19 +244,12 @@ def main() -> None:
                 file.write(json.dumps(REPLICATES[case](seed)) + "\n")
                 if (seed + 1) % 100 == 0:
                     print(f"{case}: {seed + 1:,}, {time.perf_counter() - begun:.0f} s", flush=True)
-    print("| what | coverage of 95 % intervals | above | below | width / s.d. | replications |")
-    print("|---|---:|---:|---:|---:|---:|")
-    for case in a.cases:
-        path = a.out / f"{case}.jsonl"
-        found = (
-            [tuple(json.loads(line)) for line in path.read_text(encoding="ascii").splitlines()] if path.exists() else []
-        )
-        if not found:
-            print(f"| {case} | not measured | | | | 0 |")
-            continue
-        inside, above, below, width = coverage(found)
-        shown = f"{inside.share:.3f} [{inside.low:.3f}, {inside.high:.3f}]"
-        print(f"| {case} | {shown} | {above.share:.3f} | {below.share:.3f} | {width:.2f} | {inside.n:,} |")
+    text = table(a.cases, a.out)
+    print(text)
+    if a.write:
+        from null_and_power import write_between
+
+        write_between(a.write, "coverage", text)
 
 
 if __name__ == "__main__":

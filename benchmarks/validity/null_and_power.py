@@ -212,10 +212,10 @@ def level(found: Rate) -> str:
     return f"{found.share:.3f} [{found.low:.3f}, {found.high:.3f}]{'' if inside else ' **!**'}"
 
 
-def null_tables(cells: dict[tuple[str, str], list[Cell]]) -> None:
-    """Print false alarms, and those of the family of critics of words."""
+def null_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
+    """False alarms, and those of the family of critics of words."""
     heads = [f"{a:,} \\| {b:,}" for a, b in SIZES]
-    print("| critic (text) | " + " | ".join(heads) + " |\n|---" * 1 + "|---" * len(SIZES) + "|")
+    lines = ["| critic (text) | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(SIZES)]
     for study in STUDIES:
         rates = {(c.critic, c.n_real, c.n_generated): c for c in cells.get((study.name, "null"), [])}
         for critic in study.critics:
@@ -223,20 +223,23 @@ def null_tables(cells: dict[tuple[str, str], list[Cell]]) -> None:
             for a, b in SIZES:
                 c = rates.get((critic, a, b))
                 row.append("not measured" if c is None else (c.reason or level(rate(c, ALPHA))))
-            print(f"| {critic} ({study.name}) | " + " | ".join(row) + " |")
+            splits = {c.tested for c in rates.values() if c.critic == critic and c.tested} - {1000}
+            note = f", {' or '.join(map(str, sorted(splits)))} splits" if splits else ""
+            lines.append(f"| {critic} ({study.name}{note}) | " + " | ".join(row) + " |")
+    lines.append("")
     for (name, kind), each in cells.items():
         for size in SIZES if kind == "null" else ():
             r, n = family_wise(each, ALPHA, size)
             if n > 1:
-                print(
-                    f"\n{name}, {size[0]:,} | {size[1]:,}: any of {n} critics after Holm: {level(r)} of {r.n:,} splits"
-                )
+                sizes = f"{size[0]:,} | {size[1]:,}"
+                lines.append(f"* {name}, {sizes}: any of {n} critics after Holm {rate_text(r)} of {r.n:,} splits")
+    return "\n".join(lines)
 
 
-def power_tables(cells: dict[tuple[str, str], list[Cell]]) -> None:
-    """Print each critic's own defects, and the others that raise its alarm."""
-    print("\n| critic (text) | own defect | strength at power 0.9 | difference there | power at strengths |")
-    print("|---|---|---:|---:|---|")
+def power_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
+    """Each critic's own defects, and the others that raise its alarm."""
+    lines = ["| critic (text) | own defect | strength at power 0.9 | difference there | power at strengths | splits |"]
+    lines.append("|---|---|---:|---:|---|---:|")
     others: list[str] = []
     for study in STUDIES:
         for (critic, _, defect), curve in curves(cells.get((study.name, "power"), [])).items():
@@ -245,17 +248,28 @@ def power_tables(cells: dict[tuple[str, str], list[Cell]]) -> None:
             if defect != NULL and own(critic, defect):
                 powers = ", ".join(f"{c.strength:g}: {rate(c, ALPHA).share:.2f}" for c in tested)
                 shown = "–" if d.difference is None else f"{d.difference:+.3g}"
-                print(f"| {critic} ({study.name}) | {defect} | {strength_text(d)} | {shown} | {powers} |")
+                n = max((c.tested for c in tested), default=0)
+                lines.append(f"| {critic} ({study.name}) | {defect} | {strength_text(d)} | {shown} | {powers} | {n} |")
             elif defect != NULL and tested:
                 worst = max(tested, key=lambda c: rate(c, ALPHA).share)
                 if rate(worst, ALPHA).low > ALPHA:
                     at = f"from {strength_text(d)}" if d.strength is not None else "below 0.9 at all strengths"
-                    others.append(
-                        f"| {critic} ({study.name}) | {defect} | {at} | {worst.strength:g}: "
-                        f"{rate_text(rate(worst, ALPHA))} |"
-                    )
-    print("\n| critic (text) | defect of another axis | power 0.9 | most alarms |\n|---|---|---|---|")
-    print("\n".join(others))
+                    found = f"{worst.strength:g}: {rate_text(rate(worst, ALPHA))}"
+                    others.append(f"| {critic} ({study.name}) | {defect} | {at} | {found} |")
+    for study in STUDIES:
+        missing = set(study.critics) - {c.critic for c in cells.get((study.name, "power"), []) if c.defect != NULL}
+        lines += [f"| {critic} ({study.name}) | – | not measured | | | 0 |" for critic in sorted(missing)]
+    lines += ["", "| critic (text) | defect of another axis | power 0.9 | most alarms |", "|---|---|---|---|", *others]
+    return "\n".join(lines)
+
+
+def write_between(path: Path, name: str, text: str) -> None:
+    """Put text between ``<!-- name -->`` and ``<!-- end of name -->``."""
+    whole = path.read_text(encoding="utf-8")
+    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, _, rest = whole.partition(start)
+    _, _, after = rest.partition(end)
+    path.write_text(f"{before}{start}{text}\n{end}{after}", encoding="utf-8")
 
 
 LIGHT = {
@@ -314,6 +328,7 @@ def main() -> None:
     parser.add_argument("--studies", help="comma-separated; default: all")
     parser.add_argument("--out", type=Path, default=Path("runs/validity"))
     parser.add_argument("--figures", type=Path, default=Path(__file__).parents[2] / "docs" / "figures")
+    parser.add_argument("--write", type=Path, help="put the tables into this page: docs/validity.md")
     parser.add_argument("--largest", type=int, default=2000, help="leave out sizes of more documents together")
     parser.add_argument("--jobs", type=int, default=1)
     a = parser.parse_args()
@@ -327,8 +342,10 @@ def main() -> None:
                 print(f"{study.name}, {kind}: {error}", file=sys.stderr, flush=True)
     if "tables" in a.what:
         cells = kept(a.out)
-        null_tables(cells)
-        power_tables(cells)
+        for name, text in (("null", null_table(cells)), ("power", power_table(cells))):
+            print(f"{text}\n")
+            if a.write:
+                write_between(a.write, name, text)
         figures(cells, a.figures)
 
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from momus.calibrating.running import Calibration
 
 
+SHOWN = 200
+"""Points of a staircase that a figure shows."""
+
+
 def p_value_chart(cells: Sequence[Cell], name: str) -> Chart:
     """The distribution of null p-values of one critic, at each size, against the uniform one."""
     series = [Series("uniform", [0.0, 1.0], [0.0, 1.0], "reference")]
@@ -28,6 +32,9 @@ def p_value_chart(cells: Sequence[Cell], name: str) -> Chart:
     for i, cell in enumerate(c for c in cells if c.tested):
         p = np.sort([v for v in cell.p if v is not None])
         y = np.arange(1, len(p) + 1) / len(p)
+        if len(p) > SHOWN:
+            some = np.unique(np.linspace(0, len(p) - 1, SHOWN).astype(int))
+            p, y = p[some], y[some]
         label = f"{cell.n_real:,} | {cell.n_generated:,}"
         x = np.concatenate([[0.0], p, [1.0]]).tolist()
         series.append(Series(label, x, np.concatenate([[0.0], y, [1.0]]).tolist(), roles[i % 3], "steps"))
