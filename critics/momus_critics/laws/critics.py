@@ -158,7 +158,14 @@ class LongRange(ScalingLaw):
         kept = (y > 0) & (x <= 100)
         return x[kept], y[kept]
 
-    def line(self, stream: Stream) -> Line:
+    def laws(self) -> Sequence[LawStatistic]:
+        """Exponent and error, of texts that have a decay."""
+        return (
+            LawStatistic("exponent", lambda stream: self.decay(stream).slope),
+            LawStatistic("error", lambda stream: self.decay(stream).error),
+        )
+
+    def decay(self, stream: Stream) -> Line:
         """The line, where there is a correlation that can decay.
 
         Raises
@@ -168,7 +175,7 @@ class LongRange(ScalingLaw):
         """
         if self.verdict(stream) == "No":
             raise ValueError("distances of rare words are not correlated even at lags up to 10: there is no decay")
-        return super().line(stream)
+        return self.line(stream)
 
     def verdict(self, stream: Stream) -> str:
         """``No`` if more than one c(s) is negative for s ≤ 10, ``Weak`` if any is for s ≤ 100, else ``Strong``."""
