@@ -24,7 +24,7 @@ from momus.reading import read_corpus
 from momus.results import CriticResult, count_unscored, find_outliers
 from momus.scores import Scores
 from momus.store.runs import RunFolder
-from momus.verdicts import Verdict, adjust, finite
+from momus.verdicts import Verdict, adjust, check_delta, finite
 from momus.version import __version__
 
 if TYPE_CHECKING:
@@ -168,6 +168,7 @@ def compare(
         A text cannot be read, a critic cannot be fitted, the folder is in use, …; the message says how to go on.
     """
     settings = _settings(settings, options)
+    check_delta(settings.equivalence)
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     if not generated:

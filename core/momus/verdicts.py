@@ -81,6 +81,12 @@ class Verdict:
         return cls(**known)
 
 
+def check_delta(delta: float | None) -> None:
+    """Raise `UsageError` unless δ is None or a positive number."""
+    if delta is not None and not (delta > 0 and math.isfinite(delta)):
+        raise UsageError(f"--equivalence {delta:g}: δ must be above 0", hint="0.2 is a small effect in Hedges' g")
+
+
 def within(verdict: Verdict, delta: float | None) -> Verdict:
     """Say whether the effect is shown to lie within ±δ.
 
@@ -89,10 +95,9 @@ def within(verdict: Verdict, delta: float | None) -> Verdict:
     UsageError
         δ is not positive.
     """
+    check_delta(delta)
     if delta is None:
         return verdict
-    if not delta > 0 or not math.isfinite(delta):
-        raise UsageError(f"--equivalence {delta:g}: δ must be above 0", hint="0.2 is a small effect in Hedges' g")
     low, high = verdict.effect_low, verdict.effect_high
     inside = None if low is None or high is None else -delta < low and high < delta
     return replace(verdict, delta=delta, equivalent=inside)
