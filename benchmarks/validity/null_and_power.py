@@ -158,6 +158,7 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> C
         plan = replace(common, sizes=sizes, defects=())
     else:
         defects = [d for d in DEFECTS if texts.donor is not None or not DEFECTS[d].needs_donor]
+        defects = [d for d in defects if not a.defects or d in a.defects.split(",")]
         plan = replace(common, sizes=((200, 200),), defects=defects, strengths=STRENGTHS, splits=study.power_splits)
     print(f"{study.name}, {kind}: {len(texts.fit):,} to fit on, {len(held_out):,} to split", flush=True)
     begun = time.perf_counter()
@@ -328,6 +329,7 @@ def main() -> None:
     parser.add_argument("--studies", help="comma-separated; default: all")
     parser.add_argument("--out", type=Path, default=Path("runs/validity"))
     parser.add_argument("--figures", type=Path, default=Path(__file__).parents[2] / "docs" / "figures")
+    parser.add_argument("--defects", help="comma-separated; default: all")
     parser.add_argument("--write", type=Path, help="put the tables into this page: docs/validity.md")
     parser.add_argument("--largest", type=int, default=2000, help="leave out sizes of more documents together")
     parser.add_argument("--jobs", type=int, default=1)
