@@ -1,21 +1,20 @@
-"""Critics of running text: exponents of a whole text, their intervals by the jackknife, and tests of equality.
+"""Critics of running text: exponents of a whole text, with intervals, and tests of equality.
 
-A block bootstrap would draw blocks twice, and a text with doubled blocks has too few types: growth, rank and burst
-curves all bend. Leaving one contiguous group of text out at a time bends nothing (Quenouille 1956; Miller 1974).
+How the spread of an exponent is found depends on the law, see `momus.spreads` and ``ScalingLaw.errors``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.errors import MomusError
 from momus.inference import Statistic, compare_rows, mean
 from momus.scores import Scores
+from momus.spreads import Jackknifed, half_samples, jackknife, joined, shortened
 from momus.streams import Stream
 from momus.verdicts import Verdict, finite
 
@@ -34,70 +33,10 @@ class LawStatistic:
     function: Callable[[Stream], float]
 
 
-@dataclass(frozen=True)
-class Jackknifed:
-    """A value with its delete-one-group jackknife standard error and degrees of freedom."""
-
-    value: float
-    error: float
-    groups: int
-
-
-def jackknife(function: Callable[[Stream], float], stream: Stream, groups: int, align: int = 1) -> Jackknifed:
-    """Leave out one of ``groups`` contiguous pieces at a time, cut at multiples of ``align`` tokens.
-
-    The variance is (g − 1)/g Σ (θ_i − θ̄)², for pieces that depend on each other little.
-
-    Raises
-    ------
-    ValueError
-        The statistic does not exist for the whole text.
-    """
-    value = function(stream)
-    pieces = stream.cut(groups, align)
-    left = [function(_joined(stream, [p for j, p in enumerate(pieces) if j != i])) for i in range(groups)]
-    found: NDArray[np.float64] = np.array(left)
-    error = float(np.sqrt((groups - 1) / groups * ((found - found.mean()) ** 2).sum()))
-    return Jackknifed(value, error, groups)
-
-
-def half_samples(function: Callable[[Stream], float], stream: Stream, groups: int, align: int = 1) -> Jackknifed:
-    """Take half of the pieces at a time, in random order, twice as often as there are pieces.
-
-    The standard deviation over halves stands for that of the whole text, as if pieces were independent (the delete-d
-    jackknife, Shao & Wu 1989). For statistics that hang on how a text begins: leaving one piece out of twenty changes
-    the beginning once.
-    """
-    value = function(stream)
-    pieces = stream.cut(groups, align)
-    rng = np.random.default_rng(groups)
-    orders = [rng.permutation(groups)[: groups // 2] for _ in range(2 * groups)]
-    found = [function(_joined(stream, [pieces[j] for j in order])) for order in orders]
-    d = groups - groups // 2
-    return Jackknifed(value, float(np.std(found, ddof=1) * np.sqrt((groups - d) / d)), groups)
-
-
-def _joined(stream: Stream, pieces: Sequence[Stream]) -> Stream:
-    return Stream(np.concatenate([p.ids for p in pieces]), stream.vocabulary)
-
-
-def shortened(stream: Stream, tokens: int, pieces: int, align: int = 1) -> Stream:
-    """Cut a text to a number of tokens: the beginning of each of some contiguous pieces.
-
-    >>> shortened(Stream(np.arange(12, dtype=np.int32), [str(i) for i in range(12)]), 6, 3).ids.tolist()
-    [0, 1, 4, 5, 8, 9]
-    """
-    if len(stream) // align <= tokens // align:
-        return stream
-    edges = np.linspace(0, tokens // align, pieces + 1).astype(np.int64) * align
-    parts = [p.ids[:n] for p, n in zip(stream.cut(pieces, align), np.diff(edges).tolist(), strict=True)]
-    return Stream(np.concatenate(parts), stream.vocabulary)
-
-
 def judge_blocks(
     critic: Critic[Any], real: Scores, generated: Scores, *, confidence: float, seed: int
 ) -> list[Verdict]:
-    """Verdicts of a critic of blocks: its laws by the jackknife, and Latent NLL of blocks by permutation."""
+    """Verdicts of a critic of blocks: its laws, and Latent NLL of blocks by permutation."""
     rows = [_law_verdict(critic, law, real, generated, confidence) for law in critic.laws()]
     return [*rows, _nll_verdict(critic, real, generated, confidence, seed)]
 
@@ -170,7 +109,7 @@ def _relabelled(
         order = rng.permutation(len(pieces))
         sides = order[:groups], order[groups:]
         try:
-            one, other = (function(_joined(both, [pieces[j] for j in side])) for side in sides)
+            one, other = (function(joined(both, [pieces[j] for j in side])) for side in sides)
         except ValueError:
             missing += 1
             continue

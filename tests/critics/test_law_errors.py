@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from momus.blocks import compare_law, half_samples, jackknife, shortened
+from momus.blocks import compare_law
+from momus.spreads import half_samples, jackknife, shortened
 from momus.streams import Stream
 from momus_critics.laws import Heaps, LongRange, Taylor, ZipfSlope
 

@@ -73,7 +73,7 @@ class ScalingLaw(TokenCritic[LawPoints]):
     minimum: ClassVar[int] = 20_000
     """Tokens that a text needs for the law to mean something."""
     errors: ClassVar[Literal["jackknife", "halves", "relabelled"]] = "jackknife"
-    """How the spread of the exponent is found, see `momus.blocks`."""
+    """How the spread of the exponent is found, see `momus.spreads` and `momus.blocks`."""
     x_label: ClassVar[str]
     y_label: ClassVar[str]
     y_scale: ClassVar[Literal["linear", "log"]] = "log"
