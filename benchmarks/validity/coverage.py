@@ -216,7 +216,7 @@ def table(cases: list[str], out: Path) -> str:
     for case in cases:
         path = out / f"{case}.jsonl"
         rows = path.read_text(encoding="ascii").splitlines() if path.exists() else []
-        if len(rows) < 100:
+        if len(rows) < 40:
             lines.append(f"| {case} | not measured | | | | {len(rows)} |")
             continue
         inside, above, below, width = coverage([tuple(json.loads(row)) for row in rows])

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import momus
 from momus import Corpus
-from momus.blocks import jackknife
 from momus.errors import FittingError
 from momus.rows import number
+from momus.spreads import jackknife
 from momus.streams import Stream, blocks
 from momus.tokens import get_tokenizer
 from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope, curves
