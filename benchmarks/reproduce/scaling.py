@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import momus
-from momus.blocks import jackknife
 from momus.controls import pitman_yor, shuffle_ngrams, simon
+from momus.spreads import jackknife
 from momus.streams import Stream
 from momus.tokens import get_tokenizer
 from momus_critics.laws import Ebeling, Heaps, LongRange, Taylor, ZipfSlope

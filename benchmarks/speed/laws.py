@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 import momus
-from momus.blocks import jackknife
+from momus.spreads import jackknife
 from momus.streams import Stream
 from momus.tokens import get_tokenizer
 from momus_critics import zipf

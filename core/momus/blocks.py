@@ -1,7 +1,6 @@
-"""Critics of running text: exponents of a whole text, their intervals by the jackknife, and tests of equality.
+"""Critics of running text: exponents of a whole text, with intervals, and tests of equality.
 
-A block bootstrap would draw blocks twice, and a text with doubled blocks has too few types: growth, rank and burst
-curves all bend. Leaving one contiguous group of text out at a time bends nothing (Quenouille 1956; Miller 1974).
+How the spread of an exponent is found depends on the law, see `momus.spreads` and ``ScalingLaw.errors``.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.errors import MomusError
 from momus.inference import Statistic, compare_rows, mean
 from momus.scores import Scores
+from momus.spreads import Jackknifed, half_samples, jackknife, joined, shortened
 from momus.streams import Stream
 from momus.verdicts import Verdict, finite
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from momus.critic import Critic
 
 LEAST_GROUPS = 4
+RELABELLINGS = 199
 
 
 @dataclass(frozen=True)
@@ -33,54 +33,109 @@ class LawStatistic:
     function: Callable[[Stream], float]
 
 
-@dataclass(frozen=True)
-class Jackknifed:
-    """A value with its delete-one-group jackknife standard error and degrees of freedom."""
-
-    value: float
-    error: float
-    groups: int
-
-
-def jackknife(function: Callable[[Stream], float], stream: Stream, groups: int) -> Jackknifed:
-    """Leave out one of ``groups`` contiguous pieces at a time.
-
-    The variance is (g − 1)/g Σ (θ_i − θ̄)², for pieces that depend on each other little.
-
-    Raises
-    ------
-    ValueError
-        The statistic does not exist for the whole text.
-    """
-    value = function(stream)
-    pieces = stream.cut(groups)
-    left: list[float] = []
-    for i in range(groups):
-        ids = np.concatenate([p.ids for j, p in enumerate(pieces) if j != i])
-        left.append(function(Stream(ids, stream.vocabulary)))
-    found: NDArray[np.float64] = np.array(left)
-    error = float(np.sqrt((groups - 1) / groups * ((found - found.mean()) ** 2).sum()))
-    return Jackknifed(value, error, groups)
-
-
 def judge_blocks(
     critic: Critic[Any], real: Scores, generated: Scores, *, confidence: float, seed: int
 ) -> list[Verdict]:
-    """Verdicts of a critic of blocks: its laws by the jackknife, and Latent NLL of blocks by permutation."""
+    """Verdicts of a critic of blocks: its laws, and Latent NLL of blocks by permutation."""
     rows = [_law_verdict(critic, law, real, generated, confidence) for law in critic.laws()]
     return [*rows, _nll_verdict(critic, real, generated, confidence, seed)]
 
 
-def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated: Scores, confidence: float) -> Verdict:
-    try:
-        groups = [_groups(critic, scores) for scores in (real, generated)]
-        a, b = (
-            jackknife(law.function, _stream(scores), g) for scores, g in zip((real, generated), groups, strict=True)
-        )
-    except (MomusError, ValueError) as error:
-        return _row(critic, law.name, real, generated, method="not tested", null=f"not tested: {error}")
+@dataclass(frozen=True)
+class LawTest:
+    """Two texts under one law: values with their jackknife errors, and the Welch test of their difference."""
+
+    real: Jackknifed
+    generated: Jackknifed
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+    mde: float | None
+    tokens: int
+    inner: tuple[float, float] | None
+    """The interval at level 1 − 2α, for tests of equivalence."""
+    way: str
+
+
+def compare_law(critic: Critic[Any], law: LawStatistic, real: Stream, generated: Stream, confidence: float) -> LawTest:
+    """Test one law between two running texts.
+
+    An exponent fitted on a finite text depends on its length, so the longer text is cut to the length of the shorter.
+
+    Raises
+    ------
+    MomusError, ValueError
+        A text is too short for the law, or does not give it.
+    """
+    align, how = int(getattr(critic, "align", 1)), getattr(critic, "errors", "jackknife")
+    tokens = min(len(real), len(generated))
+    groups = min(groups_for(critic, len(s), name) for s, name in ((real, "real"), (generated, "generated")))
+    cut = [shortened(stream, tokens, groups, align) for stream in (real, generated)]
+    if how == "relabelled":
+        return _relabelled(law.function, cut[0], cut[1], groups, confidence)
+    spread = half_samples if how == "halves" else jackknife
+    a, b = (spread(law.function, stream, groups, align) for stream in cut)
     difference = b.value - a.value
     p, low, high, mde = _welch(difference, a, b, confidence)
+    inner = _welch(difference, a, b, max(2 * confidence - 1, 0.0))[1:3]
+    both = None if inner[0] is None or inner[1] is None else (inner[0], inner[1])
+    way = "Welch t on standard errors of half-samples" if how == "halves" else "Welch t on jackknife standard errors"
+    return LawTest(a, b, difference, low, high, p, mde, tokens, both, way)
+
+
+def _relabelled(
+    function: Callable[[Stream], float], real: Stream, generated: Stream, groups: int, confidence: float
+) -> LawTest:
+    """Deal out the pieces of both texts again: a permutation test, whose spread makes the interval.
+
+    For statistics that are neither smooth nor less noisy in longer texts, where half a text says nothing of the whole.
+    The spread is that of two texts of one source; where the texts differ much it is too large, never too small.
+
+    Raises
+    ------
+    ValueError
+        The statistic does not exist for a text, or for more than one in ten of the relabelled ones.
+    """
+    from scipy.stats import t
+
+    values = function(real), function(generated)
+    both = real + generated
+    parts = [Stream(both.ids[a:b], both.vocabulary) for a, b in ((0, len(real)), (len(real), len(both)))]
+    pieces = [p for part in parts for p in part.cut(groups)]
+    rng = np.random.default_rng(groups)
+    null, missing = [], 0
+    for _ in range(RELABELLINGS):
+        order = rng.permutation(len(pieces))
+        sides = order[:groups], order[groups:]
+        try:
+            one, other = (function(joined(both, [pieces[j] for j in side])) for side in sides)
+        except ValueError:
+            missing += 1
+            continue
+        null.append(other - one)
+    if missing > RELABELLINGS / 10:
+        raise ValueError("most texts made of pieces of both do not give the statistic")
+    difference = values[1] - values[0]
+    spread = float(np.sqrt(np.mean(np.square(null))))
+    p = (sum(abs(v) >= abs(difference) for v in null) + missing + 1) / (RELABELLINGS + 1)
+    half = spread / np.sqrt(2)
+    a, b = (Jackknifed(v, half, groups) for v in values)
+    outer, inner, middle, power = (
+        float(t.ppf(q, 2 * groups - 2)) * spread for q in ((1 + confidence) / 2, confidence, 0.975, 0.8)
+    )
+    low, high = difference - outer, difference + outer
+    within = (difference - inner, difference + inner)
+    way = f"permutation test, {RELABELLINGS} random relabellings of groups, whose spread gives the interval"
+    return LawTest(a, b, difference, low, high, p, middle + power, min(len(real), len(generated)), within, way)
+
+
+def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated: Scores, confidence: float) -> Verdict:
+    try:
+        found = compare_law(critic, law, _stream(real), _stream(generated), confidence)
+    except (MomusError, ValueError) as error:
+        return _row(critic, law.name, real, generated, method="not tested", null=f"not tested: {error}")
+    a, b = found.real, found.generated
     return _row(
         critic,
         law.name,
@@ -88,14 +143,15 @@ def _law_verdict(critic: Critic[Any], law: LawStatistic, real: Scores, generated
         generated,
         real_value=a.value,
         generated_value=b.value,
-        difference=difference,
-        low=low,
-        high=high,
-        effect=difference,
-        p=p,
-        mde=mde,
+        difference=found.difference,
+        low=found.low,
+        high=found.high,
+        effect=found.difference,
+        inner=found.inner,
+        p=found.p,
+        mde=found.mde,
         n=(a.groups, b.groups),
-        method=f"Welch t on jackknife standard errors ({a.groups} and {b.groups} contiguous groups of text)",
+        method=f"{found.way} ({a.groups} contiguous groups of each text), {found.tokens:,} tokens of each text",
         null="both texts have the same exponent; groups of text are independent of each other",
     )
 
@@ -125,16 +181,21 @@ def _why(scores: Scores) -> str:
     return "".join(f"; {reason} ({n})" for reason, n in scores.unscored.items())
 
 
-def _groups(critic: Critic[Any], scores: Scores) -> int:
-    """How many groups a text is cut into: as many as asked for, if what is left is still long enough."""
-    tokens = len(_stream(scores))
+def groups_for(critic: Critic[Any], tokens: int, name: str) -> int:
+    """How many groups a text is cut into: as many as asked for, if what is left is still long enough.
+
+    Raises
+    ------
+    MomusError
+        The text is too short for the law, or for its jackknife.
+    """
     least = int(getattr(critic, "minimum", 1))
     groups = int(getattr(critic, "groups", 20))
     if tokens < least:
-        raise MomusError(f"{scores.corpus!r} has {tokens:,} tokens of running text, the law needs {least:,}")
+        raise MomusError(f"{name!r} has {tokens:,} tokens of running text, the law needs {least:,}")
     if tokens * (1 - 1 / LEAST_GROUPS) < least:
         raise MomusError(
-            f"{scores.corpus!r} has {tokens:,} tokens; for an interval the law needs "
+            f"{name!r} has {tokens:,} tokens; for an interval the law needs "
             f"{int(least * LEAST_GROUPS / (LEAST_GROUPS - 1)) + 1:,}"
         )
     while groups > LEAST_GROUPS and tokens * (1 - 1 / groups) < least:
@@ -165,6 +226,7 @@ def _nll_verdict(critic: Critic[Any], real: Scores, generated: Scores, confidenc
         low=found.low,
         high=found.high,
         effect=found.effect,
+        inner=(found.equivalence_low, found.equivalence_high),
         p=found.p,
         mde=found.mde,
         n=(found.n_real, found.n_generated),
@@ -188,6 +250,7 @@ def _row(
     low: float | None = None,
     high: float | None = None,
     effect: float | None = None,
+    inner: tuple[float, float] | None = None,
     p: float | None = None,
     mde: float | None = None,
     n: tuple[int, int] = (0, 0),
@@ -217,4 +280,7 @@ def _row(
         headline=statistic == critic.headline_statistic,
         method=method,
         null=null,
+        reference=real.corpus,
+        effect_low=None if inner is None else finite(inner[0]),
+        effect_high=None if inner is None else finite(inner[1]),
     )

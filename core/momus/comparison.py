@@ -7,20 +7,24 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from momus.corpus import Corpus
+from momus.critic import usable_documents
 from momus.devices import resolve_device
 from momus.errors import FittingError, MissingExtraError, PluginError, UsageError
-from momus.judging import judge
+from momus.judging import differences, judge
 from momus.plugins import critic_names, make_critics
 from momus.progress import Reporter, Timed, default_reporter, reporting
 from momus.reading import read_corpus
 from momus.results import CriticResult, count_unscored, find_outliers
 from momus.scores import Scores
 from momus.store.runs import RunFolder
-from momus.verdicts import Verdict, adjust
+from momus.verdicts import Verdict, adjust, check_delta, finite
 from momus.version import __version__
 
 if TYPE_CHECKING:
@@ -48,6 +52,12 @@ class Settings:
         Compare documents of one prompt with each other: True, False, or None for where they all pair up.
     top
         How many outliers of each corpus are shown.
+    equivalence
+        δ: say of each effect whether it is shown to lie within ±δ (two one-sided tests by interval inclusion).
+    pairwise
+        Compare the generated corpora with each other too, by headline statistics.
+    refits
+        Fit each critic again on so many bootstrap resamples of the fitted text, and give the spread of differences.
     """
 
     seed: int = 0
@@ -58,6 +68,9 @@ class Settings:
     paired: bool | None = None
     device: str = "auto"
     top: int = 5
+    equivalence: float | None = None
+    pairwise: bool = False
+    refits: int = 0
 
 
 @dataclass
@@ -76,6 +89,8 @@ class Comparison:
         What made the numbers: version, seed, critics with parameters, fingerprints, times.
     warnings
         What a reader must know before believing the numbers.
+    pairs
+        Headline rows between generated corpora (``pairwise``), adjusted among themselves.
     """
 
     verdicts: list[Verdict]
@@ -83,6 +98,7 @@ class Comparison:
     signature: dict[str, Any]
     warnings: list[str] = field(default_factory=list)
     scores: dict[tuple[str, str], Scores] = field(default_factory=dict)
+    pairs: list[Verdict] = field(default_factory=list)
 
     def rows(self) -> list[dict[str, Any]]:
         """Verdicts as dicts."""
@@ -152,11 +168,12 @@ def compare(
         A text cannot be read, a critic cannot be fitted, the folder is in use, …; the message says how to go on.
     """
     settings = _settings(settings, options)
+    check_delta(settings.equivalence)
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     if not generated:
         raise UsageError("there is no generated text to compare", hint="give at least one corpus by name")
-    chosen, left_out = _critics(critics, dict(config or {}))
+    chosen, left_out = chosen_critics(critics, dict(config or {}))
     with timed.stage("reading"):
         texts = _read(real, generated, fit, settings)
     device = resolve_device(settings.device) if any(c.uses_device for c in chosen) else "cpu"
@@ -182,13 +199,14 @@ def compare(
             )
         unadjusted = [v for result in comparison.results for v in result.verdicts]
         comparison.verdicts = adjust(unadjusted, settings.adjustment)
+        comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
         comparison.signature = _signature(comparison, texts, settings, device, command, started)
         if folder is not None:
-            folder.finish(comparison.signature, comparison.verdicts)
+            folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
             with timed.stage("report"):
                 comparison.report(folder.path / "report.html")
             comparison.signature["seconds"] = _seconds(timed, clock)
-            folder.finish(comparison.signature, comparison.verdicts)
+            folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
         comparison.signature["seconds"] = _seconds(timed, clock)
     return comparison
 
@@ -206,7 +224,7 @@ def _seconds(timed: Timed, clock: float) -> dict[str, float]:
     return {**seconds, "total": round(time.perf_counter() - clock, 3)}
 
 
-def _critics(
+def chosen_critics(
     critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]
 ) -> tuple[list[Critic[Any]], list[str]]:
     """Construct the critics; of all registered ones, broken plug-ins are left out with a warning."""
@@ -277,8 +295,6 @@ def _read(real: Source, generated: Mapping[str, Source], fit: Source | None, set
 
 
 def _shared(fitting: Corpus, corpus: Corpus) -> int:
-    import numpy as np
-
     filled = corpus.hashes[~corpus.blank]
     return int(np.isin(filled, fitting.hashes).sum())
 
@@ -311,6 +327,12 @@ def _run_critic(
         with timed.stage(f"scoring {corpus.name} with {critic.name}", len(corpus)) as advance:
             scored.append(critic.score(corpus, progress=advance))
     result = _result(critic, texts, scored, settings, timed, signature)
+    if settings.refits:
+        spread = _refitted(critic, texts, settings, timed)
+        result = replace(
+            result,
+            verdicts=[replace(v, refit_spread=spread.get((v.generated, v.statistic))) for v in result.verdicts],
+        )
     if folder is not None:
         import pyarrow as pa
 
@@ -328,24 +350,27 @@ def _result(
     signature: dict[str, Any],
 ) -> CriticResult:
     real, others = scored[0], scored[1:]
+    options: dict[str, Any] = {
+        "paired": settings.paired,
+        "permutations": settings.permutations,
+        "resamples": settings.resamples,
+        "confidence": settings.confidence,
+        "seed": settings.seed,
+        "equivalence": settings.equivalence,
+    }
     verdicts: list[Verdict] = []
     evidence, outliers = [], []
     for scores, corpus in zip(others, texts.generated, strict=True):
         with timed.stage(f"testing {corpus.name} with {critic.name}"):
-            verdicts += judge(
-                critic,
-                real,
-                scores,
-                paired=settings.paired,
-                permutations=settings.permutations,
-                resamples=settings.resamples,
-                confidence=settings.confidence,
-                seed=settings.seed,
-            )
+            verdicts += judge(critic, real, scores, **options)
         with timed.stage(f"evidence {corpus.name} with {critic.name}"):
             if real.summary is not None and scores.summary is not None:
                 evidence.append((corpus.name, critic.evidence(real.summary, scores.summary)))
             outliers += find_outliers(critic, corpus, scores, settings.top)
+    pairs: list[Verdict] = []
+    for one, other in combinations(others, 2) if settings.pairwise else ():
+        with timed.stage(f"testing {one.corpus} and {other.corpus} with {critic.name}"):
+            pairs += judge(critic, one, other, only_headline=True, **options)
     return CriticResult(
         name=critic.name,
         axis=critic.axis,
@@ -353,12 +378,36 @@ def _result(
         fitted_on=critic.fitted_on_,
         params=critic.plain_params(),
         verdicts=verdicts,
+        pairs=pairs,
         evidence=evidence,
         outliers=outliers,
         unscored=count_unscored(scored),
         notes=critic.notes(),
         signature=signature,
     )
+
+
+def _refitted(
+    critic: Critic[Any], texts: _Texts, settings: Settings, timed: Timed
+) -> dict[tuple[str, str], float | None]:
+    """Standard deviation of each difference over critics fitted on bootstrap resamples of the fitted text.
+
+    A resample that a critic cannot be fitted on is left out; two are needed.
+    """
+    usable = usable_documents(texts.fit)
+    found: dict[tuple[str, str], list[float]] = {}
+    for k in range(settings.refits):
+        rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))
+        with timed.stage(f"refitting {critic.name} {k + 1} of {settings.refits}"):
+            try:
+                again = critic.clone().to(critic.device).fit(usable.take(np.sort(rows)))
+            except FittingError:
+                continue
+            real = again.score(texts.real)
+            for corpus in texts.generated:
+                for name, value in differences(again, real, again.score(corpus)).items():
+                    found.setdefault((corpus.name, name), []).append(value)
+    return {key: finite(float(np.std(v, ddof=1))) if len(v) > 1 else None for key, v in found.items()}
 
 
 def _critic_signature(critic: Critic[Any], texts: _Texts, settings: Settings) -> dict[str, Any]:
@@ -375,6 +424,9 @@ def _critic_signature(critic: Critic[Any], texts: _Texts, settings: Settings) ->
         "confidence": settings.confidence,
         "paired": settings.paired,
         "top": settings.top,
+        "equivalence": settings.equivalence,
+        "pairwise": settings.pairwise,
+        "refits": settings.refits,
     }
 
 
@@ -393,6 +445,9 @@ def _signature(
         "confidence": settings.confidence,
         "adjustment": settings.adjustment,
         "paired": settings.paired,
+        "equivalence": settings.equivalence,
+        "pairwise": settings.pairwise,
+        "refits": settings.refits,
         "split": texts.split,
         "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
         "corpora": [

@@ -44,6 +44,11 @@ def says(verdict: Verdict) -> str:
     return "differs" if verdict.p_adjusted <= ALPHA else "not told apart"
 
 
+def shows(verdict: Verdict) -> str:
+    """Whether a verdict shows that the effect lies within ±δ."""
+    return "–" if verdict.equivalent is None else ("shown" if verdict.equivalent else "not shown")
+
+
 def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     """Build a rich table; only headline statistics unless ``every`` is set."""
     from rich.markup import escape
@@ -53,16 +58,21 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     table.add_column("axis")
     table.add_column("generated")
     table.add_column("statistic")
+    shown = [v for v in verdicts if v.headline or every]
+    deltas = {v.delta for v in shown} - {None}
+    refitted = any(v.refit_spread is not None for v in shown)
     for name in ("real", "generated", "difference", "95 % interval", "effect", "p adj.", "n"):
         table.add_column(name, justify="right")
+    if refitted:
+        table.add_column("± over refits", justify="right")
+    if deltas:
+        table.add_column(f"within ±{max(d for d in deltas if d is not None):g}")
     table.add_column("verdict")
-    for v in verdicts:
-        if not (v.headline or every):
-            continue
+    for v in shown:
         unscored = v.unscored_real + v.unscored_generated
         table.add_row(
             escape(v.axis),
-            escape(v.generated),
+            escape(v.generated if v.reference == "real" else f"{v.generated} − {v.reference}"),
             v.statistic,
             number(v.real_value),
             number(v.generated_value),
@@ -72,6 +82,8 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
             p_value(v.p_adjusted),
             f"{v.n_real:,} | {v.n_generated:,}{' pairs' if ' paired' in v.method else ''}"
             + (f" (−{unscored:,})" if unscored else ""),
+            *([number(v.refit_spread)] if refitted else []),
+            *([shows(v)] if deltas else []),
             f"[bold]{says(v)}[/bold]" if says(v) == "differs" else says(v),
         )
     return table
@@ -84,6 +96,9 @@ def comparison_view(comparison: Comparison, every: bool = False) -> RenderableTy
     from rich.text import Text
 
     parts: list[RenderableType] = [verdict_table(comparison.verdicts, every)]
+    if comparison.pairs:
+        parts += [Text("\nGenerated corpora among each other (adjusted by themselves)", style="bold")]
+        parts += [verdict_table(comparison.pairs, every)]
     parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in comparison.warnings]
     for result in comparison.results:
         parts += [

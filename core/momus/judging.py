@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.inference import Rows as TestRows
-from momus.inference import Statistic, compare_rows, entropy, jensen_shannon, mean, perplexity
+from momus.inference import Statistic, TestResult, compare_rows, entropy, jensen_shannon, mean, perplexity
+from momus.inference.pooling import Tables, total
+from momus.inference.pvalues import Prepared, both_values
 from momus.rows import Counted, Rows, aligned
 from momus.scores import Scores
-from momus.verdicts import Verdict, finite
+from momus.verdicts import Verdict, finite, within
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -48,32 +51,39 @@ def judge(
     resamples: int = 2000,
     confidence: float = 0.95,
     seed: int = 0,
+    equivalence: float | None = None,
+    only_headline: bool = False,
 ) -> list[Verdict]:
     """Test every statistic of a critic between real and generated text; p-values are not adjusted yet.
 
     Parameters
     ----------
     paired
-        Compare documents of the same prompt with each other; None does so where all scored documents pair up.
+        Compare documents of the same prompt with each other; None does so where all scored documents pair up, see
+        `design_of`, which also says what becomes of several documents of one prompt.
+    equivalence
+        δ: say of each effect whether it is shown to lie within ±δ.
+    only_headline
+        Test the headline statistic alone.
     """
     if critic.unit == "block":
         from momus.blocks import judge_blocks
 
-        return judge_blocks(critic, real, generated, confidence=confidence, seed=seed)
+        rows = judge_blocks(critic, real, generated, confidence=confidence, seed=seed)
+        return [within(v, equivalence) for v in rows if v.headline or not only_headline]
     statistics = all_statistics(critic, list(real.rows))
+    if only_headline:
+        statistics = [s for s in statistics if s.name == critic.headline_statistic]
     if not real.n_scored or not generated.n_scored:
         return [_untested(critic, s, real, generated) for s in statistics]
     rows_real, rows_generated = _same_columns(real.test_rows(), generated.test_rows())
-    results = compare_rows(
-        statistics,
-        rows_real,
-        rows_generated,
-        pairs=pair_up(real, generated, paired),
-        permutations=permutations,
-        resamples=resamples,
-        confidence=confidence,
-        seed=seed,
-    )
+    options: dict[str, Any] = {
+        "permutations": permutations,
+        "resamples": resamples,
+        "confidence": confidence,
+        "seed": seed,
+    }
+    results = _by_design(statistics, rows_real, rows_generated, design_of(real, generated, paired), options)
     verdicts = []
     for statistic, found in zip(statistics, results, strict=True):
         verdicts.append(
@@ -101,9 +111,57 @@ def judge(
                 headline=statistic.name == critic.headline_statistic,
                 method=found.method,
                 null=found.null,
+                reference=real.corpus,
+                effect_low=finite(found.equivalence_low),
+                effect_high=finite(found.equivalence_high),
             )
         )
-    return verdicts
+    return [within(v, equivalence) for v in verdicts]
+
+
+def differences(critic: Critic[Any], real: Scores, generated: Scores) -> dict[str, float]:
+    """Generated − real of each statistic of documents (of a distance, itself), without a test."""
+    if critic.unit == "block" or not real.n_scored or not generated.n_scored:
+        return {}
+    rows = _same_columns(real.test_rows(), generated.test_rows())
+    found = {}
+    for s in all_statistics(critic, list(real.rows)):
+        tables = Tables.of(rows[0][s.rows], rows[1][s.rows])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left, right = both_values(s, Prepared(total(tables.real), total(tables.generated)))
+        found[s.name] = float(right[0]) if s.kind == "distance" else float(right[0] - left[0])
+    return found
+
+
+def _by_design(
+    statistics: Sequence[Statistic],
+    real: dict[str, TestRows],
+    generated: dict[str, TestRows],
+    together: Together,
+    options: dict[str, Any],
+) -> list[TestResult]:
+    if together.clusters is None:
+        return compare_rows(statistics, real, generated, pairs=together.pairs, strata=together.strata, **options)
+    one, other = together.clusters
+    whole = compare_rows(statistics, real, generated, clusters_real=one, clusters_generated=other, **options)
+    first, second = (_one_each(numbers, options["seed"]) for numbers in (one, other))
+    thin = compare_rows(
+        statistics,
+        {k: v[first] for k, v in real.items()},
+        {k: v[second] for k, v in generated.items()},
+        **{**options, "resamples": 0},
+    )
+    tested = f"permutation test of one document of each prompt ({len(first):,} and {len(second):,})"
+    return [
+        replace(w, p=t.p, null=t.null, method=f"{tested}; {w.method.split('; ')[1]} of prompts")
+        for w, t in zip(whole, thin, strict=True)
+    ]
+
+
+def _one_each(numbers: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """A random document of each cluster, in order."""
+    order = np.random.default_rng([seed, len(numbers)]).permutation(len(numbers))
+    return np.sort(order[np.unique(numbers[order], return_index=True)[1]])
 
 
 def _untested(critic: Critic[Any], statistic: Statistic, real: Scores, generated: Scores) -> Verdict:
@@ -146,6 +204,60 @@ def _same_columns(real: dict[str, Rows], generated: dict[str, Rows]) -> tuple[di
         else:
             out[0][key], out[1][key] = np.asarray(mine), np.asarray(theirs)
     return out
+
+
+@dataclass(frozen=True)
+class Together:
+    """Which documents belong together, at most one of the three: pairs, prompts of both texts, clusters of each.
+
+    Attributes
+    ----------
+    pairs
+        See `pair_up`.
+    strata, clusters
+        For both texts, a number for each scored document.
+    """
+
+    pairs: NDArray[np.int64] | None = None
+    strata: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    clusters: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+
+def design_of(real: Scores, generated: Scores, paired: bool | None = None) -> Together:
+    """Read from the prompt ids how the documents of two texts belong together.
+
+    * Each prompt has one document on each side: pairs.
+    * At least nine in ten scored documents answer a prompt that both sides have, some prompts several times: strata
+      (documents without such a prompt are a stratum by themselves, and tell nothing).
+    * Prompts have several documents, and the sides do not share them: clusters.
+
+    With ``paired=False`` prompts of the other side are not looked at, but several documents of one prompt still belong
+    together.
+    """
+    pairs = pair_up(real, generated, paired)
+    if pairs is not None:
+        return Together(pairs=pairs)
+    prompts = [[p for p, s in zip(x.prompts, x.scored, strict=True) if s] for x in (real, generated)]
+    if not any(len(set(known)) < len(known) for known in ([p for p in side if p is not None] for side in prompts)):
+        return Together()
+    sides = [{p for p in side if p is not None} for side in prompts]
+    common = sides[0] & sides[1]
+    matched = [sum(p in common for p in side) for side in prompts]
+    if (
+        paired is not False
+        and len(common) >= 2
+        and all(m >= 0.9 * len(s) for m, s in zip(matched, prompts, strict=True))
+    ):
+        one, other = (_numbers(side, name) for side, name in zip(prompts, "rg", strict=True))
+        codes = np.unique(np.concatenate([one, other]), return_inverse=True)[1]
+        return Together(strata=(codes[: len(one)], codes[len(one) :]))
+    first, second = (np.unique(_numbers(side, "x"), return_inverse=True)[1] for side in prompts)
+    return Together(clusters=(first, second))
+
+
+def _numbers(prompts: Sequence[str | None], side: str) -> NDArray[np.object_]:
+    """A key for each document: its prompt, or one of its own."""
+    return np.array([f"{side}{i}" if p is None else f"p{p}" for i, p in enumerate(prompts)], dtype=object)
 
 
 def pair_up(real: Scores, generated: Scores, paired: bool | None = None) -> NDArray[np.int64] | None:

@@ -34,6 +34,8 @@ class CriticResult:
     ----------
     evidence
         Pairs of a generated corpus and the evidence on it.
+    pairs
+        Headline verdicts between the generated corpora themselves.
     signature
         What the result depends on; equal signatures give equal results.
     """
@@ -44,6 +46,7 @@ class CriticResult:
     fitted_on: dict[str, Any]
     params: dict[str, Any]
     verdicts: Sequence[Verdict]
+    pairs: Sequence[Verdict] = ()
     evidence: Sequence[tuple[str, Sequence[Evidence]]] = ()
     outliers: Sequence[MarkedDocument] = ()
     unscored: Sequence[Unscored] = ()
@@ -59,6 +62,7 @@ class CriticResult:
             "fitted_on": self.fitted_on,
             "params": self.params,
             "verdicts": [v.row() for v in self.verdicts],
+            "pairs": [v.row() for v in self.pairs],
             "evidence": [[name, [to_json(e) for e in items]] for name, items in self.evidence],
             "outliers": [to_json(o) for o in self.outliers],
             "unscored": [asdict(u) for u in self.unscored],
@@ -77,6 +81,7 @@ class CriticResult:
             fitted_on=data["fitted_on"],
             params=data["params"],
             verdicts=[Verdict.from_row(v) for v in data["verdicts"]],
+            pairs=[Verdict.from_row(v) for v in data.get("pairs", [])],
             evidence=[(name, [from_json(e) for e in items]) for name, items in data["evidence"]],
             outliers=[o for o in outliers if isinstance(o, MarkedDocument)],
             unscored=[Unscored(**u) for u in data["unscored"]],

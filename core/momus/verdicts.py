@@ -28,6 +28,13 @@ class Verdict:
     p, p_adjusted, q
         Permutation p-value; adjusted over the headline rows (headline statistics) or over all rows (the others);
         Benjamini–Hochberg q over all rows.
+    reference
+        What the generated corpus is compared with: ``real``, or another generated corpus.
+    delta, equivalent
+        Whether the effect is shown to lie within ±δ: its interval at level 1 − 2α (`effect_low`, `effect_high`) lies
+        inside. None where no δ was given, or where there is no interval.
+    refit_spread
+        Standard deviation of the difference over refits of the critic on bootstrap resamples of the fitted text.
     mde
         Minimum detectable difference: 80 % power at a two-sided level of 5 %, from the bootstrap standard error.
     """
@@ -55,6 +62,12 @@ class Verdict:
     headline: bool
     method: str
     null: str
+    reference: str = "real"
+    effect_low: float | None = None
+    effect_high: float | None = None
+    delta: float | None = None
+    equivalent: bool | None = None
+    refit_spread: float | None = None
 
     def row(self) -> dict[str, Any]:
         """As a dict that JSON can hold."""
@@ -64,7 +77,30 @@ class Verdict:
     def from_row(cls, row: dict[str, Any]) -> Verdict:
         """Build from a row of ``verdicts.jsonl``; keys that a newer version may have added are ignored."""
         known: dict[str, Any] = {f.name: row.get(f.name) for f in fields(cls)}
+        known["reference"] = row.get("reference", "real")
         return cls(**known)
+
+
+def check_delta(delta: float | None) -> None:
+    """Raise `UsageError` unless δ is None or a positive number."""
+    if delta is not None and not (delta > 0 and math.isfinite(delta)):
+        raise UsageError(f"--equivalence {delta:g}: δ must be above 0", hint="0.2 is a small effect in Hedges' g")
+
+
+def within(verdict: Verdict, delta: float | None) -> Verdict:
+    """Say whether the effect is shown to lie within ±δ.
+
+    Raises
+    ------
+    UsageError
+        δ is not positive.
+    """
+    check_delta(delta)
+    if delta is None:
+        return verdict
+    low, high = verdict.effect_low, verdict.effect_high
+    inside = None if low is None or high is None else -delta < low and high < delta
+    return replace(verdict, delta=delta, equivalent=inside)
 
 
 def finite(value: float | None) -> float | None:

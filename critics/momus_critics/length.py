@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from momus.corpus import Corpus
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
-from momus.inference import Statistic, kolmogorov_smirnov, mean
+from momus.inference import Statistic, kolmogorov_smirnov, mean, mean_gap
 from momus.latents import Values
 from momus.rows import Counted, Rows
 from momus.scores import LogPrior
@@ -88,7 +88,7 @@ class Length(TokenCritic[Values]):
     def statistics(self) -> Sequence[Statistic]:
         """KS distance between the two distributions of length; difference of mean lengths."""
         return (
-            Statistic("ks", "length", "distance", kolmogorov_smirnov),
+            Statistic("ks", "length", "distance", kolmogorov_smirnov, ties=mean_gap),
             Statistic("mean_length", "tokens", "value", mean, effect="hedges_g"),
         )
 

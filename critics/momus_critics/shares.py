@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from momus.corpus import Corpus
 from momus.errors import UsageError
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
-from momus.inference import Statistic, kolmogorov_smirnov, mean
+from momus.inference import Statistic, kolmogorov_smirnov, mean, mean_gap
 from momus.rows import Counted, Rows, group_sums
 from momus.scores import LogPrior
 from momus.summary import Pooled
@@ -94,7 +94,7 @@ class TokenShare(TokenCritic[TokenCounts]):
     def statistics(self) -> Sequence[Statistic]:
         """KS distance between the two distributions of shares; difference of mean shares."""
         return (
-            Statistic("ks", "shares", "distance", kolmogorov_smirnov),
+            Statistic("ks", "shares", "distance", kolmogorov_smirnov, ties=mean_gap),
             Statistic("mean_share", "share", "value", mean, effect="hedges_g"),
         )
 

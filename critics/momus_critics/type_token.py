@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from momus.corpus import Corpus
 from momus.errors import UsageError
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
-from momus.inference import Statistic, kolmogorov_smirnov
+from momus.inference import Statistic, kolmogorov_smirnov, mean_gap
 from momus.rows import Counted, Rows
 from momus.scores import LogPrior
 from momus.summary import Pooled
@@ -106,7 +106,7 @@ class TypeToken(TokenCritic[Growth]):
     def statistics(self) -> Sequence[Statistic]:
         """KS distance of the quantiles under P_c; α and β of each text."""
         return (
-            Statistic("ks", "quantile", "distance", kolmogorov_smirnov),
+            Statistic("ks", "quantile", "distance", kolmogorov_smirnov, ties=mean_gap),
             Statistic("beta", "growth", "value", poisson.betas),
             Statistic("alpha", "growth", "value", poisson.alphas, scale="log", effect="log_ratio"),
         )

@@ -1,13 +1,17 @@
 """Tests and intervals against enumeration, SciPy, and simulation."""
 
+from collections import Counter
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 from scipy import sparse, stats
 
+from momus.critic import Critic
 from momus.inference import (
+    ManyTests,
     Statistic,
+    bca,
     benjamini_hochberg,
     compare_rows,
     entropy,
@@ -15,10 +19,15 @@ from momus.inference import (
     jensen_shannon,
     kolmogorov_smirnov,
     mean,
+    mean_gap,
     perplexity,
     supremum,
     total_variation,
 )
+from momus.inference.weights import Design
+from momus.judging import design_of, judge
+from momus.latents import Values
+from momus.scores import LogPrior, Scores
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 TVD = Statistic("tvd", "x", "distance", total_variation)
@@ -97,15 +106,18 @@ def test_distances_equal_scipy():
     assert entropy(p)[0] == pytest.approx(stats.entropy(u))
 
 
-def test_bca_interval_equals_scipy():
+def test_bca_equals_scipy_and_the_interval_of_a_mean_equals_welch():
     rng = np.random.default_rng(4)
     a, b = rng.exponential(size=40), rng.exponential(2, size=30)
-    found = one(MEAN, ones(a), ones(b), resamples=20_000, permutations=99)
     difference = lambda x, y, axis=-1: y.mean(axis=axis) - x.mean(axis=axis)  # noqa: E731
-    expected = stats.bootstrap((a, b), difference, n_resamples=20_000, method="BCa", rng=0).confidence_interval
-    assert found.low == pytest.approx(expected.low, abs=0.03)
-    assert found.high == pytest.approx(expected.high, abs=0.03)
-    assert found.standard_error == pytest.approx(np.sqrt(a.var() / 40 + b.var() / 30), rel=0.05)
+    expected = stats.bootstrap((a, b), difference, n_resamples=20_000, method="BCa", rng=0)
+    influences = [-(a - a.mean()), b - b.mean()]
+    drawn = expected.bootstrap_distribution
+    plain = bca(b.mean() - a.mean(), drawn, influences, 0.95)
+    assert plain == pytest.approx(tuple(expected.confidence_interval), abs=1e-3)
+    found = one(MEAN, ones(a), ones(b), resamples=20_000, permutations=99)
+    welch = stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx(tuple(welch), rel=0.03, abs=0.02)
 
 
 def test_perplexity_is_a_ratio_of_totals_with_an_effect_on_the_log_scale():
@@ -208,3 +220,114 @@ def test_multiplicity():
     assert holm(p) == pytest.approx([0.004, 0.06, 0.08, 0.5])
     assert benjamini_hochberg(p) == pytest.approx([0.004, 0.04, 0.04 * 4 / 3, 0.5])
     assert len(holm([])) == 0
+
+
+def test_ordering_ties_gives_a_distance_of_few_values_its_level():
+    """KS of 20 and 20 moves in steps of 1/20: 2,000 null samples at the 5 % level, without and with an order."""
+    rng = np.random.default_rng(0)
+    plain = Statistic("ks", "x", "distance", kolmogorov_smirnov)
+    ordered = Statistic("ks", "x", "distance", kolmogorov_smirnov, ties=mean_gap)
+    tests = [ManyTests(s, 20, 20, 199, seed=1) for s in (plain, ordered)]
+    alarms = np.zeros(2)
+    for _ in range(2000):
+        rank = rng.permutation(40)
+        rows = sparse.csr_array((np.ones(40), (np.arange(40), rank)), shape=(40, 40))
+        alarms += [test(rows[:20], rows[20:])[0] <= 0.05 for test in tests]
+    assert alarms[0] / 2000 < 0.042
+    assert stats.binomtest(int(alarms[1]), 2000, 0.05).pvalue > 0.01
+
+
+def test_relabelling_within_prompts_is_exact():
+    """Three prompts with 1 + 2, 2 + 1 and 1 + 1 documents: 3 · 3 · 2 labellings, all equally frequent."""
+    design = Design(4, 4, strata=(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 2])))
+    assert design.relabellings == 18
+    drawn = [tuple(column) for column in design.labels(0, 0, 9000).T.astype(int).tolist()]
+    counts = Counter(drawn)
+    assert len(counts) == 18
+    assert stats.chisquare(list(counts.values())).pvalue > 1e-4
+    strata = np.array([0, 1, 1, 2, 0, 0, 1, 2])
+    assert all(np.bincount(strata, weights=c).tolist() == [1, 2, 1] for c in counts)
+    mine, theirs = design.multiplicities(0, 0, 50)
+    assert (mine[1] == mine[2]).all()
+    assert (mine[0] == theirs[0]).all()
+    assert (mine[3] == theirs[3]).all()
+
+
+def test_strata_of_pairs_are_pairs():
+    rng = np.random.default_rng(3)
+    a = rng.normal(size=30)
+    b = a + rng.normal(0.3, 0.5, size=30)
+    order = rng.permutation(30)
+    pairs = one(MEAN, ones(a), ones(b), pairs=np.column_stack([np.arange(30)] * 2))
+    strata = one(MEAN, ones(a), ones(b[order]), strata=(np.arange(30), order))
+    assert strata.difference == pytest.approx(pairs.difference)
+    assert (strata.low, strata.high) == pytest.approx((pairs.low, pairs.high))
+    assert strata.p == pytest.approx(pairs.p, abs=0.01)
+    assert "within 30 prompts" in strata.method
+
+
+class Plain(Critic[Values]):
+    """A critic with no statistics of its own."""
+
+    name = "plain"
+    axis = "x"
+
+    def fit(self, real, validation=None):
+        return self
+
+    def project(self, batch):
+        return Values(np.zeros(len(batch)))
+
+    def log_prior(self, latents):
+        return LogPrior.of_vectors(latents.values)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_several_documents_of_a_prompt_keep_the_level(shared):
+    """400 null samples of 20 prompts, 1 real and 3 generated documents each, whose prompts differ: level 5 %."""
+    rng = np.random.default_rng(4)
+    alarms = loose = 0
+    for k in range(400):
+        prompt = rng.normal(size=40)
+        owners = np.repeat(np.arange(20), 3)
+        real = prompt[:20] if shared else prompt[20:]
+        nll = [real + 0.5 * rng.normal(size=20), prompt[owners] + 0.5 * rng.normal(size=60)]
+        names = [[f"{'' if shared else 'r'}{i}" for i in range(20)], [str(i) for i in owners]]
+        sides = [
+            Scores("c", "x", [str(i) for i in range(len(v))], n, v, np.ones(len(v), int), [None] * len(v))
+            for v, n in zip(nll, names, strict=True)
+        ]
+        together = design_of(*sides)
+        assert (together.strata is not None) == shared
+        assert (together.clusters is not None) == (not shared)
+        found = judge(Plain(), *sides, permutations=199, resamples=0, seed=k)
+        alarms += found[0].p <= 0.05
+        loose += one(MEAN, ones(nll[0]), ones(nll[1]), permutations=199, resamples=0, seed=k).p <= 0.05
+    assert stats.binomtest(int(alarms), 400, 0.05).pvalue > 0.001
+    assert loose > 40 or shared, "what the level is without regard to prompts"
+
+
+@pytest.mark.parametrize("design", ["unequal", "skewed", "paired", "within prompts"])
+def test_intervals_cover_in_every_design(design):
+    """400 samples each; benchmarks/validity/coverage.py has 1,000 of the protocol's own statistics."""
+    rng, inside = np.random.default_rng(5), 0
+    for k in range(400):
+        options = {}
+        if design == "unequal":
+            a, b, true = rng.normal(size=25), rng.normal(1, 3, size=80), 1.0
+        elif design == "skewed":
+            a, b, true = rng.exponential(size=60), rng.exponential(1.25, size=60), 0.25
+        else:
+            prompt = rng.normal(0, 2, size=40)
+            owners = np.arange(40) if design == "paired" else np.repeat(np.arange(40), 1 + np.arange(40) % 3)
+            a, b, true = prompt + rng.normal(size=40), prompt[owners] + rng.normal(0.5, 1, size=len(owners)), 0.5
+            if design == "paired":
+                options["pairs"] = np.column_stack([owners, owners])
+            else:
+                options["strata"] = (np.arange(40), owners)
+        found = one(MEAN, ones(a), ones(b), permutations=99, resamples=499, seed=k, threads=1, **options)
+        inside += found.low <= true <= found.high
+    if design == "within prompts":  # more documents of one prompt weigh more: the interval pays for that
+        assert inside / 400 > 0.92
+    else:
+        assert 0.92 < inside / 400 < 0.98

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import momus
 from momus import Corpus
-from momus.blocks import jackknife
 from momus.errors import FittingError
 from momus.rows import number
+from momus.spreads import jackknife
 from momus.streams import Stream, blocks
 from momus.tokens import get_tokenizer
 from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope, curves
@@ -229,9 +229,3 @@ def test_bursty_text_is_told_from_its_shuffle_and_a_text_from_itself_is_not():
     assert exponent["same"].p > 0.01
     assert exponent["same"].low < 0 < exponent["same"].high
     assert fit_line(*curves.taylor(toy(0, 200_000, 3000), 2810)).slope == pytest.approx(0.5, abs=0.02)
-
-
-def test_blocks_too_short_for_a_law_are_an_error_that_says_so():
-    text = Corpus.from_texts([" ".join(f"w{i % 97}" for i in range(60_000))])
-    with pytest.raises(FittingError, match="blocks of 12 tokens"):
-        Taylor(block=12).fit(text)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from momus.cli import EXIT_CODES
+from momus.cli.calibrate import calibrate
 from momus.cli.check import check
 from momus.cli.generate import generate
 from momus.cli.new import new
@@ -131,6 +132,16 @@ def compare(
         bool | None,
         typer.Option("--paired/--unpaired", help="Compare documents of one prompt; default: where they all pair up."),
     ] = None,
+    equivalence: Annotated[
+        float | None,
+        typer.Option(metavar="DELTA", help="Say whether each effect is shown to lie within ±DELTA (0.2, say)."),
+    ] = None,
+    pairwise: Annotated[
+        bool, typer.Option("--pairwise", help="Compare generated corpora with each other too.")
+    ] = False,
+    refits: Annotated[
+        int, typer.Option(min=0, help="Refit each critic on so many resamples of --fit, and show the spread.")
+    ] = 0,
     field: Field = None,
     fmt: Format = None,
     encoding: Encoding = "utf-8",
@@ -166,6 +177,9 @@ def compare(
             resamples=resamples,
             adjustment=adjustment,
             paired=paired,
+            equivalence=equivalence,
+            pairwise=pairwise,
+            refits=refits,
             command=_command(),
         )
     except KeyboardInterrupt:
@@ -320,6 +334,7 @@ def demo(
 
 
 app.command(epilog=EXIT_CODES)(generate)
+app.command(epilog=EXIT_CODES)(calibrate)
 app.command(epilog=EXIT_CODES)(check)
 app.command(epilog=EXIT_CODES)(prepare)
 app.add_typer(new)

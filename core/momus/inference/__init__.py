@@ -1,6 +1,7 @@
 """Inference over documents: permutation tests, bootstrap intervals, effect sizes, multiplicity."""
 
-from momus.inference.intervals import bca, centred, percentile
+from momus.inference.intervals import bca, centred, percentile, symmetric
+from momus.inference.many import ManyTests
 from momus.inference.multiplicity import benjamini_hochberg, holm
 from momus.inference.pooling import Rows
 from momus.inference.result import TestResult
@@ -10,6 +11,7 @@ from momus.inference.statistic import (
     jensen_shannon,
     kolmogorov_smirnov,
     mean,
+    mean_gap,
     perplexity,
     shares,
     supremum,
@@ -18,6 +20,7 @@ from momus.inference.statistic import (
 from momus.inference.testing import compare_rows
 
 __all__ = [
+    "ManyTests",
     "Rows",
     "Statistic",
     "TestResult",
@@ -30,9 +33,11 @@ __all__ = [
     "jensen_shannon",
     "kolmogorov_smirnov",
     "mean",
+    "mean_gap",
     "percentile",
     "perplexity",
     "shares",
     "supremum",
+    "symmetric",
     "total_variation",
 ]

@@ -24,16 +24,15 @@ def effect_size(
         ratio: Floats = np.log(generated) - np.log(real)
         return ratio
     if statistic.effect == "hedges_g":
-        n, m = (float(w[:, 0].sum()) for w in weights)
+        n, m = (w.sum(axis=0, dtype=np.float64) for w in weights)
         spread = [
             _sum_of_squares(np.asarray(t), w) for t, w in zip((tables.real, tables.generated), weights, strict=True)
         ]
         df = n + m - 2
-        if df < 1:
-            return np.full(len(real), np.nan)
-        deviation = np.sqrt((spread[0] + spread[1]) / df)
-        g = np.divide(generated - real, deviation, out=np.zeros(len(real)), where=deviation > 0)
-        return g * (1 - 3 / (4 * df - 1))
+        deviation = np.sqrt((spread[0] + spread[1]) / np.where(df < 1, np.nan, df))
+        flat = deviation == 0
+        g = np.where(flat, 0.0, (generated - real) / np.where(flat, 1.0, deviation))
+        return np.asarray(g * (1 - 3 / (4 * df - 1)))
     return generated - real
 
 

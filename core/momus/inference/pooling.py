@@ -16,7 +16,7 @@ Rows: TypeAlias = Any
 """Per-document rows: a dense float array (n, V), or a SciPy CSR array of counts."""
 EXACT_IN_FLOAT32 = 2**24
 NARROW = 64
-"""Rows with more columns are wide: they get fewer resamples, and centred instead of BCa intervals."""
+"""Rows with more columns are wide: they get fewer resamples, and centred intervals."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,3 @@ def pooled(rows: Rows, weights: Weights) -> Floats:
 def total(rows: Rows) -> Floats:
     """Plain sum over documents, (1, V)."""
     return np.asarray(rows.sum(axis=0, dtype=np.float64)).reshape(1, -1)
-
-
-def by_cluster(rows: Rows, clusters: NDArray[np.integer]) -> Rows:
-    """Add up the rows of each cluster: documents of one prompt, say, that are not independent of each other."""
-    _, number = np.unique(clusters, return_inverse=True)
-    member = sparse.csr_array((np.ones(len(number)), (number, np.arange(len(number)))))
-    return member @ rows

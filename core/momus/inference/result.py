@@ -17,6 +17,9 @@ class TestResult:
         generated − real, with an interval.
     effect, effect_low, effect_high
         Effect size (``effect_kind``) with a percentile interval.
+    equivalence_low, equivalence_high
+        Interval of the effect at level 1 − 2α, where α is 1 − confidence: inside of (−δ, δ), the two one-sided tests at
+        level α both reject a difference of δ or more (Schuirmann 1987).
     standard_error, mde
         Bootstrap standard error of the difference; difference found with 80 % power at the 5 % level.
     """
@@ -34,6 +37,8 @@ class TestResult:
     effect_low: float
     effect_high: float
     effect_kind: str
+    equivalence_low: float
+    equivalence_high: float
     p: float
     standard_error: float
     mde: float

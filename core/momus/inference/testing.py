@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.inference.effects import effect_size
-from momus.inference.intervals import Interval, bca, centred, percentile
-from momus.inference.pooling import NARROW, Rows, Tables, by_cluster, pooled, total
+from momus.inference.intervals import Interval, centred, percentile, symmetric
+from momus.inference.pooling import NARROW, Rows, Tables, pooled, total
+from momus.inference.pvalues import Prepared, both_values, contrasts, p_value
 from momus.inference.result import TestResult
 from momus.inference.statistic import Floats, Statistic
 from momus.inference.weights import CHUNK, Design, chunks
 
-TIE = 1e-9
 POWER_80 = 2.8016
 """Sum of the normal quantiles at 0.975 and 0.8."""
 _T = TypeVar("_T")
@@ -31,6 +31,7 @@ def compare_rows(
     pairs: NDArray[np.int64] | None = None,
     clusters_real: NDArray[np.integer] | None = None,
     clusters_generated: NDArray[np.integer] | None = None,
+    strata: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
     permutations: int = 9999,
     resamples: int = 2000,
     wide: tuple[int, int] = (1999, 499),
@@ -43,7 +44,8 @@ def compare_rows(
     Two-sided permutation p-values for values (around the centre of the permutation distribution, which sample sizes
     may shift), one-sided for distances; p = (c + 1)/(B + 1) for B random relabellings (Phipson & Smyth 2010), c/B
     where all B relabellings are enumerated. The null is that units (documents, clusters, or the two sides of a pair)
-    are exchangeable between the texts. Intervals are BCa for narrow rows, else centred percentiles.
+    are exchangeable between the texts. Intervals are Student's t on the
+    bootstrap's standard error for values of narrow rows, else centred percentiles.
 
     Parameters
     ----------
@@ -53,6 +55,9 @@ def compare_rows(
         int array (P, 2) of row numbers that belong together; documents outside of pairs are left out.
     clusters_real, clusters_generated
         Cluster of each document; whole clusters are relabelled and resampled. Not with pairs.
+    strata
+        For both texts, which prompt each document answers, where a prompt may have any number of documents on either
+        side: documents are relabelled within prompts, and prompts resampled. Not with pairs or clusters.
     wide
         Largest numbers of permutations and resamples for rows with more than 64 columns.
 
@@ -71,8 +76,10 @@ def compare_rows(
     results: dict[int, TestResult] = {}
     workers = threads or min(2, os.cpu_count() or 1)
     for key in dict.fromkeys(s.rows for s in statistics):
-        tables = _tables(real[key], generated[key], pairs, clusters_real, clusters_generated)
-        design = Design(tables.real.shape[0], tables.generated.shape[0], pairs is not None)
+        rows = real[key], generated[key]
+        tables = Tables.of(*rows) if pairs is None else Tables.of(rows[0][pairs[:, 0]], rows[1][pairs[:, 1]])
+        sizes = tables.real.shape[0], tables.generated.shape[0]
+        design = _design(*sizes, pairs is not None, strata, (clusters_real, clusters_generated))
         if not design.n_real or not design.n_generated:
             raise ValueError("each side needs at least one document")
         is_wide = tables.width > NARROW
@@ -84,20 +91,23 @@ def compare_rows(
     return [results[i] for i in range(len(statistics))]
 
 
-def _tables(
-    real: Rows,
-    generated: Rows,
-    pairs: NDArray[np.int64] | None,
-    clusters_real: NDArray[np.integer] | None,
-    clusters_generated: NDArray[np.integer] | None,
-) -> Tables:
-    if pairs is not None:
-        return Tables.of(real[pairs[:, 0]], generated[pairs[:, 1]])
-    if clusters_real is not None:
-        real = by_cluster(real, clusters_real)
-    if clusters_generated is not None:
-        generated = by_cluster(generated, clusters_generated)
-    return Tables.of(real, generated)
+def _design(
+    n_real: int,
+    n_generated: int,
+    paired: bool,
+    strata: tuple[NDArray[np.integer], NDArray[np.integer]] | None,
+    clusters: tuple[NDArray[np.integer] | None, NDArray[np.integer] | None],
+) -> Design:
+    if strata is not None:
+        codes = np.unique(np.concatenate(strata), return_inverse=True)[1]
+        return Design(n_real, n_generated, strata=(codes[:n_real], codes[n_real:]))
+    if clusters[0] is None and clusters[1] is None:
+        return Design(n_real, n_generated, paired)
+    one, other = (
+        np.arange(n) if c is None else np.unique(c, return_inverse=True)[1]
+        for n, c in zip((n_real, n_generated), clusters, strict=True)
+    )
+    return Design(n_real, n_generated, clusters=(one, other))
 
 
 class _Part:
@@ -116,9 +126,9 @@ class _Part:
         is_wide: bool,
     ) -> None:
         self.statistics, self.tables, self.design = statistics, tables, design
-        self.exact = design.relabellings <= permutations
+        self.exact = design.enumerable and design.relabellings <= permutations
         self.permutations = design.relabellings if self.exact else permutations
-        self.resamples = resamples if min(design.n_real, design.n_generated) > 1 else 0
+        self.resamples = resamples if min(design.units) > 1 else 0
         self.confidence, self.seed, self.workers, self.wide = confidence, seed, workers, is_wide
         self.sums = total(tables.real), total(tables.generated)
 
@@ -132,7 +142,7 @@ class _Part:
     def _observed(self, s: Statistic) -> tuple[float, float]:
         """Values of both texts, or (NaN, distance)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = _both(s, _Prepared(*self.sums))
+            found = both_values(s, Prepared(*self.sums))
         values = float(found[0][0]), float(found[1][0])
         if not np.isfinite(values[1]) or (s.kind == "value" and not np.isfinite(values[0])):
             raise ValueError(f"statistic {s.name!r} is not finite on the texts compared: {values}")
@@ -156,8 +166,8 @@ class _Part:
             mine = pooled(rows, labels)
             theirs = np.maximum(whole - mine, 0.0) if self.wide else whole - mine
             with np.errstate(divide="ignore", invalid="ignore"):
-                prepared = _Prepared(mine, theirs)
-                return [_contrast(s, *_both(s, prepared)) for s in self.statistics]
+                prepared = Prepared(mine, theirs)
+                return [contrasts(s, prepared) for s in self.statistics]
 
         return _joined(self._map(chunk, self.permutations), len(self.statistics))
 
@@ -172,9 +182,9 @@ class _Part:
             mine, theirs = pooled(self.tables.real, weights[0]), pooled(self.tables.generated, weights[1])
             out: list[Floats] = []
             with np.errstate(divide="ignore", invalid="ignore"):
-                prepared = _Prepared(mine, theirs)
+                prepared = Prepared(mine, theirs)
                 for s in self.statistics:
-                    left, right = _both(s, prepared)
+                    left, right = both_values(s, prepared)
                     out += [left, right, effect_size(s, left, right, self.tables, weights)]
             return out
 
@@ -185,7 +195,7 @@ class _Part:
         self, s: Statistic, observed: tuple[float, float], null: Floats, drawn: tuple[Floats, Floats, Floats]
     ) -> TestResult:
         left, right = observed
-        p, centre, spread = self._p(s, observed, null)
+        p, centre, spread = self._p(s, null)
         reals, others, effects = drawn
         if s.kind == "distance":
             left, replicates = centre, others
@@ -193,13 +203,16 @@ class _Part:
             replicates = others - reals
         difference = right - left
         fine = bool(len(replicates)) and bool(np.isfinite(replicates).all())
-        low, high = self._interval(s, difference, replicates) if fine else (np.nan, np.nan)
+        low, high = self._interval(s, difference, replicates, self.confidence) if fine else (np.nan, np.nan)
+        inner = max(2 * self.confidence - 1, 0.0)
         error = float(replicates.std(ddof=1)) if fine else np.nan
         effect = self._effect(s, observed, difference)
         usable = effects[np.isfinite(effects)]
         effect_low, effect_high = percentile(usable, self.confidence) if len(usable) else (np.nan, np.nan)
+        within = percentile(usable, inner) if len(usable) else (np.nan, np.nan)
         if s.kind == "distance" or s.effect == "difference":
             effect_low, effect_high = low, high
+            within = self._interval(s, difference, replicates, inner) if fine else (np.nan, np.nan)
         return TestResult(
             statistic=s.name,
             kind=s.kind,
@@ -212,6 +225,8 @@ class _Part:
             effect_low=effect_low,
             effect_high=effect_high,
             effect_kind="difference" if s.kind == "distance" else s.effect,
+            equivalence_low=within[0],
+            equivalence_high=within[1],
             p=p,
             standard_error=error,
             mde=1.645 * spread + 0.8416 * error if s.kind == "distance" else POWER_80 * error,
@@ -219,40 +234,36 @@ class _Part:
             null=self._null(),
             permutations=self.permutations,
             resamples=self.resamples,
-            n_real=self.design.n_real,
-            n_generated=self.design.n_generated,
+            n_real=self.design.units[0] if self.design.clusters else self.design.n_real,
+            n_generated=self.design.units[1] if self.design.clusters else self.design.n_generated,
             n_pairs=self.design.n_real if self.design.paired else 0,
         )
 
-    def _p(self, s: Statistic, observed: tuple[float, float], null: Floats) -> tuple[float, float, float]:
+    def _p(self, s: Statistic, null: Floats) -> tuple[float, float, float]:
         """The p-value, and mean and standard deviation of the null distribution."""
-        null = np.where(np.isfinite(null), null, np.inf)
-        here = float(_contrast(s, np.array([observed[0]]), np.array([observed[1]]))[0])
-        finite = null[np.isfinite(null)]
-        centre, spread = (float(finite.mean()), float(finite.std())) if len(finite) else (0.0, 0.0)
-        slack = TIE * max(1.0, abs(here)) if s.kind == "value" else TIE * max(1e-3, abs(here))
-        if s.kind == "distance":
-            extreme = int((null >= here - slack).sum())
-        else:
-            middle = (finite.sum() + (0 if self.exact else here)) / (len(finite) + (0 if self.exact else 1))
-            extreme = int((np.abs(null - middle) >= abs(here - middle) - slack).sum())
-        p = extreme / len(null) if self.exact else (extreme + 1) / (len(null) + 1)
-        return p, centre, spread
+        with np.errstate(divide="ignore", invalid="ignore"):
+            here = float(contrasts(s, Prepared(*self.sums))[0])
+        return p_value(s.kind, here, null, self.exact)
 
-    def _interval(self, s: Statistic, difference: float, replicates: Floats) -> Interval:
+    def _interval(self, s: Statistic, difference: float, replicates: Floats, confidence: float) -> Interval:
         if s.kind == "distance" or self.wide:
-            return centred(difference, replicates, self.confidence)
-        return bca(difference, replicates, self._influences(s), self.confidence)
+            return centred(difference, replicates, confidence)
+        return symmetric(difference, replicates, self._influences(s), confidence)
 
     def _influences(self, s: Statistic) -> list[Floats]:
         """Leave-one-out influences on the difference, of each independent sample."""
-        without = [self.sums[i] - np.asarray(rows) for i, rows in enumerate((self.tables.real, self.tables.generated))]
+        together = self.design.paired or self.design.strata is not None
+        numbered = self.design.strata or self.design.clusters
+        tables = [np.asarray(t) for t in (self.tables.real, self.tables.generated)]
+        if numbered is not None:
+            tables = [_by_unit(t, c, n) for t, c, n in zip(tables, numbered, self.design.units, strict=True)]
+        without = [self.sums[i] - rows for i, rows in enumerate(tables)]
         with np.errstate(divide="ignore", invalid="ignore"):
             values = [s.function(part if s.prepare is None else s.prepare(part)) for part in without]
-            if self.design.paired:
+            if together:
                 values = [values[1] - values[0]]
         values = [np.where(np.isfinite(v), v, np.nanmean(v) if np.isfinite(v).any() else 0.0) for v in values]
-        signs = [1.0] if self.design.paired else [-1.0, 1.0]
+        signs = [1.0] if together else [-1.0, 1.0]
         return [sign * (len(v) - 1) * (v.mean() - v) for sign, v in zip(signs, values, strict=True)]
 
     def _effect(self, s: Statistic, observed: tuple[float, float], difference: float) -> float:
@@ -266,44 +277,27 @@ class _Part:
     def _method(self) -> str:
         how = "exact" if self.exact else f"{self.permutations:,} random"
         kind = "paired" if self.design.paired else "unpaired"
+        if self.design.strata is not None:
+            kind = f"within {self.design.units[0]:,} prompts"
+        elif self.design.clusters is not None:
+            kind = "of {:,} and {:,} clusters".format(*self.design.units)
         return f"permutation test, {kind}, {how} relabellings; bootstrap interval, {self.resamples:,} resamples"
 
     def _null(self) -> str:
         if self.design.paired:
             return "within each prompt, the real and the generated document are exchangeable"
+        if self.design.strata is not None:
+            return "within each prompt, real and generated documents are exchangeable"
+        if self.design.clusters is not None:
+            return "clusters of real and of generated documents are exchangeable"
         return "real and generated documents are exchangeable: drawn independently from one source"
 
 
-class _Prepared:
-    """Pooled rows of both texts, prepared at most once in each way."""
-
-    def __init__(self, real: Floats, generated: Floats) -> None:
-        self._done: dict[Callable[[Floats], Floats] | None, tuple[Floats, Floats]] = {None: (real, generated)}
-
-    def __call__(self, prepare: Callable[[Floats], Floats] | None) -> tuple[Floats, Floats]:
-        if prepare not in self._done:
-            real, generated = self._done[None]
-            assert prepare is not None
-            self._done[prepare] = prepare(real), prepare(generated)
-        return self._done[prepare]
-
-
-def _both(s: Statistic, prepared: _Prepared) -> tuple[Floats, Floats]:
-    real, generated = prepared(s.prepare)
-    if s.kind == "distance":
-        distance = np.asarray(s.function(real, generated), dtype=np.float64)
-        return np.full_like(distance, np.nan), distance
-    return np.asarray(s.function(real), dtype=np.float64), np.asarray(s.function(generated), dtype=np.float64)
-
-
-def _contrast(s: Statistic, real: Floats, generated: Floats) -> Floats:
-    """What is compared with its null distribution."""
-    if s.kind == "distance":
-        return generated
-    if s.scale == "log":
-        ratio: Floats = np.log(generated) - np.log(real)
-        return ratio
-    return generated - real
+def _by_unit(rows: NDArray[np.float64], numbers: NDArray[np.int64], units: int) -> NDArray[np.float64]:
+    """Add up the rows of each prompt or cluster, (units, V)."""
+    out = np.zeros((units, rows.shape[1]))
+    np.add.at(out, numbers, rows)
+    return out
 
 
 def _joined(parts: Iterable[list[Floats]], n: int) -> list[Floats]:

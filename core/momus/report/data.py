@@ -24,4 +24,6 @@ def read_comparison(run: str | Path) -> Comparison:
     folder = RunFolder(run)
     signature = folder.read_run()
     names = [c["name"] for c in signature["critics"]]
-    return Comparison(folder.read_verdicts(), folder.results(names), signature, list(signature["warnings"]))
+    return Comparison(
+        folder.read_verdicts(), folder.results(names), signature, list(signature["warnings"]), pairs=folder.read_pairs()
+    )

@@ -8,13 +8,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.console import number, p_value, says
+from momus.console import number, p_value, says, shows
 from momus.errors import StoreError
 from momus.evidence import Chart, Evidence, Graph, Heatmap, Table
 from momus.report.safe import anchor, clean
 from momus.report.words import headlines, interval_picture, statistic_name
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from momus.comparison import Comparison
 
 SHOWN_ROWS = 200
@@ -37,40 +39,56 @@ def write_report(comparison: Comparison, path: Path) -> Path:
     return path
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A template, script or style of the report."""
     return (files("momus.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """What a content security policy calls a script by."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
-def render(comparison: Comparison) -> str:
-    """Render the report as HTML; everything that comes from texts is cleaned and escaped."""
+def environment() -> Environment:
+    """The templates, with the filters and functions that they use; everything is escaped."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    made = Environment(
+        loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"number": number, "p": p_value, "clean": clean, "anchor": anchor}
-    environment.globals |= {
+    made.filters |= {"number": number, "p": p_value, "clean": clean, "anchor": anchor}
+    made.globals |= {
         "says": says,
+        "shows": shows,
         "statistic_name": statistic_name,
         "interval": lambda v: Markup(interval_picture(v)),
         "picture": lambda item, prefix: Markup(_picture(item, prefix)),
         "kind": lambda item: type(item).__name__,
         "data_of": data_of,
         "cell": cell,
+        "shown": SHOWN_ROWS,
     }
-    script, style = _asset("report.js"), _asset("style.css")
-    return environment.get_template("report.html.j2").render(
-        comparison=comparison,
-        headlines=headlines(comparison.verdicts),
-        script=Markup(script),
-        style=Markup(style),
-        script_digest=_digest(script),
-        shown=SHOWN_ROWS,
+    return made
+
+
+def render(comparison: Comparison) -> str:
+    """Render the report as HTML; everything that comes from texts is cleaned and escaped."""
+    from markupsafe import Markup
+
+    script, style = asset("report.js"), asset("style.css")
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            comparison=comparison,
+            headlines=headlines(comparison.verdicts),
+            delta=comparison.signature.get("equivalence"),
+            refits=comparison.signature.get("refits", 0),
+            script=Markup(script),
+            style=Markup(style),
+            script_digest=digest(script),
+        )
     )
 
 

@@ -20,6 +20,7 @@ from momus.results import CriticResult
 from momus.verdicts import Verdict
 
 RUN, VERDICTS, DOCUMENTS, REPORT, LOCK = "run.json", "verdicts.jsonl", "documents.parquet", "report.html", ".lock"
+PAIRS = "pairs.jsonl"
 RESULT, SCORES = "result.json", "scores.parquet"
 
 
@@ -109,8 +110,13 @@ class RunFolder:
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{path}: not readable ({error})", hint="run again with --overwrite") from error
 
-    def finish(self, run: dict[str, Any], verdicts: Sequence[Verdict]) -> None:
+    def finish(self, run: dict[str, Any], verdicts: Sequence[Verdict], pairs: Sequence[Verdict] = ()) -> None:
         """Write the tables of the whole run."""
+        if pairs:
+            rows = [json.dumps(v.row(), ensure_ascii=False, allow_nan=False) for v in pairs]
+            (self.path / PAIRS).write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+        else:
+            (self.path / PAIRS).unlink(missing_ok=True)
         lines = [json.dumps(v.row(), ensure_ascii=False, allow_nan=False) for v in verdicts]
         (self.path / VERDICTS).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         names = [c["name"] for c in run["critics"]]
@@ -145,6 +151,16 @@ class RunFolder:
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
             return [Verdict.from_row(json.loads(line)) for line in lines]
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
+
+    def read_pairs(self) -> list[Verdict]:
+        """Read ``pairs.jsonl``, where generated corpora were compared with each other."""
+        path = self.path / PAIRS
+        if not path.exists():
+            return []
+        try:
+            return [Verdict.from_row(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
         except (OSError, ValueError) as error:
             raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
 

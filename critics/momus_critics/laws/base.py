@@ -72,6 +72,8 @@ class ScalingLaw(TokenCritic[LawPoints]):
     quantity: ClassVar[str] = "exponent"
     minimum: ClassVar[int] = 20_000
     """Tokens that a text needs for the law to mean something."""
+    errors: ClassVar[Literal["jackknife", "halves", "relabelled"]] = "jackknife"
+    """How the spread of the exponent is found, see `momus.spreads` and `momus.blocks`."""
     x_label: ClassVar[str]
     y_label: ClassVar[str]
     y_scale: ClassVar[Literal["linear", "log"]] = "log"
@@ -81,6 +83,11 @@ class ScalingLaw(TokenCritic[LawPoints]):
         super().__init__(tokens=tokens, lower=lower)
         self.block = block
         self.groups = groups
+
+    @property
+    def align(self) -> int:
+        """Groups are cut at multiples of so many tokens."""
+        return 1
 
     @abstractmethod
     def curve(self, stream: Stream) -> Curve:
@@ -122,7 +129,13 @@ class ScalingLaw(TokenCritic[LawPoints]):
                 f"{real.name!r} has {len(stream):,}",
                 hint="give more real text, or leave this critic out with --critics",
             )
-        whole = self.line(stream)
+        try:
+            whole = self.line(stream)
+        except ValueError as error:
+            raise FittingError(
+                f"critic {self.name!r} finds no such law in {real.name!r}: {error}",
+                hint="leave this critic out with --critics, or give more real text",
+            ) from error
         self.exponent_, self.intercept_, self.error_ = whole.slope, whole.intercept, whole.error
         z = self.project(self.scorable(self.units(real)))
         u, v = z.x, z.y
@@ -197,7 +210,7 @@ class ScalingLaw(TokenCritic[LawPoints]):
         try:
             line = self.line(stream)
         except ValueError:
-            return (None, None, 0, *(None for _ in self.extra_columns()))
+            return (None, None, 0, *self.extra_cells(stream))
         return (line.slope, line.error, line.points, *self.extra_cells(stream))
 
     def _series(self, role: Role, stream: Stream) -> list[Series]:

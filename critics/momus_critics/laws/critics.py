@@ -12,7 +12,7 @@ from momus.streams import Stream
 from momus_critics.laws import curves
 from momus_critics.laws.base import ScalingLaw
 from momus_critics.laws.curves import Curve
-from momus_critics.laws.fitting import Floats, fit_line
+from momus_critics.laws.fitting import Floats, Line, fit_line
 
 
 class ZipfSlope(ScalingLaw):
@@ -53,6 +53,7 @@ class Heaps(ScalingLaw):
     axis = "growth of the vocabulary"
     question = "Do new words keep coming as in real text? z is the growth of the vocabulary over a block of text."
     x_label, y_label = "tokens n", "types v(n)"
+    errors = "halves"  # the first points are the first words of the text
     minimum = 1000
 
     def __init__(
@@ -95,6 +96,11 @@ class Taylor(ScalingLaw):
         super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
         self.segment = segment
 
+    @property
+    def align(self) -> int:
+        """Whole segments: others would mix the segments anew with each group that is left out."""
+        return self.segment
+
     def curve(self, stream: Stream) -> Curve:
         """Deviation against mean, one point a type."""
         return curves.taylor(stream, self.segment)
@@ -124,6 +130,7 @@ class LongRange(ScalingLaw):
     x_label, y_label = "lag s", "autocorrelation c(s)"
     quantity = "−ξ"
     minimum = 100_000
+    errors = "relabelled"  # logarithms of correlations near 0, of words that are rare by a count or two
     y_scale = "linear"
 
     def __init__(
@@ -150,6 +157,25 @@ class LongRange(ScalingLaw):
         """Positive values at lags up to 100."""
         kept = (y > 0) & (x <= 100)
         return x[kept], y[kept]
+
+    def laws(self) -> Sequence[LawStatistic]:
+        """Exponent and error, of texts that have a decay."""
+        return (
+            LawStatistic("exponent", lambda stream: self.decay(stream).slope),
+            LawStatistic("error", lambda stream: self.decay(stream).error),
+        )
+
+    def decay(self, stream: Stream) -> Line:
+        """The line, where there is a correlation that can decay.
+
+        Raises
+        ------
+        ValueError
+            There is none (see `verdict`), or there are too few points.
+        """
+        if self.verdict(stream) == "No":
+            raise ValueError("distances of rare words are not correlated even at lags up to 10: there is no decay")
+        return self.line(stream)
 
     def verdict(self, stream: Stream) -> str:
         """``No`` if more than one c(s) is negative for s ≤ 10, ``Weak`` if any is for s ≤ 100, else ``Strong``."""
@@ -196,6 +222,7 @@ class Productivity(ScalingLaw):
     axis = "productivity of n-grams"
     question = "Do n-grams go on being new as in real text? z is the share of hapaxes as the text grows."
     x_label, y_label = "tokens N", "N1 / N"
+    errors = "halves"
     minimum = 1000
 
     def __init__(

@@ -1,0 +1,355 @@
+"""False alarms and power of every critic's headline test on real text, by `momus.calibrating`.
+
+1. ``null``: random splits of real text into two sides of 50, 200 and 1,000 documents, and of 50 against 200 and 200
+   against 1,000. At α = 0.05 between 3.5 and 6.5 % of the splits should alarm.
+2. ``power``: defects planted in one side of 200 | 200 documents at rising strength. From which strength on is a
+   critic's own defect found in 90 % of the splits, and who else alarms?
+3. ``tables``: Markdown tables (printed) and figures (``docs/figures/validity-*.svg``) of whatever has been measured.
+
+Chapters of about 1,000 words of 100 novels, drawn at random (critics of words, of running text, of topics, of persons);
+Ethereum proposals with their section titles, without them, and without any marks; paragraphs of manual pages in German,
+French and Spanish. Finished cells are kept in --out: run it again to go on, or with other critics.
+
+Run:  python benchmarks/validity/null_and_power.py null power tables [--critics length,unigram] [--out runs/validity]
+Data: ``litbank``, ``sectioned`` and ``code-mixing`` under MOMUS_DATA, else ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from momus import Corpus, MomusError, read_corpus
+from momus.calibrating import Calibration, Plan, calibrate
+from momus.calibrating.cells import Cell
+from momus.calibrating.plan import NULL
+from momus.calibrating.summary import Rate, curves, detectable, family_wise, rate
+from momus.calibrating.view import own, rate_text, strength_text
+from momus.controls import DEFECTS
+from momus.plugins import make_critics
+from momus.progress import default_reporter
+from momus.report.calibration import p_value_chart, power_chart, specificity
+from momus.report.svg import COLOURS, draw
+
+SIZES = ((50, 50), (200, 200), (1000, 1000), (50, 200), (200, 1000))
+STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
+ALPHA, WANTED = 0.05, (0.035, 0.065)
+POWER = 0.9
+
+
+def data() -> Path:
+    """Find the folder of real data."""
+    named = os.environ.get("MOMUS_DATA")
+    return Path(named) if named else Path(__file__).parents[3] / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What critics are fitted on, what is split, and a donor."""
+
+    fit: Corpus
+    real: Corpus
+    donor: Corpus | None = None
+
+
+def chapters(text: str, words: int = 1000) -> list[str]:
+    """Cut at paragraphs into pieces of at least so many words; a short rest is left out."""
+    found, current, count = [], [], 0
+    for paragraph in text.replace("\r", "").split("\n\n"):
+        current.append(paragraph)
+        count += len(paragraph.split())
+        if count >= words:
+            found.append("\n\n".join(current))
+            current, count = [], 0
+    return found
+
+
+def novels() -> Texts:
+    """Chapters of novels: 2,000 to fit on, 2,400 to split."""
+    found = [(d.id, c) for d in read_corpus(data() / "litbank" / "novels.jsonl.gz") for c in chapters(d.text)]
+    order = np.random.default_rng(0).permutation(len(found))
+    parts = order[:2000], order[2000:4400]
+    made = [Corpus.from_texts([found[i][1] for i in p], ids=[f"{found[i][0]} {i}" for i in p]) for p in parts]
+    return Texts(made[0], made[1])
+
+
+def proposals() -> Texts:
+    """Ethereum proposals: 300 to fit on, the others to split."""
+    corpora = [read_corpus(data() / "sectioned" / f"{name}.jsonl.gz") for name in ("eips", "ercs")]
+    documents = [d for c in corpora for d in c]
+    order = np.random.default_rng(0).permutation(len(documents))
+    made = [
+        Corpus.from_documents([replace(documents[i], id=f"{i} {documents[i].id}") for i in p], name)
+        for p, name in ((order[:300], "fit"), (order[300:], "real"))
+    ]
+    return Texts(made[0], made[1])
+
+
+def manuals() -> Texts:
+    """Paragraphs of 30 words or more, each in one of three languages; the donor has the same in another one."""
+    languages = ("de", "fr", "es")
+    with gzip.open(data() / "code-mixing" / "manpages-aligned_de_fr_es.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    rows = [r for r in rows if all(len(r[k].split()) >= 30 for k in languages)]
+    rng = np.random.default_rng(0)
+    rows = [rows[i] for i in rng.permutation(len(rows))]
+    cut = len(rows) // 3
+    texts = [r[languages[i % 3]] for i, r in enumerate(rows)]
+    other = [r[languages[(i + 1) % 3]] for i, r in enumerate(rows)]
+    ids = [f"p{i}" for i in range(len(rows))]
+    fit = Corpus.from_texts([r[k] for r in rows[:cut] for k in languages], name="fit")
+    real = Corpus.from_texts(texts[cut:], ids=ids[cut:], name="real")
+    return Texts(fit, real, Corpus.from_texts(other[cut:], ids=ids[cut:], name="donor"))
+
+
+@dataclass(frozen=True)
+class Study:
+    """A text, its critics with their parameters, and what is left out for their sake."""
+
+    name: str
+    texts: Callable[[], Texts]
+    critics: tuple[str, ...]
+    params: dict[str, dict[str, Any]] = field(default_factory=dict)
+    splits: int = 1000
+    largest: int = 2000
+    documents: int = 2400
+    """Held-out documents that are scored for null splits."""
+    powered: int = 800
+    """Held-out documents that defects are planted in."""
+    power_splits: int = 200
+
+
+STUDIES = (
+    Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
+    Study("counts", novels, ("unigram", "rank-frequency"), powered=400, power_splits=40),
+    Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor"), powered=400, power_splits=40),
+    Study("long range", novels, ("long-range",), splits=200, largest=400, powered=400, power_splits=20),
+    Study("ebeling", novels, ("ebeling",), splits=200, largest=400, powered=400, power_splits=20),
+    Study("sections", proposals, ("sections",), {"sections": {"posterior": "titles"}}),
+    Study("breaks", proposals, ("sections",)),
+    Study("passages", proposals, ("passages",)),
+    Study("topics", novels, ("topics",)),
+    Study("languages", manuals, ("code-mixing",)),
+    Study("persons", novels, ("coreference",), largest=400, documents=500, powered=420),
+)
+
+
+def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> Calibration | None:
+    """Measure a study, or take what is kept."""
+    names = [c for c in study.critics if c in critics]
+    if not names:
+        return None
+    texts = study.texts()
+    held_out = texts.real.take(range(min(len(texts.real), study.documents if kind == "null" else study.powered)))
+    chosen = make_critics(names, study.params)
+    sizes = [s for s in SIZES if sum(s) <= min(study.largest, len(held_out), a.largest)]
+    common = Plan(alpha=ALPHA, power=POWER, splits=study.splits, power_splits=study.power_splits)
+    if kind == "null":
+        plan = replace(common, sizes=sizes, defects=())
+    else:
+        defects = [d for d in DEFECTS if texts.donor is not None or not DEFECTS[d].needs_donor]
+        defects = [d for d in defects if not a.defects or d in a.defects.split(",")]
+        plan = replace(common, sizes=((200, 200),), defects=defects, strengths=STRENGTHS, splits=study.power_splits)
+    print(f"{study.name}, {kind}: {len(texts.fit):,} to fit on, {len(held_out):,} to split", flush=True)
+    begun = time.perf_counter()
+    found = calibrate(
+        held_out,
+        fit=texts.fit,
+        donor=texts.donor,
+        critics=chosen,
+        out=a.out / f"{study.name}-{kind}",
+        plan=plan,
+        jobs=a.jobs,
+        reporter=default_reporter(),
+        command=f"benchmarks/validity/null_and_power.py {kind}",
+    )
+    print(f"{found}\n{time.perf_counter() - begun:.0f} s\n", flush=True)
+    return found
+
+
+# What is kept, as tables and figures
+
+
+def kept(out: Path) -> dict[tuple[str, str], list[Cell]]:
+    """Cells of each (study, kind), finished or not: the newest of each kind of cell."""
+    found: dict[tuple[str, str], list[Cell]] = {}
+    for study in STUDIES:
+        for kind in ("null", "power"):
+            newest: dict[tuple[Any, ...], Cell] = {}
+            files = sorted((out / f"{study.name}-{kind}" / "cells").rglob("*.json"), key=lambda p: p.stat().st_mtime)
+            for path in files:
+                c = Cell(**json.loads(path.read_text(encoding="utf-8")))
+                newest[c.critic, c.n_real, c.n_generated, c.defect, c.strength] = c
+            if newest:
+                order = list(DEFECTS)
+                found[study.name, kind] = sorted(
+                    newest.values(),
+                    key=lambda c: (
+                        study.critics.index(c.critic),
+                        c.n_real,
+                        c.n_generated,
+                        order.index(c.defect) if c.defect in order else -1,
+                        c.strength,
+                    ),
+                )
+    return found
+
+
+def level(found: Rate) -> str:
+    """A rate, marked where it surely lies outside of what is wanted (or its share does)."""
+    if not found.n:
+        return "not measured"
+    inside = WANTED[0] <= found.share <= WANTED[1]
+    return f"{found.share:.3f} [{found.low:.3f}, {found.high:.3f}]{'' if inside else ' **!**'}"
+
+
+def null_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
+    """False alarms, and those of the family of critics of words."""
+    heads = [f"{a:,} \\| {b:,}" for a, b in SIZES]
+    lines = ["| critic (text) | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(SIZES)]
+    for study in STUDIES:
+        rates = {(c.critic, c.n_real, c.n_generated): c for c in cells.get((study.name, "null"), [])}
+        for critic in study.critics:
+            row = []
+            for a, b in SIZES:
+                c = rates.get((critic, a, b))
+                row.append("not measured" if c is None else (c.reason or level(rate(c, ALPHA))))
+            splits = {c.tested for c in rates.values() if c.critic == critic and c.tested} - {1000}
+            note = f", {' or '.join(map(str, sorted(splits)))} splits" if splits else ""
+            lines.append(f"| {critic} ({study.name}{note}) | " + " | ".join(row) + " |")
+    lines.append("")
+    for (name, kind), each in cells.items():
+        for size in SIZES if kind == "null" else ():
+            r, n = family_wise(each, ALPHA, size)
+            if n > 1:
+                sizes = f"{size[0]:,} | {size[1]:,}"
+                lines.append(f"* {name}, {sizes}: any of {n} critics after Holm {rate_text(r)} of {r.n:,} splits")
+    return "\n".join(lines)
+
+
+def power_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
+    """Each critic's own defects, and the others that raise its alarm."""
+    lines = ["| critic (text) | own defect | strength at power 0.9 | difference there | power at strengths | splits |"]
+    lines.append("|---|---|---:|---:|---|---:|")
+    others: list[str] = []
+    for study in STUDIES:
+        for (critic, _, defect), curve in curves(cells.get((study.name, "power"), [])).items():
+            d = detectable(curve, ALPHA, POWER)
+            tested = [c for c in curve if c.strength > 0]
+            if defect != NULL and own(critic, defect):
+                powers = ", ".join(f"{c.strength:g}: {rate(c, ALPHA).share:.2f}" for c in tested)
+                shown = "–" if d.difference is None else f"{d.difference:+.3g}"
+                n = max((c.tested for c in tested), default=0)
+                lines.append(f"| {critic} ({study.name}) | {defect} | {strength_text(d)} | {shown} | {powers} | {n} |")
+            elif defect != NULL and tested:
+                worst = max(tested, key=lambda c: rate(c, ALPHA).share)
+                if rate(worst, ALPHA).low > ALPHA:
+                    at = f"from {strength_text(d)}" if d.strength is not None else "below 0.9 at all strengths"
+                    found = f"{worst.strength:g}: {rate_text(rate(worst, ALPHA))}"
+                    others.append(f"| {critic} ({study.name}) | {defect} | {at} | {found} |")
+    for study in STUDIES:
+        missing = set(study.critics) - {c.critic for c in cells.get((study.name, "power"), []) if c.defect != NULL}
+        lines += [f"| {critic} ({study.name}) | – | not measured | | | 0 |" for critic in sorted(missing)]
+    lines += ["", "| critic (text) | defect of another axis | power 0.9 | most alarms |", "|---|---|---|---|", *others]
+    return "\n".join(lines)
+
+
+def write_between(path: Path, name: str, text: str) -> None:
+    """Put text between ``<!-- name -->`` and ``<!-- end of name -->``."""
+    whole = path.read_text(encoding="utf-8")
+    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, _, rest = whole.partition(start)
+    _, _, after = rest.partition(end)
+    path.write_text(f"{before}{start}{text}\n{end}{after}", encoding="utf-8")
+
+
+LIGHT = {
+    "ink": "#1d2329",
+    "line": "#8b949e",
+    "grid": "#dedad2",
+    "real": "#1f6f8b",
+    "generated": "#c2571a",
+    "fitted": "#6b5b95",
+    "reference": "#57606a",
+    "plus": "#c2571a",
+    "minus": "#1f6f8b",
+    "paper": "#fdfcfa",
+}
+
+
+def save(item: Any, path: Path) -> None:
+    """Write a figure that stands by itself: colours in place of the page's variables, and a ground."""
+    svg = draw(item)
+    for name in COLOURS:
+        svg = svg.replace(f"var(--{name})", LIGHT[name])
+    head = '<svg xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" '
+    svg = svg.replace("<svg ", head, 1).replace("font-family: inherit", "font-family: system-ui, sans-serif")
+    start = svg.index(">") + 1
+    ground = f'<rect width="100%" height="100%" fill="{LIGHT["paper"]}"/>'
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(svg[:start] + ground + svg[start:] + "\n", encoding="utf-8")
+
+
+def figures(cells: dict[tuple[str, str], list[Cell]], folder: Path) -> None:
+    """Draw p-values of each critic, power curves, and the matrix of critics and defects."""
+    powered: list[Cell] = []
+    for study in STUDIES:
+        null, power = (cells.get((study.name, kind), []) for kind in ("null", "power"))
+        for critic in study.critics:
+            name = f"validity-{critic}" + ("-breaks" if study.name == "breaks" else "")
+            mine = [c for c in null if c.critic == critic and c.tested]
+            if mine:
+                save(p_value_chart(mine, f"{name}-p"), folder / f"{name}-p.svg")
+            found = {d: curve for (c, _, d), curve in curves(power).items() if c == critic and d != NULL}
+            if found:
+                save(power_chart(found, critic, ALPHA, f"{name}-power"), folder / f"{name}-power.svg")
+        if study.name != "breaks":
+            powered += power
+    for strength in (0.1, 0.4):
+        if powered:
+            matrix = specificity(powered, (200, 200), strength, ALPHA)
+            save(matrix, folder / f"validity-specificity-{strength:g}.svg")
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="+", choices=("null", "power", "tables"))
+    parser.add_argument("--critics", help="comma-separated; default: all")
+    parser.add_argument("--studies", help="comma-separated; default: all")
+    parser.add_argument("--out", type=Path, default=Path("runs/validity"))
+    parser.add_argument("--figures", type=Path, default=Path(__file__).parents[2] / "docs" / "figures")
+    parser.add_argument("--defects", help="comma-separated; default: all")
+    parser.add_argument("--write", type=Path, help="put the tables into this page: docs/validity.md")
+    parser.add_argument("--largest", type=int, default=2000, help="leave out sizes of more documents together")
+    parser.add_argument("--jobs", type=int, default=1)
+    a = parser.parse_args()
+    critics = a.critics.split(",") if a.critics else [c for s in STUDIES for c in s.critics]
+    studies = [s for s in STUDIES if not a.studies or s.name in a.studies.split(",")]
+    for kind in ("null", "power"):
+        for study in studies if kind in a.what else ():
+            try:
+                run(study, kind, critics, a)
+            except MomusError as error:
+                print(f"{study.name}, {kind}: {error}", file=sys.stderr, flush=True)
+    if "tables" in a.what:
+        cells = kept(a.out)
+        for name, text in (("null", null_table(cells)), ("power", power_table(cells))):
+            print(f"{text}\n")
+            if a.write:
+                write_between(a.write, name, text)
+        figures(cells, a.figures)
+
+
+if __name__ == "__main__":
+    main()

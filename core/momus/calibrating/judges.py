@@ -1,0 +1,128 @@
+"""The headline test of a critic on any split of documents that were scored once."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.blocks import LawStatistic, compare_law
+from momus.corpus import Corpus
+from momus.critic import Critic
+from momus.errors import MomusError
+from momus.inference import ManyTests, Statistic
+from momus.inference.pooling import Rows
+from momus.judging import all_statistics
+from momus.rows import Counted, aligned
+from momus.scores import Scores
+from momus.streams import Stream
+from momus.tokens import TokenTable, get_tokenizer
+
+Ints = NDArray[np.int64]
+
+
+class SplitJudge(Protocol):
+    """Tests real documents against (planted) others.
+
+    Attributes
+    ----------
+    statistic
+        Name of the headline statistic.
+    usable
+        bool (n,): documents that can be scored, both as they are and planted.
+    """
+
+    statistic: str
+    usable: NDArray[np.bool_]
+
+    def test(self, real: Ints, generated: Ints) -> tuple[float, float]:
+        """p and difference; NaN where there is none."""
+        ...
+
+
+class RowsJudge:
+    """Critics of documents: permutation tests of rows."""
+
+    def __init__(
+        self, statistic: Statistic, real: Scores, planted: Scores, permutations: int, wide: int, seed: int
+    ) -> None:
+        self.statistic = statistic.name
+        self.usable = real.scored & planted.scored
+        self._statistic, self._options = statistic, (permutations, wide, seed)
+        self._real, self._planted = _matrices(real, planted, statistic.rows)
+        self._tests: dict[tuple[int, int], ManyTests] = {}
+
+    def test(self, real: Ints, generated: Ints) -> tuple[float, float]:
+        """Test two sets of documents."""
+        sizes = len(real), len(generated)
+        if sizes not in self._tests:
+            permutations, wide, seed = self._options
+            self._tests = {sizes: ManyTests(self._statistic, *sizes, permutations, wide=wide, seed=seed)}
+        return self._tests[sizes](self._real[real], self._planted[generated])
+
+
+def _matrices(real: Scores, planted: Scores, key: str) -> tuple[Rows, Rows]:
+    """Rows of all documents, unscored ones included (as zeros), with the same columns."""
+    mine, theirs = (_rows(scores, key) for scores in (real, planted))
+    if isinstance(mine, Counted) and isinstance(theirs, Counted):
+        a, b = aligned([mine, theirs])
+        return a.matrix, b.matrix
+    return mine, theirs
+
+
+def _rows(scores: Scores, key: str) -> Any:
+    if key in ("latent_nll", "latent_ppl"):
+        nll = np.where(scores.scored, scores.nll, 0.0)
+        return np.column_stack([nll, np.ones(len(nll)) if key == "latent_nll" else scores.states])
+    return scores.rows[key]
+
+
+class LawJudge:
+    """Critics of running text: the chosen documents, in the random order of the split, are the text.
+
+    Their test takes groups of text to be independent. Documents in the order of their sources would make the groups
+    differ more than the two sides of a random split do, and the test so would hardly ever alarm.
+    """
+
+    def __init__(self, critic: Critic[Any], law: LawStatistic, real: Corpus, planted: Corpus) -> None:
+        self.statistic = law.name
+        tokenizer = critic.tokenizer or get_tokenizer("words")
+        self._critic, self._law = critic, law
+        self._tables = real.tokens(tokenizer), planted.tokens(tokenizer)
+        self.usable = (self._tables[0].lengths > 0) & (self._tables[1].lengths > 0)
+
+    def test(self, real: Ints, generated: Ints) -> tuple[float, float]:
+        """Test two sets of documents."""
+        a, b = (_stream(table, rows) for table, rows in zip(self._tables, (real, generated), strict=True))
+        try:
+            found = compare_law(self._critic, self._law, a, b, 0.95)
+        except (MomusError, ValueError):
+            return float("nan"), float("nan")
+        return float("nan") if found.p is None else found.p, found.difference
+
+
+def _stream(table: TokenTable, rows: Ints) -> Stream:
+    """The documents as running text, numbered by the words that they hold."""
+    part = table.take(rows)
+    used, ids = np.unique(part.ids, return_inverse=True)
+    return Stream(ids.astype(np.int32), [table.vocabulary[i] for i in used])
+
+
+def judge_for(
+    critic: Critic[Any],
+    real: tuple[Corpus, Scores | None],
+    planted: tuple[Corpus, Scores | None],
+    permutations: int,
+    wide: int,
+    seed: int,
+) -> SplitJudge:
+    """Make the judge of a fitted critic for a corpus and its planted version."""
+    name = critic.headline_statistic
+    if critic.unit == "block":
+        law = next(s for s in critic.laws() if s.name == name)
+        return LawJudge(critic, law, real[0], planted[0])
+    assert real[1] is not None
+    assert planted[1] is not None
+    statistic = next(s for s in all_statistics(critic, list(real[1].rows)) if s.name == name)
+    return RowsJudge(statistic, real[1], planted[1], permutations, wide, seed)

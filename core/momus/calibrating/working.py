@@ -1,0 +1,144 @@
+"""The work of a calibration, in one process: critics fitted once, real text scored once, each planted text once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from momus.calibrating.cells import Cell, CellFolder, measure
+from momus.calibrating.judges import SplitJudge, judge_for
+from momus.calibrating.plan import NULL, Plan
+from momus.controls import DEFECTS, Planted
+from momus.corpus import Corpus
+from momus.critic import Critic, usable_documents
+from momus.errors import FittingError, MissingExtraError, StoreError
+from momus.scores import Scores
+from momus.version import __version__
+
+FITTED = "critics"
+CELLS = "cells"
+Task = tuple[str, float, tuple[str, ...]]
+"""A defect, its strength, and the critics to measure."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all processes of a calibration share.
+
+    Attributes
+    ----------
+    fit, real, donor
+        What critics are fitted on, what is split and planted, what defects take pieces from.
+    critics
+        Critics, not fitted yet.
+    folder
+        Where critics and cells are kept.
+    """
+
+    fit: Corpus
+    real: Corpus
+    donor: Corpus | None
+    critics: Sequence[Critic[Any]]
+    plan: Plan
+    folder: Path
+    device: str
+
+    def cells(self) -> CellFolder:
+        """The cells that are kept."""
+        key = {
+            "momus": __version__,
+            "fit": self.fit.fingerprint,
+            "real": self.real.fingerprint,
+            "ids": sorted(self.real.ids),
+            "donor": None if self.donor is None else self.donor.fingerprint,
+            **self.plan.key(),
+        }
+        return CellFolder(self.folder / CELLS, key)
+
+
+class Worker:
+    """Does tasks, and keeps fitted critics and scores of the real text between them."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.folder = work.cells()
+        self._fitted: dict[str, Critic[Any]] = {}
+        self._real: dict[str, Scores | None] = {}
+
+    def fit(self, name: str) -> str | None:
+        """Fit a critic and keep it, unless it is kept; returns why it cannot be fitted, or None."""
+        try:
+            self._critic(name)
+        except (FittingError, MissingExtraError) as error:
+            how = f" ({error.hint})" if isinstance(error, MissingExtraError) else ""
+            return f"{error.message}{how}"
+        return None
+
+    def _critic(self, name: str) -> Critic[Any]:
+        if name not in self._fitted:
+            made = next(c for c in self.work.critics if c.name == name)
+            folder = self.work.folder / FITTED / name
+            critic = _kept(made, folder, usable_documents(self.work.fit).fingerprint)
+            if critic is None:
+                critic = made.clone().to(self.work.device).fit(self.work.fit)
+                critic.save(folder)
+            self._fitted[name] = critic.to(self.work.device)
+        return self._fitted[name]
+
+    def _scores(self, critic: Critic[Any], corpus: Corpus) -> Scores | None:
+        return None if critic.unit == "block" else critic.score(corpus)
+
+    def _of_real(self, critic: Critic[Any]) -> Scores | None:
+        if critic.name not in self._real:
+            self._real[critic.name] = self._scores(critic, self.work.real)
+        return self._real[critic.name]
+
+    def run(self, task: Task) -> Iterator[Cell]:
+        """Measure all cells of a task, those that are kept taken as they are."""
+        defect, strength, names = task
+        plan = self.work.plan
+        splits = plan.splits if defect == NULL else plan.power_splits
+        planted: Planted | None = None
+        for name in names:
+            settings = _settings(next(c for c in self.work.critics if c.name == name))
+            judge = None
+            for size in plan.pairs(len(self.work.real)):
+                cell = self.folder.find(settings, defect, strength, size, splits)
+                if cell is None:
+                    if planted is None:
+                        planted = self._planted(defect, strength)
+                    if judge is None:
+                        judge = self._judge(name, planted.corpus, defect == NULL)
+                    changed = len(planted.changes), planted.count
+                    cell = measure(judge, name, defect, strength, size, splits, plan.seed, changed)
+                    self.folder.keep(cell, settings, size, splits)
+                yield cell
+
+    def _planted(self, defect: str, strength: float) -> Planted:
+        if defect == NULL:
+            return Planted(self.work.real, [])
+        return DEFECTS[defect].plant(self.work.real, strength, self.work.plan.seed, self.work.donor)
+
+    def _judge(self, name: str, planted: Corpus, null: bool) -> SplitJudge:
+        critic, plan = self._critic(name), self.work.plan
+        real = self._of_real(critic)
+        other = real if null else self._scores(critic, planted)
+        return judge_for(critic, (self.work.real, real), (planted, other), plan.permutations, plan.wide, plan.seed)
+
+
+def _settings(critic: Critic[Any]) -> dict[str, Any]:
+    return {"name": critic.name, "params": critic.params()}
+
+
+def _kept(made: Critic[Any], folder: Path, fingerprint: str) -> Critic[Any] | None:
+    """The critic that was fitted on the same text with the same parameters, if it is kept."""
+    if not (folder / "critic.json").exists():
+        return None
+    try:
+        critic = type(made).load(folder)
+    except StoreError:  # half written when the machine stopped: it is fitted again
+        return None
+    same = critic.params() == made.params() and critic.fitted_on_["fingerprint"] == fingerprint
+    return critic if same else None

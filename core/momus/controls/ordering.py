@@ -1,0 +1,112 @@
+"""Defects of order: sections and words in other places, sections and endings that come again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.controls.pieces import Pieces, document_words, passages
+from momus.controls.planting import Plant, Setting, with_texts
+from momus.corpus import Document, Section
+
+Places = Sequence[int]
+LOOP = (3, 12)
+"""A loop repeats so many words, from the smaller number to the larger."""
+
+
+def rotated(chosen: NDArray[np.bool_], keys: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Move what is chosen around one random cycle: (places, which place's piece comes there).
+
+    >>> places, sources = rotated(np.array([True, False, True]), np.array([0.5, 0.1, 0.2]))
+    >>> places.tolist(), sources.tolist()
+    ([0, 2], [2, 0])
+    """
+    places = np.flatnonzero(chosen)
+    cycle = places[np.argsort(keys[places], kind="stable")]
+    source = np.arange(len(chosen))
+    source[cycle] = np.roll(cycle, 1)
+    return places, source[places]
+
+
+def move_sections(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Move chosen sections (paragraphs of a text without sections) around a cycle."""
+    if not document.sectioned:
+        return _move_passages(document, setting)
+    n = len(document.sections)
+    places, sources = rotated(setting.chosen(n), setting.random.random(n))
+    sections = list(document.sections)
+    for place, source in zip(places.tolist(), sources.tolist(), strict=True):
+        sections[place] = document.sections[source]
+    return replace(document, sections=tuple(sections)), "sections in other places", places.tolist()
+
+
+def _move_passages(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    pieces = passages(document.text)
+    n = len(pieces.texts)
+    places, sources = rotated(setting.chosen(n), setting.random.random(n))
+    texts = list(pieces.texts)
+    for place, source in zip(places.tolist(), sources.tolist(), strict=True):
+        texts[place] = pieces.texts[source]
+    return with_texts(document, [pieces.join(texts)]), "paragraphs in other places", places.tolist()
+
+
+def repeat_sections(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Let chosen sections (paragraphs of a text without sections) stand twice."""
+    if document.sectioned:
+        chosen = setting.chosen(len(document.sections))
+        sections: list[Section] = []
+        for section, again in zip(document.sections, chosen.tolist(), strict=True):
+            sections += [section] * (2 if again else 1)
+        made = replace(document, sections=tuple(sections))
+        return made, "sections that stand twice", np.flatnonzero(chosen).tolist()
+    pieces = passages(document.text)
+    chosen = setting.chosen(len(pieces.texts))
+    texts = [
+        text + (_between(pieces, i) + text if again else "")
+        for i, (text, again) in enumerate(zip(pieces.texts, chosen.tolist(), strict=True))
+    ]
+    return with_texts(document, [pieces.join(texts)]), "paragraphs that stand twice", np.flatnonzero(chosen).tolist()
+
+
+def _between(pieces: Pieces, i: int) -> str:
+    """What stands between a passage and its copy: what stands between it and a neighbour."""
+    inner = pieces.separators[1:]
+    return inner[min(i, len(inner) - 1)] if inner else "\n\n"
+
+
+def move_ngrams(n: int) -> Plant:
+    """Make a change that moves chosen n-grams of a section around a cycle; white space stays where it is."""
+
+    def change(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+        texts, moved, before = [], [], 0
+        for pieces in document_words(document):
+            count = len(pieces.texts) // n
+            places, sources = rotated(setting.chosen(count), setting.random.random(count))
+            words = list(pieces.texts)
+            for place, source in zip(places.tolist(), sources.tolist(), strict=True):
+                words[place * n : place * n + n] = pieces.texts[source * n : source * n + n]
+            texts.append(pieces.join(words))
+            moved += [before + p for p in places.tolist()] if len(places) > 1 else []
+            before += count
+        return with_texts(document, texts), f"{n}-grams in other places", moved
+
+    return change
+
+
+def loop(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Let the last share of the words repeat the words before it over and over."""
+    sections = document_words(document)
+    flat = [w for pieces in sections for w in pieces.texts]
+    length = int(setting.random.integers(LOOP[0], LOOP[1] + 1))
+    first = max(len(flat) - int(setting.strength * len(flat)), min(length, len(flat)))
+    start = max(first - length, 0)
+    words = flat[:first] + [flat[start + i % length] for i in range(len(flat) - first)]
+    texts, before = [], 0
+    for pieces in sections:
+        texts.append(pieces.join(words[before : before + len(pieces.texts)]))
+        before += len(pieces.texts)
+    what = f"words from which the text repeats {length} words over and over"
+    return with_texts(document, texts), what, list(range(first, len(flat)))

@@ -1,0 +1,183 @@
+"""Defects of words: pronouns, names, rare and common words, length."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.controls.mentions import OTHER_GENDER
+from momus.controls.pieces import WORD, cased, common_words, document_words, frequencies, ranked
+from momus.controls.planting import Setting, with_texts
+from momus.corpus import Corpus, Document
+
+Places = Sequence[int]
+Common = tuple[list[str], list[float]]
+COMMON = 100
+"""Words that are never taken as rare, and that stand in for rare ones."""
+STOPWORDS = 10
+FEWEST_WORDS = 10
+"""A text that is cut keeps at least so many words."""
+TITLES = frozenset(
+    (
+        *("mr", "mrs", "ms", "miss", "dr", "sir", "lady", "lord", "madam", "madame", "mister", "master", "mistress"),
+        *("captain", "colonel", "professor", "doctor", "uncle", "aunt", "king", "queen", "prince", "princess"),
+        *("monsieur", "mademoiselle", "father", "mother", "brother", "sister", "saint"),
+    )
+)
+SPEECH = frozenset(
+    (
+        *("said", "says", "asked", "answered", "replied", "cried", "thought", "exclaimed", "whispered", "shouted"),
+        *("murmured", "laughed", "smiled", "nodded", "told", "called", "went", "came", "looked", "turned", "stood"),
+        *("sat", "felt", "knew"),
+    )
+)
+_GENDERED = re.compile(rf"\b(?:{'|'.join(sorted(OTHER_GENDER, key=len, reverse=True))})\b", re.IGNORECASE)
+
+
+def swap_pronouns(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Give chosen pronouns of the word list the other gender; places count these pronouns."""
+    texts, places, before = [], [], 0
+    for section in document.sections:
+        found = list(_GENDERED.finditer(section.text))
+        chosen = setting.chosen(len(found)).tolist()
+        new = [
+            cased(OTHER_GENDER[m.group().lower()], m.group()) if c else None for m, c in zip(found, chosen, strict=True)
+        ]
+        texts.append(_edited(section.text, found, new))
+        places += [before + i for i, c in enumerate(chosen) if c]
+        before += len(found)
+    return with_texts(document, texts), "gendered pronouns of the other gender", places
+
+
+def names_of(text: str) -> Counter[str]:
+    """Names of persons, and how often they occur, without a parser.
+
+    A name is a word with one capital that never occurs in lower case in the text, occurs twice or more, and at least
+    once stands behind a title (Mr, Lady, …) or next to a verb of speech or movement (said, asked, went, …), with
+    nothing but white space between them.
+
+    >>> sorted(names_of("Anna saw Mr Brown. Then Anna asked Brown in London. London was dark.").items())
+    [('Anna', 2), ('Brown', 2)]
+    """
+    found = list(WORD.finditer(text))
+    words = [m.group() for m in found]
+    lower = {w for w in words if w.islower()}
+    capital = [_is_name(w) and w.lower() not in lower and w.lower() not in TITLES for w in words]
+    counts = Counter(w for w, c in zip(words, capital, strict=True) if c)
+    between = [text[a.end() : b.start()] for a, b in pairwise(found)]
+    persons = set()
+    for i, gap in enumerate(between):
+        one, two = words[i].lower(), words[i + 1].lower()
+        if capital[i + 1] and ((one in TITLES and gap.strip() in ("", ".")) or (one in SPEECH and not gap.strip())):
+            persons.add(words[i + 1])
+        if capital[i] and two in SPEECH and not gap.strip():
+            persons.add(words[i])
+    return Counter({w: counts[w] for w in persons if counts[w] > 1})
+
+
+def _is_name(word: str) -> bool:
+    return len(word) > 2 and word[0].isupper() and word[1:].islower() and "'" not in word and "’" not in word
+
+
+def swap_names(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Put another name of the document in place of chosen ones, drawn by how often it occurs."""
+    names = names_of(document.text)
+    what = "names of persons that became another person's"
+    if len(names) < 2:
+        return document, what, []
+    ordered = sorted(names)
+    weights = np.array([names[w] for w in ordered], dtype=np.float64)
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, ordered))})\b")
+    texts, places, before = [], [], 0
+    for section in document.sections:
+        found = list(pattern.finditer(section.text))
+        chosen, u = setting.chosen(len(found)).tolist(), setting.random.random(len(found))
+        new = [_other(m.group(), ordered, weights, x) if c else None for m, c, x in zip(found, chosen, u, strict=True)]
+        texts.append(_edited(section.text, found, new))
+        places += [before + i for i, c in enumerate(chosen) if c]
+        before += len(found)
+    return with_texts(document, texts), what, places
+
+
+def _other(name: str, names: Sequence[str], weights: NDArray[np.float64], u: float) -> str:
+    mass = np.where(np.asarray(names, dtype=object) == name, 0.0, weights)
+    cumulated = np.cumsum(mass)
+    return names[min(int(np.searchsorted(cumulated, u * cumulated[-1], side="right")), len(names) - 1)]
+
+
+def _edited(text: str, found: Sequence[re.Match[str]], new: Sequence[str | None]) -> str:
+    parts, last = [], 0
+    for match, word in zip(found, new, strict=True):
+        if word is not None:
+            parts += [text[last : match.start()], word]
+            last = match.end()
+    return "".join([*parts, text[last:]])
+
+
+def truncate_vocabulary(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Put common words in place of words whose type is among the rarest of the corpus."""
+    rank = cast("dict[str, float]", setting.shared.once("rarity", _rarity))
+    words, shares = cast("Common", setting.shared.once("common", lambda c: common_words(c, COMMON)))
+    texts, places, before = [], [], 0
+    cumulated = np.cumsum(shares) if shares else np.ones(1)
+    for section in document.sections:
+        found = list(WORD.finditer(section.text))
+        u = setting.random.random(len(found))
+        drawn = np.searchsorted(cumulated, u * cumulated[-1], side="right").clip(0, max(len(words) - 1, 0)).tolist()
+        rare = [rank.get(m.group().lower(), 2.0) < setting.strength for m in found]
+        new = [cased(words[d], m.group()) if r else None for m, r, d in zip(found, rare, drawn, strict=True)]
+        texts.append(_edited(section.text, found, new))
+        places += [before + i for i, r in enumerate(rare) if r]
+        before += len(found)
+    return with_texts(document, texts), "rare words that became common ones", places
+
+
+def _rarity(corpus: Corpus) -> dict[str, float]:
+    """Place of each type that is not common, from 0 (the rarest) to below 1."""
+    rare = [w for w, _ in ranked(frequencies(corpus))[COMMON:]][::-1]
+    return {w: i / len(rare) for i, w in enumerate(rare)}
+
+
+def inflate_stopwords(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Put one of the most frequent words of the corpus behind chosen words."""
+    words, shares = cast("Common", setting.shared.once("stopwords", lambda c: common_words(c, STOPWORDS)))
+    texts, places, before = [], [], 0
+    cumulated = np.cumsum(shares) if shares else np.ones(1)
+    for pieces in document_words(document):
+        n = len(pieces.texts)
+        chosen, u = setting.chosen(n).tolist(), setting.random.random(n)
+        drawn = np.searchsorted(cumulated, u * cumulated[-1], side="right").clip(0, max(len(words) - 1, 0)).tolist()
+        new = [f"{w} {words[d]}" if c else w for w, c, d in zip(pieces.texts, chosen, drawn, strict=True)]
+        texts.append(pieces.join(new))
+        places += [before + i for i, c in enumerate(chosen) if c]
+        before += n
+    return with_texts(document, texts), "words that one of the most frequent words was put behind", places
+
+
+def cut_short(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Leave out the last share of the words."""
+    sections = document_words(document)
+    total = sum(len(p.texts) for p in sections)
+    keep = max(total - int(setting.strength * total), min(FEWEST_WORDS, total))
+    texts, before = [], 0
+    for pieces in sections:
+        left = max(min(keep - before, len(pieces.texts)), 0)
+        whole = left == len(pieces.texts)
+        texts.append(pieces.join(pieces.texts) if whole else _beginning(pieces.separators, pieces.texts, left))
+        before += len(pieces.texts)
+    made = with_texts(document, texts)
+    if document.sectioned and keep < total:
+        kept = tuple(s for s in made.sections if s.text.strip())
+        made = replace(made, sections=kept)
+    return made, "words that were cut off at the end", list(range(keep, total))
+
+
+def _beginning(separators: Sequence[str], words: Sequence[str], n: int) -> str:
+    return "".join(s + w for s, w in zip(separators[:n], words[:n], strict=True))

@@ -1,0 +1,200 @@
+"""Calibration: the same p-values as `compare`, levels that hold, defects that are found, work that goes on."""
+
+import json
+import re
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse, stats
+
+from momus import Corpus, MomusError
+from momus.calibrating import Plan, calibrate, running, working
+from momus.calibrating.cells import Cell
+from momus.calibrating.summary import Rate, detectable, family_wise
+from momus.inference import ManyTests, Statistic, compare_rows, kolmogorov_smirnov, mean, perplexity, total_variation
+
+WORDS = [f"w{i}" for i in range(150)]
+
+
+def texts(n, seed, rate=20):
+    rng = np.random.default_rng(seed)
+    shares = 1 / np.arange(1, 151)
+    shares /= shares.sum()
+    return [" ".join(rng.choice(WORDS, rng.poisson(rate) + 3, p=shares)) for _ in range(n)]
+
+
+def corpus(n=120, seed=0, name="real"):
+    return Corpus.from_texts(texts(n, seed), ids=[f"d{i}" for i in range(n)], name=name)
+
+
+FIT = corpus(200, seed=1, name="fit")
+SMALL = {"splits": 60, "power_splits": 20, "strengths": (0.2, 0.9), "seed": 3}
+
+
+@pytest.mark.parametrize(
+    ("statistic", "width", "n", "m"),
+    [
+        (Statistic("mean", "x", "value", mean), 2, 30, 20),
+        (Statistic("ppl", "x", "value", perplexity, scale="log"), 2, 15, 40),
+        (Statistic("mean", "x", "value", mean), 2, 4, 5),
+        (Statistic("tvd", "x", "distance", total_variation), 8, 30, 20),
+        (Statistic("tvd", "x", "distance", total_variation), 200, 30, 20),
+        (Statistic("ks", "x", "distance", kolmogorov_smirnov), 200, 12, 33),
+    ],
+)
+def test_many_tests_give_the_p_values_of_compare_rows(statistic, width, n, m):
+    rng = np.random.default_rng(0)
+    many = ManyTests(statistic, n, m, 499, wide=199, seed=7)
+    for _ in range(5):
+        if width == 2:
+            a, b = (np.column_stack([rng.gamma(2, size=k), np.ones(k)]) for k in (n, m))
+        else:
+            a, b = (sparse.csr_array(rng.poisson(0.5, size=(k, width)).astype(float)) for k in (n, m))
+        (one,) = compare_rows(
+            [statistic], {"x": a}, {"x": b}, permutations=499, resamples=0, wide=(199, 0), seed=7, threads=1
+        )
+        p, difference = many(a, b)
+        assert p == one.p
+        assert difference == pytest.approx(one.difference)
+
+
+def test_levels_hold_and_a_defect_is_found_on_its_own_axis():
+    found = calibrate(
+        corpus(240), fit=FIT, critics=["length", "unigram"], defects=["length-truncation", "word-shuffle"],
+        strengths=[0.05, 0.5], sizes=[(50, 50), (40, 120)], splits=300, power_splits=40, seed=1,
+    )  # fmt: skip
+    for cell in found.cells:
+        if cell.defect == "none":
+            assert stats.binomtest(cell.alarms(0.05), 300, 0.05).pvalue > 1e-3
+            assert stats.kstest(cell.p, "uniform").pvalue > 1e-4
+        if cell.defect == "length-truncation" and cell.critic == "length" and cell.strength == 0.5:
+            assert cell.alarms(0.05) == 40
+        if cell.defect == "word-shuffle":
+            assert cell.alarms(0.05) <= 8, "order is no axis of these critics"
+            assert cell.changed >= 200 or cell.strength < 0.5
+    alone, critics = family_wise(found.cells, 0.05, (50, 50))
+    assert critics == 2
+    assert alone.count <= max(c.alarms(0.05) for c in found.cells if c.defect == "none") * 2
+
+
+def test_laws_of_running_text_are_calibrated_too():
+    rng = np.random.default_rng(0)
+    long = Corpus.from_texts([" ".join(rng.choice(WORDS, 400)) for _ in range(60)], name="long")
+    (cell,) = calibrate(long, fit=long, critics=["heaps"], defects=(), splits=20, sizes=[(10, 20)]).cells
+    assert cell.tested == 20
+    assert cell.statistic == "exponent"
+
+
+def test_work_that_is_interrupted_goes_on(tmp_path, monkeypatch):
+    options = {"fit": FIT, "critics": ["length", "unigram"], "defects": ["repetition-loop"], **SMALL}
+    whole = calibrate(corpus(), **options)
+    measure, calls = working.measure, []
+
+    def stops(*args, **kwargs):
+        calls.append(args[1:3])
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return measure(*args, **kwargs)
+
+    monkeypatch.setattr(working, "measure", stops)
+    with pytest.raises(KeyboardInterrupt):
+        calibrate(corpus(), out=tmp_path / "c", **options)
+    kept = sorted(p.name for p in (tmp_path / "c" / "cells").rglob("*.json"))
+    assert len(kept) == 2
+    assert not (tmp_path / "c" / "calibration.json").exists()
+    calls.clear()
+    calls.append("counting on")
+    calls.append("from two")
+    calls.append("so that nothing stops")
+    found = calibrate(corpus(), out=tmp_path / "c", **options)
+    assert len(calls) == 3 + 4, "six cells, two of which were kept"
+    assert found.cells == whole.cells
+    calls.clear()
+    again = calibrate(corpus().take(range(119, -1, -1)), out=tmp_path / "c", **options)
+    assert calls == [], "nothing is measured twice, whatever the order of the documents"
+    assert again.cells == whole.cells
+
+
+def test_processes_give_what_one_process_gives(tmp_path):
+    options = {"fit": FIT, "critics": ["length", "symbol-share"], "defects": ["length-truncation"], **SMALL}
+    one = calibrate(corpus(), **options)
+    two = calibrate(corpus(), out=tmp_path / "two", jobs=2, **options)
+    assert two.cells == one.cells
+    content = json.loads((tmp_path / "two" / "calibration.json").read_text())
+    assert content["plan"]["seed"] == 3
+    assert len(content["rates"]) == pq.read_table(tmp_path / "two" / "rates.parquet").num_rows == 6
+    table = pq.read_table(tmp_path / "two" / "p_values.parquet")
+    assert table.num_rows == 2 * 60 + 4 * 20
+
+
+def test_the_page_holds_every_part_and_escapes(tmp_path):
+    hostile = '<script>alert("x")</script>'
+    calibrate(
+        corpus(name=hostile), fit=FIT, critics=["length"], defects=["length-truncation"], out=tmp_path / "c",
+        command=f"momus {hostile}", **SMALL,
+    )  # fmt: skip
+    page = (tmp_path / "c" / "report.html").read_text(encoding="utf-8")
+    assert page.count("<script>") == 1
+    assert hostile not in page
+    assert page.count("<svg") == 4, "two matrices, p-values, power"
+    assert "False alarms" in page
+    assert "≤" in page
+    assert not re.search(r"https?://(?!www\.w3\.org)", page)
+
+
+def cell(strength, alarms, n=100, difference=0.0):
+    p = [0.01] * alarms + [0.5] * (n - alarms)
+    return Cell("c", "s", "none" if strength == 0 else "d", strength, 9, 9, p, [difference] * n, 0, 0, 18)
+
+
+def test_the_smallest_strength_lies_where_the_curve_crosses():
+    curve = [cell(0, 5), cell(0.1, 20, difference=1.0), cell(0.3, 100, difference=3.0)]
+    found = detectable(curve, 0.05, 0.8)
+    assert (found.bound, found.strength, found.difference) == ("=", pytest.approx(0.25), pytest.approx(2.5))
+    assert detectable(curve[:2], 0.05, 0.8).bound == ">"
+    assert detectable([curve[0], curve[2]], 0.05, 0.8).bound == "≤"
+    assert detectable(curve[:1], 0.05, 0.8).strength is None
+
+
+def test_rates_are_clopper_pearson():
+    for count, n in ((0, 10), (3, 40), (40, 40)):
+        r, expected = Rate.of(count, n), stats.binomtest(count, n).proportion_ci(method="exact")
+        assert (r.low, r.high) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"defects": ["nothing"]}, "no defect 'nothing'"),
+        ({"strengths": [0.0]}, "strength 0.0"),
+        ({"sizes": [(100, 100)]}, "needs 200 documents"),
+        ({"sizes": [(1, 5)]}, "two documents"),
+        ({"jobs": 0}, "--jobs 0"),
+        ({"alpha": 2.0}, "between 0 and 1"),
+        ({"nonsense": 1}, "options are"),
+        ({"critics": ["taylor"]}, "cannot be fitted|needs"),
+    ],
+)
+def test_wrong_use(options, message):
+    with pytest.raises(MomusError, match=message):
+        calibrate(corpus(), **{"fit": FIT, "critics": ["length"], **options})
+
+
+def test_a_folder_of_a_comparison_is_not_touched(tmp_path):
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(MomusError, match="momus compare"):
+        calibrate(corpus(), fit=FIT, critics=["length"], out=tmp_path)
+
+
+def test_a_critic_that_cannot_score_is_named_not_hidden():
+    found = calibrate(
+        Corpus.from_texts(["..."] * 30 + ["a b c"] * 10, ids=[f"x{i}" for i in range(40)]), fit=FIT,
+        critics=["stopword-share", "length"], defects=(), splits=20, sizes=[(15, 15)],
+    )  # fmt: skip
+    assert {c.critic: bool(c.reason) or c.tested == 20 for c in found.cells} == {"stopword-share": True, "length": True}
+
+
+def test_plan_defaults_to_halves():
+    assert Plan().pairs(101) == [(50, 50)]
+    assert running.Plan is Plan

@@ -1,0 +1,216 @@
+"""Planted defects: nothing at strength 0, more with strength, the same in any order, and records that are true."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from momus import Corpus, MomusError
+from momus.controls import DEFECTS
+from momus.controls.pieces import WORD, passages, words
+from momus.corpus import Document
+
+LETTERS = list("abcdefghijklmnop")
+SENTENCES = [
+    "Anna said that she saw him in the garden.",
+    "Then Tom asked Anna about his old letters!",
+    "It rained, and Tom went home; nobody followed her.",
+    "The lamp burned low while he read the paper.",
+    "A quarrel of sparrows filled the yard with noise.",
+    "Her sister called Tom, but Anna laughed.",
+]
+FOREIGN = Corpus.from_texts(
+    ["Der Regen fiel. Die Stadt schlief.", "Es war einmal. Das ist alles."], ids=["d0", "z"], name="german"
+)
+
+
+def made(n=8, sectioned=True, seed=0):
+    rng = np.random.default_rng(seed)
+    documents = []
+    for i in range(n):
+        parts = [
+            " ".join(rng.permutation(SENTENCES)[:4]) + f" Note {i} {j} ends {''.join(rng.choice(LETTERS, 5))} here."
+            for j in range(15)
+        ]
+        documents.append([(f"Part {j}", p) for j, p in enumerate(parts)])
+    if sectioned:
+        return Corpus.from_sections(documents, ids=[f"d{i}" for i in range(n)], prompts=[f"p{i}" for i in range(n)])
+    return Corpus.from_texts(["\n\n".join(p for _, p in d) for d in documents], ids=[f"d{i}" for i in range(n)])
+
+
+def plant(name, corpus, strength, seed=0):
+    return DEFECTS[name].plant(corpus, strength, seed, donor=FOREIGN if DEFECTS[name].needs_donor else None)
+
+
+def contents(corpus):
+    return {d.id: [(s.title, s.text) for s in d.sections] for d in corpus}
+
+
+@pytest.mark.parametrize("sectioned", [True, False])
+@pytest.mark.parametrize("name", DEFECTS)
+def test_every_defect_changes_nothing_at_0_and_more_and_more_with_strength(name, sectioned):
+    corpus = made(sectioned=sectioned)
+    nothing = plant(name, corpus, 0.0)
+    assert contents(nothing.corpus) == contents(corpus)
+    assert nothing.changes == []
+    before, places = 0, {}
+    for strength in (0.1, 0.3, 0.6, 1.0):
+        planted = plant(name, corpus, strength)
+        assert planted.count >= before
+        now = {c.id: set(c.places) for c in planted.changes}
+        assert all(places[i] <= now[i] for i in places), "places are never given back"
+        before, places = planted.count, now
+        old, new = contents(corpus), contents(planted.corpus)
+        assert {i for i in old if old[i] != new[i]} == {c.id for c in planted.changes}
+        assert planted.corpus.ids == corpus.ids
+        assert planted.corpus.prompts == corpus.prompts
+        assert all(c.count == len(c.places) > 0 and c.defect == name for c in planted.changes)
+    assert before > 0
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_seeds(name):
+    corpus = made()
+    same, again, other = (contents(plant(name, corpus, 0.5, s).corpus) for s in (1, 1, 2))
+    assert same == again
+    if name not in ("length-truncation",):  # which has nothing random
+        assert same != other
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.permutations(range(8)), st.sampled_from(sorted(DEFECTS)), st.floats(0.05, 1.0))
+def test_the_order_of_documents_does_not_matter(order, name, strength):
+    corpus = made()
+    one, other = plant(name, corpus, strength), plant(name, corpus.take(order), strength)
+    assert contents(one.corpus) == contents(other.corpus)
+    assert sorted(one.changes, key=lambda c: c.id) == sorted(other.changes, key=lambda c: c.id)
+
+
+ALONE = sorted(set(DEFECTS) - {"topic-mixing", "vocabulary-truncation", "stopword-inflation"})
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_other_documents_do_not_matter(name):
+    """Except where the defect is made of them (mixing) or of what is frequent in the corpus."""
+    corpus = made()
+    few, all_ = plant(name, corpus.take([2, 5]), 0.5), plant(name, corpus, 0.5)
+    assert contents(few.corpus).items() <= contents(all_.corpus).items()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text(max_size=60), st.sampled_from(sorted(DEFECTS)), st.floats(0, 1), st.booleans())
+def test_any_text_is_survived(text, name, strength, sectioned):
+    documents = [
+        Document("d0", tuple(Document.plain("x", t).sections[0] for t in (text, "b c")), sectioned=sectioned)
+        if sectioned
+        else Document.plain("d0", text),
+        Document.plain("e", "He said so. She did not."),
+    ]
+    corpus = Corpus.from_documents(documents)
+    planted = plant(name, corpus, strength)
+    assert len(planted.corpus) == 2
+    assert planted.table().num_rows == len(planted.changes)
+
+
+@given(st.text(max_size=80))
+def test_cutting_loses_nothing(text):
+    for cut in (words(text), passages(text)):
+        assert cut.join(cut.texts) == text
+
+
+def changed_rows(name, strength, sectioned=True):
+    corpus = made(sectioned=sectioned)
+    planted = plant(name, corpus, strength)
+    new = {d.id: d for d in planted.corpus}
+    old = {d.id: d for d in corpus}
+    return [(old[c.id], new[c.id], c) for c in planted.changes]
+
+
+def test_records_of_moved_sections_are_true():
+    for old, new, change in changed_rows("section-order", 0.5):
+        moved = [i for i, (a, b) in enumerate(zip(old.sections, new.sections, strict=True)) if a != b]
+        assert moved == list(change.places)
+        assert sorted(s.text for s in old.sections) == sorted(s.text for s in new.sections)
+
+
+def test_records_of_repeated_sections_are_true():
+    for old, new, change in changed_rows("section-repetition", 0.5):
+        assert list(new.sections) == [s for i, s in enumerate(old.sections) for _ in range(1 + (i in change.places))]
+
+
+def test_records_of_repeated_paragraphs_are_true():
+    for old, new, change in changed_rows("section-repetition", 0.5, sectioned=False):
+        paragraphs = old.text.split("\n\n")
+        assert new.text.split("\n\n") == [p for i, p in enumerate(paragraphs) for _ in range(1 + (i in change.places))]
+
+
+@pytest.mark.parametrize("name", ["pronoun-swap", "name-swap", "vocabulary-truncation"])
+def test_records_of_replaced_words_are_true(name):
+    kinds = {
+        "pronoun-swap": re.compile(r"\b(he|him|his|she|her)\b", re.I),
+        "name-swap": re.compile(r"\b(Anna|Tom)\b"),
+        "vocabulary-truncation": WORD,
+    }
+    for old, new, change in changed_rows(name, 0.5):
+        a, b = (kinds[name].findall(" ".join(s.text for s in d.sections)) for d in (old, new))
+        assert len(a) == len(b)
+        assert [i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y] == list(change.places)
+
+
+def test_names_become_the_other_name_and_pronouns_the_other_gender():
+    corpus = Corpus.from_texts(["Anna said: Tom asked. Anna went, and Tom, too. SHE saw Him; hers was his."])
+    assert DEFECTS["name-swap"].plant(corpus, 1.0).corpus[0].text.startswith("Tom said: Anna asked. Tom went, and Anna")
+    assert DEFECTS["pronoun-swap"].plant(corpus, 1.0).corpus[0].text.endswith("HE saw Her; his was her.")
+
+
+@pytest.mark.parametrize("sectioned", [True, False])
+def test_records_of_mixed_passages_are_true(sectioned):
+    for old, new, change in changed_rows("topic-mixing", 0.5, sectioned):
+        a, b = ([p for s in d.sections for p in passages(s.text).texts] for d in (old, new))
+        if len(a) == len(b):  # a sentence put in place of one is one
+            differing = {i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y}
+            assert differing <= set(change.places)
+    german = {p for d in FOREIGN for p in passages(d.text).texts}
+    for _, new, change in changed_rows("language-mixing", 0.5, sectioned):
+        inside = [p for s in new.sections for p in passages(s.text).texts if p in german]
+        assert sectioned is False or len(inside) == change.count
+
+
+def test_a_translation_gives_what_stands_in_the_same_place():
+    corpus = Corpus.from_texts(["Rain fell. The town slept."], ids=["d0"])
+    assert plant("language-mixing", corpus, 1.0).corpus[0].text == "Der Regen fiel. Die Stadt schlief."
+
+
+@pytest.mark.parametrize(("name", "n"), [("word-shuffle", 1), ("trigram-shuffle", 3)])
+def test_records_of_moved_ngrams_are_true(name, n):
+    for old, new, change in changed_rows(name, 0.4):
+        a, b = ([p.split() for p in (s.text for s in d.sections)] for d in (old, new))
+        grams = [[tuple(w[i : i + n]) for w in x for i in range(0, len(w) // n * n, n)] for x in (a, b)]
+        assert sorted(grams[0]) == sorted(grams[1])
+        assert {i for i, (x, y) in enumerate(zip(*grams, strict=True)) if x != y} <= set(change.places)
+
+
+def test_records_of_length_loops_and_stopwords_are_true():
+    for old, new, change in changed_rows("length-truncation", 0.3):
+        a, b = (" ".join(s.text for s in d.sections).split() for d in (old, new))
+        assert len(a) - len(b) == change.count
+        assert a[: len(b)] == b
+    for old, new, change in changed_rows("repetition-loop", 0.3):
+        a, b = (" ".join(s.text for s in d.sections).split() for d in (old, new))
+        assert len(a) == len(b)
+        period = int(re.search(r"repeats (\d+) words", change.what).group(1))
+        first = change.places[0]
+        assert a[:first] == b[:first]
+        assert all(b[i] == b[i - period] for i in change.places)
+    for old, new, change in changed_rows("stopword-inflation", 0.3):
+        a, b = (" ".join(s.text for s in d.sections).split() for d in (old, new))
+        assert len(b) - len(a) == change.count
+
+
+def test_wrong_use():
+    with pytest.raises(MomusError, match="between 0 and 1"):
+        plant("pronoun-swap", made(), 1.5)
+    with pytest.raises(MomusError, match="donor"):
+        DEFECTS["language-mixing"].plant(made(), 0.5)
