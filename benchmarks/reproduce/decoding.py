@@ -22,6 +22,7 @@ import numpy as np
 
 import momus
 from momus import Corpus
+from momus.console import number
 from momus.generating import write_documents
 from momus.progress import default_reporter, reporting
 from momus.sequences import Decoding, Prompt, Sequences
@@ -155,13 +156,15 @@ def compare(options, fit: list[str], real: list[str], files: dict[str, Path]) ->
         table.setdefault((v.critic, v.statistic), {})[v.generated] = v
     for (critic, statistic), row in table.items():
         first = next(iter(row.values()))
-        print(f"\n{critic}, {statistic} (real: {first.real_value:.4g})")
+        print(f"\n{critic}, {statistic} (real: {number(first.real_value)})")
         for kind in MODELS:
             cells = [row.get(f"{kind} {way}") for way in WAYS]
             print(
                 f"   {kind:12} "
                 + "   ".join(
-                    f"{way} {c.generated_value:9.4g} ({c.difference:+.3g} [{c.low:+.3g}, {c.high:+.3g}])" if c else "–"
+                    f"{way} {number(c.generated_value)} ({number(c.difference)} [{number(c.low)}, {number(c.high)}])"
+                    if c
+                    else f"{way} –"
                     for way, c in zip(WAYS, cells, strict=True)
                 )
             )
