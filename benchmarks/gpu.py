@@ -16,9 +16,12 @@ import numpy as np
 import torch
 
 from momus import Corpus
+from momus.sequences import Decoding, Sequences, document_seed, sample
+from momus_adapters.small_lm import small_lm
 from momus_critics.hsmm import Parameters, posterior, viterbi
 from momus_critics.hsmm.passes import SegmentScores
 from momus_critics.passages import Passages
+from momus_critics.pcfg.grammar import Grammar
 
 T = TypeVar("T")
 
@@ -150,6 +153,36 @@ def encoder(device: str, sections: int) -> None:
     print(f"  posterior {whole:.2f} s, bare forward pass {plain:.2f} s ({share:.2f} of it); CPU differs by {apart:.1e}")
 
 
+def language_model(device: str, sequences: int) -> None:
+    """Scores and draws of a transformer with random weights, and the inside algorithm of a grammar."""
+    rng = np.random.default_rng(0)
+    symbols, width = 8000, 256
+    texts = Sequences.of([rng.integers(0, symbols, n) for n in rng.integers(5, 100, sequences)])
+    models = {where: small_lm("transformer", symbols, width=width, layers=4, device=where) for where in {device, "cpu"}}
+    found, seconds = timed(lambda: models[device].score(texts), device)
+    few = texts.take(np.arange(16))
+    expected = models["cpu"].score(few).log_probabilities
+    apart = float(np.abs(found.log_probabilities[: len(expected)] - expected).max())
+    tokens = len(found.log_probabilities)
+    print(f"language model: {tokens:,} tokens scored in {seconds:.2f} s; CPU differs by {apart:.1e} nats a token")
+    seeds = [document_seed(0, i) for i in range(256)]
+    drawn, seconds = timed(
+        lambda: sample(models[device], None, Decoding("nucleus", top_p=0.9, longest=64), seeds), device
+    )
+    other = sample(models["cpu"], None, Decoding("nucleus", top_p=0.9, longest=64), seeds[:32]).sequences
+    same = sum(np.array_equal(drawn.sequences[i], other[i]) for i in range(32))
+    print(f"  {len(drawn.sequences.ids):,} tokens drawn in {seconds:.2f} s; {same} of 32 documents as on the CPU")
+    k, v = 40, 500
+    binary, lexical = rng.random((k, k, k)), rng.random((k, v)) * k
+    total = binary.sum(axis=(1, 2)) + lexical.sum(axis=1)
+    parts = np.full(k, 1 / k), binary / total[:, None, None], lexical / total[:, None]
+    grammar = Grammar([f"L{i}" for i in range(k)], [f"w{i}" for i in range(v)], *parts)
+    some = [rng.integers(0, v, 20).tolist() for _ in range(sequences // 8)]
+    values, seconds = timed(lambda: grammar.log_likelihood(some, device), device)
+    apart = float(np.abs(values[:8] - grammar.log_likelihood(some[:8])).max())
+    print(f"grammar: {len(some):,} sentences of 20 words in {seconds:.2f} s; CPU differs by {apart:.1e} nats")
+
+
 def main() -> None:
     """Measure everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -160,6 +193,7 @@ def main() -> None:
     hsmm(device)
     passages(device)
     encoder(device, 4096 if device != "cpu" else 256)
+    language_model(device, 4096 if device != "cpu" else 64)
 
 
 if __name__ == "__main__":

@@ -10,3 +10,4 @@ python="$(command -v python3)"
 [ -x .venv/bin/python ] && python=.venv/bin/python
 "$python" benchmarks/gpu.py --device "$device"
 "$python" benchmarks/speed/hsmm.py --device "$device"
+"$python" benchmarks/speed/scoring.py --device "$device"
