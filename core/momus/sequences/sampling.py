@@ -1,8 +1,8 @@
 """Drawing sequences: ancestral, with a temperature, from the nucleus, and by beam sampling.
 
 Each sequence takes its random numbers from its own seed and the place in it, so that what is drawn depends neither on
-the batch nor on the order (but for ties within the rounding of a model's logits, about one token in ten million in
-single precision).
+the batch nor on the order, but for ties within the rounding of a model's logits: a few tokens in a million in single
+precision.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.sequences.decoding import Decoding, draw, log_softmax
+from momus.sequences.decoding import Decoding, draw, gumbels, log_softmax
 from momus.sequences.types import Floats, Sequences
 
 if TYPE_CHECKING:
@@ -83,9 +83,8 @@ def sample(model: StepModel, prompts: Sequences | None, decoding: Decoding, seed
 def _plain(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tensor) -> Drawn:
     import torch
 
-    from momus.draws import uniforms
-
     n = len(prompts)
+    words = torch.arange(model.size, device=keys.device)
     state, logits = model.start(prompts)
     alive = torch.arange(n, device=keys.device)
     total = torch.zeros(n, dtype=torch.float64, device=keys.device)
@@ -93,7 +92,7 @@ def _plain(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tenso
     owners, tokens = [], []
     for t in range(decoding.longest):
         scaled = log_softmax(logits, decoding.temperature)
-        chosen = draw(scaled, decoding.top_p, uniforms(keys[alive], t))
+        chosen = draw(scaled, decoding.top_p, gumbels(keys[alive, None], t, words))
         known = scaled if decoding.temperature == 1.0 else log_softmax(logits)
         total[alive] += known.gather(1, chosen[:, None])[:, 0]
         ended = chosen == model.end
@@ -130,8 +129,6 @@ def _beams(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tenso
     """
     import torch
 
-    from momus.draws import uniforms
-
     n, k = len(prompts), decoding.beams
     state, logits = model.start(prompts)
     device = keys.device
@@ -141,11 +138,15 @@ def _beams(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tenso
     total[:, 0] = 0.0
     ended = torch.zeros((n, k), dtype=torch.bool, device=device)
     history = torch.zeros((n, k, 0), dtype=torch.int64, device=device)
-    places = torch.arange(k * k, device=device).view(1, k, k)
+    hypotheses = torch.arange(k, device=device)
+    words = torch.arange(model.size, device=device)
     for t in range(decoding.longest):
         scaled = log_softmax(logits, decoding.temperature)
-        u = uniforms(keys[:, None, None], t, places).reshape(n * k, k)
-        chosen = draw(scaled, 1.0, u).view(n, k, k)
+        each_draw = []
+        for i in range(k):
+            noise = gumbels(keys[:, None, None], t, hypotheses[:, None] * k + i, words).view(n * k, -1)
+            each_draw.append(draw(scaled, 1.0, noise))
+        chosen = torch.stack(each_draw, dim=1).view(n, k, k)
         known = scaled if decoding.temperature == 1.0 else log_softmax(logits)
         gain = known.gather(1, chosen.view(n * k, k)).view(n, k, k)
         items = total[:, :, None] + gain
