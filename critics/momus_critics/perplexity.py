@@ -110,7 +110,7 @@ class Perplexity(TokenCritic[ScoredTexts]):
     def forget(self) -> None:
         """Drop the model too."""
         super().forget()
-        self._model = None
+        vars(self).pop("_model", None)
 
     def _scorer(self) -> TextScorer:
         if self.scorer == "ngram":
