@@ -1,0 +1,475 @@
+"""Ranking models by critics: what they say of a model's stories beside what a judge said, and beyond plain yardsticks.
+
+Stories by some fifty language models are scored by critics fitted on novels, and models ranked by the mean of each
+statistic over their stories. Every statistic that a critic reports is tried, once, with the settings below, which were
+fixed before any of them was held against the judge; its headline is what stands for it.
+
+1. Spearman's ρ with the judge's mean score, with intervals over models, and over stories within models.
+2. The partial rank correlation given all yardsticks, interval over models; Holm over critics, and over all statistics.
+3. Ridge regression on yardsticks, on critics, on both: held-out prompts, held-out models, and both held out; beside
+   what the judge's own scores of other prompts say.
+4. Stories where critics and yardsticks disagree most.
+
+Run:  python benchmarks/validity/ranking.py [--out DIR] [--figures DIR] [--critics length,…]
+Data: ``long-stories`` and ``litbank`` under MOMUS_DATA, else ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from yardsticks import (
+    YARDSTICKS,
+    Floats,
+    data,
+    over_models,
+    over_stories,
+    partial_p,
+    partial_spearman,
+    spearman,
+    yardsticks,
+)
+
+from momus import Corpus, Scores, read_corpus
+from momus.critic import Critic
+from momus.inference import Statistic, holm
+from momus.judging import all_statistics
+from momus.rows import Counted, aligned
+from momus.streams import Stream
+from momus_critics.coreference import Coreference
+from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope
+from momus_critics.length import Length
+from momus_critics.mauve import Mauve
+from momus_critics.passages import Passages
+from momus_critics.perplexity import Perplexity
+from momus_critics.rank_frequency import RankFrequency
+from momus_critics.shares import StopwordShare, SymbolShare
+from momus_critics.topics import Topics
+from momus_critics.type_token import TypeToken
+from momus_critics.unigram import Unigram
+
+CHARACTERS = 35_000
+"""How much of a story is read, so that long stories are not told from short ones by their length."""
+FIT, BLOCK = 60, 3000
+LEAST = 4
+"""Judged stories of a model that is ranked."""
+RESAMPLES = 2000
+
+
+# 1. What is read
+
+
+def pieces(text: str, words: int = 1000) -> list[str]:
+    """Cut at paragraphs, into pieces of at least so many words; a short rest is left out unless it is all there is."""
+    found, current, count = [], [], 0
+    for paragraph in text.split("\n\n"):
+        current.append(paragraph)
+        count += len(paragraph.split())
+        if count >= words:
+            found.append("\n\n".join(current))
+            current, count = [], 0
+    return found or [text]
+
+
+def paragraphs(text: str) -> list[str]:
+    """What stands between blank lines."""
+    return [p for p in text.split("\n\n") if p.strip()] or [text]
+
+
+def whole(text: str) -> list[str]:
+    """The text, as one document."""
+    return [text]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A critic, what its documents are, and how many stretches of 6,000 words of each novel it is fitted on."""
+
+    make: Callable[[], Critic[Any]]
+    cut: Callable[[str], list[str]] = whole
+    stretches: int = 3
+
+
+LAW: dict[str, Any] = {"block": BLOCK}
+READINGS = {
+    "length": Reading(Length, paragraphs),
+    "unigram": Reading(Unigram),
+    "rank-frequency": Reading(RankFrequency),
+    "type-token": Reading(TypeToken, pieces),
+    "stopword-share": Reading(StopwordShare, pieces),
+    "symbol-share": Reading(SymbolShare, pieces),
+    "zipf-slope": Reading(partial(ZipfSlope, **LAW)),
+    "heaps": Reading(partial(Heaps, **LAW)),
+    "ebeling": Reading(partial(Ebeling, **LAW)),
+    "taylor": Reading(partial(Taylor, segment=250, **LAW)),
+    "long-range": Reading(partial(LongRange, share=4, **LAW)),
+    "productivity": Reading(partial(Productivity, **LAW)),
+    "passages": Reading(Passages),
+    "topics": Reading(partial(Topics, topics=50), pieces, 5),
+    "coreference": Reading(Coreference, whole, 1),
+    "perplexity": Reading(Perplexity, whole, 5),
+    "mauve": Reading(Mauve, pieces),
+}
+
+
+def novels(stretches: int) -> tuple[list[str], list[str]]:
+    """Stretches of 6,000 words of 60 novels to fit on, and of 40 others; the first 3,000 words are left out."""
+    texts = [d.text.split(" ") for d in read_corpus(data() / "litbank" / "novels.jsonl.gz")]
+    order = np.random.default_rng(0).permutation(len(texts))
+    starts = [3000 + 6000 * k for k in range(stretches)]
+    cut = [[" ".join(texts[i][s : s + 6000]).replace("\r", "") for s in starts if len(texts[i]) > s] for i in order]
+    return [t for each in cut[:FIT] for t in each], [t for each in cut[FIT:] for t in each]
+
+
+def stories() -> pd.DataFrame:
+    """One row a story: model, prompt, the judge's score (NaN where there is none), the text."""
+    with gzip.open(data() / "long-stories" / "stories.jsonl.gz", "rt", encoding="utf-8") as lines:
+        found = [json.loads(line) for line in lines]
+    return pd.DataFrame(
+        {
+            "model": [s["model"] for s in found],
+            "prompt": [s["prompt_title"] for s in found],
+            "judge": np.array([s["judge_final"] for s in found], dtype=np.float64),
+            "text": ["\n\n".join(s["chapters"]) for s in found],
+        }
+    )
+
+
+# 2. What critics say of a story
+
+
+def scored(reading: Reading, texts: list[str]) -> tuple[pd.DataFrame, str]:
+    """Every statistic of the critic, one row a text, and the name of its headline."""
+    fit, held = ([u for t in side for u in reading.cut(t)] for side in novels(reading.stretches))
+    critic = reading.make().fit(Corpus.from_texts(fit, name="novels"))
+    print("   ", *critic.notes(), flush=True)
+    if critic.unit == "block":
+        return pd.DataFrame([_law_values(critic, text[:CHARACTERS]) for text in texts]), critic.headline_statistic
+    real = critic.score(Corpus.from_texts(held, name="held"))
+    units = [reading.cut(text[:CHARACTERS]) for text in texts]
+    owner = np.repeat(np.arange(len(texts)), [len(u) for u in units])
+    found = critic.score(Corpus.from_texts([u for each in units for u in each], name="stories"))
+    return _values(critic, real, found, owner, len(texts)), critic.headline_statistic
+
+
+def _law_values(critic: Critic[Any], text: str) -> dict[str, float]:
+    """Exponents of one running text, and the mean Latent NLL of its blocks."""
+    scores = critic.score(Corpus.from_texts([text], name="story"))
+    row = {"latent_nll": scores.latent_nll, **{law.name: float("nan") for law in critic.laws()}}
+    if isinstance(scores.summary, Stream):  # too short a text has none
+        for law in critic.laws():
+            with suppress(ValueError):  # fewer points than a line needs
+                row[law.name] = law.function(scores.summary)
+    return row
+
+
+def _values(critic: Critic[Any], real: Scores, found: Scores, owner: np.ndarray, n: int) -> pd.DataFrame:
+    """Statistics of the pooled rows of each text, distances against all of the real text."""
+    kept = owner[found.scored]
+    mine, theirs = real.test_rows(), found.test_rows()
+    columns = {}
+    for statistic in all_statistics(critic, list(real.rows)):
+        a: Any = mine[statistic.rows]
+        b: Any = theirs[statistic.rows]
+        if isinstance(a, Counted) and isinstance(b, Counted):
+            a, b = (part.matrix for part in aligned([a, b]))
+        total = np.asarray(a.sum(axis=0), dtype=np.float64).ravel()
+        columns[statistic.name] = [
+            _value(statistic, total, np.asarray(b[np.flatnonzero(kept == i)].sum(axis=0), dtype=np.float64).ravel())
+            for i in range(n)
+        ]
+    return pd.DataFrame(columns)
+
+
+def _value(statistic: Statistic, real: Floats, own: Floats) -> float:
+    if not np.any(own):
+        return float("nan")
+    used = (real > 0) | (own > 0) if real.ndim and len(real) > 1000 else np.ones(len(real), dtype=bool)
+    prepare = statistic.prepare or (lambda pooled: pooled)
+    sides = [prepare(x[used][None]) for x in (real, own)]
+    return float((statistic.function(*sides) if statistic.kind == "distance" else statistic.function(sides[1]))[0])
+
+
+def all_scores(texts: list[str], names: list[str], out: Path) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Score by each critic once; what is in ``out`` already is read."""
+    out.mkdir(parents=True, exist_ok=True)
+    parts, headlines = [], {}
+    for name in names:
+        path = out / f"{name}.parquet"
+        if not path.exists():
+            begun = time.perf_counter()
+            print(name, flush=True)
+            frame, headline = scored(READINGS[name], texts)
+            frame.attrs = {"headline": headline}
+            frame.to_parquet(path)
+            print(f"    {time.perf_counter() - begun:.0f} s", flush=True)
+        frame = pd.read_parquet(path)
+        headlines[name] = f"{name}: {frame.attrs['headline']}"
+        parts.append(frame.add_prefix(f"{name}: "))
+    return pd.concat(parts, axis=1), headlines
+
+
+# 3. Held against the judge
+
+
+def association(judged: pd.DataFrame, name: str) -> dict[str, Any]:
+    """ρ with the judge over models, and what is left of it given the yardsticks."""
+    used = judged[np.isfinite(judged[name])]
+    means = used.groupby("model")[[name, "judge", *YARDSTICKS]].mean()
+    x, y = means[name].to_numpy(), means["judge"].to_numpy()
+    controls = means[[k for k in YARDSTICKS if k != name]].to_numpy()
+    partial_rho = partial_spearman(x, y, controls)
+    return {
+        "statistic": name,
+        "n": len(means),
+        "stories": len(used),
+        "rho": spearman(x, y),
+        "over models": over_models(spearman, x, y, resamples=RESAMPLES),
+        "over stories": over_stories(
+            used[name].to_numpy(), used["judge"].to_numpy(), used["model"].tolist(), resamples=RESAMPLES
+        ),
+        "partial": partial_rho,
+        "partial interval": over_models(partial_spearman, x, y, controls, resamples=RESAMPLES),
+        "p": partial_p(partial_rho, len(means), controls.shape[1]),
+    }
+
+
+def associations(judged: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """One row a statistic, with p-values adjusted over these (Holm)."""
+    table = pd.DataFrame([association(judged, name) for name in names])
+    p = table["p"].to_numpy(dtype=np.float64)
+    table["holm"] = np.nan
+    table.loc[np.isfinite(p), "holm"] = holm(p[np.isfinite(p)])
+    return table
+
+
+def show(title: str, table: pd.DataFrame) -> None:
+    """Print as Markdown."""
+    print(f"\n{title}\n")
+    print("| statistic | models | ρ | over models | over stories | partial ρ | over models | p | p (Holm) |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for r in table.to_dict("records"):
+        spans = ["[{:.2f}, {:.2f}]".format(*r[k]) for k in ("over models", "over stories", "partial interval")]
+        print(
+            f"| {r['statistic']} | {r['n']} | {r['rho']:.2f} | {spans[0]} | {spans[1]} | {r['partial']:.2f} "
+            f"| {spans[2]} | {r['p']:.4f} | {r['holm']:.3f} |"
+        )
+
+
+# 4. Combinations
+
+
+def predicted(train: pd.DataFrame, test: pd.DataFrame, names: list[str]) -> Floats:
+    """Ridge regression of a story's score; the penalty is chosen by leaving out models of the training stories."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import Ridge
+    from sklearn.model_selection import GridSearchCV, GroupKFold
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    path = make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), Ridge())
+    search = GridSearchCV(
+        path, {"ridge__alpha": np.geomspace(1, 3000, 8)}, cv=GroupKFold(5), scoring="neg_mean_squared_error"
+    )
+    x, y = train[names].to_numpy(), train["judge"].to_numpy()
+    search.fit(x, y - train.groupby("prompt")["judge"].transform("mean").to_numpy(), groups=train["model"])
+    return np.asarray(search.predict(test[names].to_numpy()), dtype=np.float64)
+
+
+def folds_of(judged: pd.DataFrame, seed: int = 0, folds: int = 10) -> np.ndarray:
+    """A fold for each story, the same for all stories of a model."""
+    names, owner = np.unique(judged["model"].to_numpy(dtype=str), return_inverse=True)
+    return np.asarray((np.random.default_rng(seed).permutation(len(names)) % folds)[owner])
+
+
+def held_out(judged: pd.DataFrame, names: list[str]) -> dict[str, Floats]:
+    """Predictions of every story by fits that saw neither its prompt, nor its model, nor either."""
+    prompt, fold = judged["prompt"].to_numpy(), folds_of(judged)
+    found = {k: np.full(len(judged), np.nan) for k in ("prompts", "models", "both")}
+    for p in np.unique(prompt):
+        found["prompts"][prompt == p] = predicted(judged[prompt != p], judged[prompt == p], names)
+    for f in np.unique(fold):
+        found["models"][fold == f] = predicted(judged[fold != f], judged[fold == f], names)
+        for p in np.unique(prompt):
+            test = (fold == f) & (prompt == p)
+            if test.any():
+                found["both"][test] = predicted(judged[(fold != f) & (prompt != p)], judged[test], names)
+    return found
+
+
+def agreement(judged: pd.DataFrame, prediction: Floats) -> tuple[float, tuple[float, float], float]:
+    """ρ of model means over all prompts with its interval over models, and the mean ρ within one prompt."""
+    frame = judged.assign(prediction=prediction)
+    centred = frame["prediction"] - frame.groupby("prompt")["prediction"].transform("mean")
+    means = frame.assign(prediction=centred).groupby("model")[["prediction", "judge"]].mean().to_numpy()
+    each = [spearman(g["prediction"].to_numpy(), g["judge"].to_numpy()) for _, g in frame.groupby("prompt")]
+    x, y = means[:, 0], means[:, 1]
+    return spearman(x, y), over_models(spearman, x, y, resamples=RESAMPLES), float(np.mean(each))
+
+
+def some_prompts(judged: pd.DataFrame, names: list[str]) -> tuple[float, float, float]:
+    """Fitted on two prompts, ρ of model means over the three others: mean, least and most of the ten choices."""
+    found = []
+    for pair in combinations(sorted(judged["prompt"].unique()), 2):
+        inside = judged["prompt"].isin(pair)
+        test = judged[~inside].copy()
+        test["prediction"] = predicted(judged[inside], test, names)
+        test["prediction"] -= test.groupby("prompt")["prediction"].transform("mean")
+        means = test.groupby("model")[["prediction", "judge"]].mean().to_numpy()
+        found.append(spearman(means[:, 0], means[:, 1]))
+    return float(np.mean(found)), min(found), max(found)
+
+
+def reliability(judged: pd.DataFrame) -> dict[str, float]:
+    """How well the judge agrees with itself: between prompts, two prompts with three, and by Spearman and Brown."""
+    table = judged.pivot_table(index="model", columns="prompt", values="judge").dropna()
+    x = table.to_numpy()
+    k = x.shape[1]
+    one = float(np.mean([spearman(x[:, i], x[:, j]) for i, j in combinations(range(k), 2)]))
+    halves = []
+    for pair in combinations(range(k), 2):
+        rest = [j for j in range(k) if j not in pair]
+        halves.append(spearman(x[:, list(pair)].mean(axis=1), x[:, rest].mean(axis=1)))
+    others = [spearman(x[:, j], np.delete(x, j, axis=1).mean(axis=1)) for j in range(k)]
+    whole_ = k * one / (1 + (k - 1) * one)
+    return {
+        "one prompt with another": one,
+        "one prompt with the four others": float(np.mean(others)),
+        "two prompts with three": float(np.mean(halves)),
+        "five prompts (Spearman–Brown)": whole_,
+        "ceiling of a perfect measure, √ of that": whole_**0.5,
+    }
+
+
+def combine(judged: pd.DataFrame, sets: dict[str, list[str]]) -> dict[str, dict[str, Floats]]:
+    """Print how each set of numbers predicts what it has not seen."""
+    print("\nThe judge with itself (Spearman's ρ over models with all five prompts):")
+    for label, value in reliability(judged).items():
+        print(f"    {label}: {value:.3f}")
+    print("\n| predicted from | numbers | held out | ρ of model means | over models | mean ρ within a prompt |")
+    print("|---|---|---|---|---|---|")
+    out = {}
+    for label, names in sets.items():
+        out[label] = held_out(judged, names)
+        for kind, prediction in out[label].items():
+            rho, span, within = agreement(judged, prediction)
+            shown = {"prompts": "prompts", "models": "models", "both": "prompts and models"}[kind]
+            print(
+                f"| {label} | {len(names)} | {shown} | {rho:.3f} | [{span[0]:.3f}, {span[1]:.3f}] | {within:.3f} |",
+                flush=True,
+            )
+    print("\n| fitted on two prompts | ρ of model means over the other three | least | most |\n|---|---|---|---|")
+    for label, names in sets.items():
+        print("| {} | {:.3f} | {:.3f} | {:.3f} |".format(label, *some_prompts(judged, names)), flush=True)
+    return out
+
+
+def gains(judged: pd.DataFrame, found: dict[str, dict[str, Floats]], base: str) -> None:
+    """Difference of ρ to the yardsticks' with its interval over models."""
+    names = [label for label in found if label != base]
+    print(f"\n| against {base} | held out | difference of ρ | over models |\n|---|---|---|---|")
+    for label in names:
+        for kind in found[base]:
+            frame = judged.assign(a=found[base][kind], b=found[label][kind])
+            for c in ("a", "b"):
+                frame[c] -= frame.groupby("prompt")[c].transform("mean")
+            a, b, y = frame.groupby("model")[["a", "b", "judge"]].mean().to_numpy().T
+            span = over_models(_difference, a, b, y, resamples=RESAMPLES)
+            print(f"| {label} | {kind} | {_difference(a, b, y):+.3f} | [{span[0]:+.3f}, {span[1]:+.3f}] |")
+
+
+def _difference(a: Floats, b: Floats, y: Floats) -> float:
+    return spearman(b, y) - spearman(a, y)
+
+
+def disagreements(judged: pd.DataFrame, names: list[str], count: int = 3) -> None:
+    """Stories where a statistic's rank is farthest from what the yardsticks' ranks say of it."""
+    ranks = judged[list(YARDSTICKS)].rank().to_numpy()
+    q, _ = np.linalg.qr(np.column_stack([np.ones(len(ranks)), ranks]))
+    for name in names:
+        values = judged[name].fillna(judged[name].median()).rank().to_numpy()
+        left = values - q @ (q.T @ values)
+        order = np.argsort(left)
+        print(f"\n{name}: rank beyond (below) what the yardsticks say, of {len(judged)} stories")
+        for i in [*order[: -count - 1 : -1], *order[:count]]:
+            r = judged.iloc[i]
+            print(f"    {left[i]:+7.0f}  {r[name]:9.3f}  judge {r['judge']:5.1f}  {r['model']}: {r['prompt']}")
+
+
+# 5. The figure
+
+
+def draw(folder: Path, table: pd.DataFrame, plain: pd.DataFrame) -> None:
+    """ρ and partial ρ of every critic's headline, with the yardsticks below."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = pd.concat([table.sort_values("partial", key=abs), plain.sort_values("rho", key=abs)])
+    place = np.arange(len(rows))
+    with rc_context({"svg.hashsalt": "momus", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(7.6, 6.6), layout="constrained")
+        axes = figure.subplots(1, 2, sharey=True)
+        for axis, value, span, title in (
+            (axes[0], "rho", "over models", "ρ with the judge"),
+            (axes[1], "partial", "partial interval", "ρ given the (other) yardsticks"),
+        ):
+            low, high = np.array(rows[span].tolist()).T
+            colours = ["#1f5fa8"] * len(table) + ["#8a8a8a"] * len(plain)
+            axis.hlines(place, low, high, colors=colours)
+            axis.scatter(rows[value], place, c=colours, s=18)
+            axis.axvline(0, color="#444444", linewidth=0.8)
+            axis.set(xlim=(-1, 1), title=title)
+            axis.grid(axis="x", linewidth=0.3)
+        axes[0].set_yticks(place, rows["statistic"])
+        figure.savefig(folder / "validity-judges.svg", metadata={"Date": None})
+
+
+def main() -> None:
+    """Score, and hold against the judge."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("validity-scores"), help="scores are kept here, and read")
+    parser.add_argument("--figures", type=Path, help="a folder for the figure")
+    parser.add_argument("--critics", default=",".join(READINGS))
+    a = parser.parse_args()
+    table = stories()
+    found, headlines = all_scores(table["text"].tolist(), a.critics.split(","), a.out)
+    plain = pd.DataFrame([yardsticks(t) for t in table["text"]])
+    whole_table = pd.concat([table.drop(columns="text"), plain, found], axis=1)
+    judged = whole_table[np.isfinite(whole_table["judge"])]
+    enough = judged.groupby("model")["judge"].transform("size") >= LEAST
+    judged = judged[enough].reset_index(drop=True)
+    print(f"{judged['model'].nunique()} models with at least {LEAST} judged stories, {len(judged)} stories")
+    names, heads = list(found.columns), list(headlines.values())
+    yard = associations(judged, list(YARDSTICKS))
+    head = associations(judged, heads)
+    show("Yardsticks (partial: given the four others)", yard)
+    show("Critics by their headline (partial: given all five yardsticks)", head)
+    show(f"All {len(names)} statistics", associations(judged, names).sort_values("p"))
+    sets = {
+        "yardsticks": list(YARDSTICKS),
+        "critics' headlines": heads,
+        "critics, all statistics": names,
+        "yardsticks and headlines": [*YARDSTICKS, *heads],
+        "yardsticks and all statistics": [*YARDSTICKS, *names],
+    }
+    gains(judged, combine(judged, sets), "yardsticks")
+    disagreements(judged, head.sort_values("p")["statistic"].tolist()[:4])
+    if a.figures:
+        draw(a.figures, head, yard)
+
+
+if __name__ == "__main__":
+    main()
