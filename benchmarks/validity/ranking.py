@@ -227,7 +227,7 @@ def all_scores(texts: list[str], names: list[str], out: Path) -> tuple[pd.DataFr
 def association(judged: pd.DataFrame, name: str) -> dict[str, Any]:
     """ρ with the judge over models, and what is left of it given the yardsticks."""
     used = judged[np.isfinite(judged[name])]
-    means = used.groupby("model")[[name, "judge", *YARDSTICKS]].mean()
+    means = used.groupby("model")[list(dict.fromkeys([name, "judge", *YARDSTICKS]))].mean()
     x, y = means[name].to_numpy(), means["judge"].to_numpy()
     controls = means[[k for k in YARDSTICKS if k != name]].to_numpy()
     partial_rho = partial_spearman(x, y, controls)
