@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -60,9 +61,12 @@ from momus_critics.topics import Topics
 from momus_critics.type_token import TypeToken
 from momus_critics.unigram import Unigram
 
-CHARACTERS = 35_000
+CHARACTERS = 25_000
 """How much of a story is read, so that long stories are not told from short ones by their length."""
-FIT, BLOCK = 60, 3000
+FIT, STRETCH, BLOCK = 60, 4400, 3000
+"""Novels to fit on, words of a stretch of a novel (about as much as is read of a story), tokens of a block."""
+JUDGED = re.compile(r"\s*\+ Judge Evaluation \(Chapter \d+\)")
+"""Where the judge's own words about a chapter begin, with its scores: the file has them behind nearly every chapter."""
 LEAST = 4
 """Judged stories of a model that is ranked."""
 RESAMPLES = 2000
@@ -95,7 +99,7 @@ def whole(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Reading:
-    """A critic, what its documents are, and how many stretches of 6,000 words of each novel it is fitted on."""
+    """A critic, what its documents are, and how many stretches of each novel it is fitted on."""
 
     make: Callable[[], Critic[Any]]
     cut: Callable[[str], list[str]] = whole
@@ -125,16 +129,19 @@ READINGS = {
 
 
 def novels(stretches: int) -> tuple[list[str], list[str]]:
-    """Stretches of 6,000 words of 60 novels to fit on, and of 40 others; the first 3,000 words are left out."""
+    """Stretches of 60 novels to fit on, and of 40 others; the first 3,000 words (titles, prefaces) are left out."""
     texts = [d.text.split(" ") for d in read_corpus(data() / "litbank" / "novels.jsonl.gz")]
     order = np.random.default_rng(0).permutation(len(texts))
-    starts = [3000 + 6000 * k for k in range(stretches)]
-    cut = [[" ".join(texts[i][s : s + 6000]).replace("\r", "") for s in starts if len(texts[i]) > s] for i in order]
+    starts = [3000 + STRETCH * k for k in range(stretches)]
+    cut = [
+        [" ".join(texts[i][s : s + STRETCH]).replace("\r", "") for s in starts if len(texts[i]) > s + STRETCH // 2]
+        for i in order
+    ]
     return [t for each in cut[:FIT] for t in each], [t for each in cut[FIT:] for t in each]
 
 
-def stories() -> pd.DataFrame:
-    """One row a story: model, prompt, the judge's score (NaN where there is none), the text."""
+def stories(cut: bool = True) -> pd.DataFrame:
+    """One row a story: model, prompt, the judge's score (NaN where there is none), the text (less the judge's words)."""
     with gzip.open(data() / "long-stories" / "stories.jsonl.gz", "rt", encoding="utf-8") as lines:
         found = [json.loads(line) for line in lines]
     return pd.DataFrame(
@@ -142,7 +149,7 @@ def stories() -> pd.DataFrame:
             "model": [s["model"] for s in found],
             "prompt": [s["prompt_title"] for s in found],
             "judge": np.array([s["judge_final"] for s in found], dtype=np.float64),
-            "text": ["\n\n".join(s["chapters"]) for s in found],
+            "text": ["\n\n".join(JUDGED.split(c)[0] if cut else c for c in s["chapters"]) for s in found],
         }
     )
 
@@ -271,20 +278,23 @@ def show(title: str, table: pd.DataFrame) -> None:
 # 4. Combinations
 
 
-def predicted(train: pd.DataFrame, test: pd.DataFrame, names: list[str]) -> Floats:
-    """Ridge regression of a story's score; the penalty is chosen by leaving out models of the training stories."""
+def predicted(train: pd.DataFrame, test: pd.DataFrame, names: list[str], ranks: bool) -> Floats:
+    """Ridge regression of a story's score on the numbers, standardised or as ranks among the training stories.
+
+    The penalty is chosen by leaving out models of the training stories.
+    """
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import Ridge
     from sklearn.model_selection import GridSearchCV, GroupKFold
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-    path = make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), Ridge())
-    search = GridSearchCV(
-        path, {"ridge__alpha": np.geomspace(1, 3000, 8)}, cv=GroupKFold(5), scoring="neg_mean_squared_error"
-    )
-    x, y = train[names].to_numpy(), train["judge"].to_numpy()
-    search.fit(x, y - train.groupby("prompt")["judge"].transform("mean").to_numpy(), groups=train["model"])
+    scale = [QuantileTransformer(n_quantiles=100)] if ranks else []
+    path = make_pipeline(SimpleImputer(keep_empty_features=True), *scale, StandardScaler(), Ridge())
+    grid = {"ridge__alpha": np.geomspace(1, 3000, 8)}
+    search = GridSearchCV(path, grid, cv=GroupKFold(5), scoring="neg_mean_squared_error")
+    centred = train["judge"] - train.groupby("prompt")["judge"].transform("mean")
+    search.fit(train[names].to_numpy(), centred.to_numpy(), groups=train["model"])
     return np.asarray(search.predict(test[names].to_numpy()), dtype=np.float64)
 
 
@@ -294,18 +304,26 @@ def folds_of(judged: pd.DataFrame, seed: int = 0, folds: int = 10) -> np.ndarray
     return np.asarray((np.random.default_rng(seed).permutation(len(names)) % folds)[owner])
 
 
-def held_out(judged: pd.DataFrame, names: list[str]) -> dict[str, Floats]:
+HELD = ("prompts", "models", "both")
+
+
+def held_out(judged: pd.DataFrame, names: list[str], ranks: bool, kinds: tuple[str, ...] = HELD) -> dict[str, Floats]:
     """Predictions of every story by fits that saw neither its prompt, nor its model, nor either."""
     prompt, fold = judged["prompt"].to_numpy(), folds_of(judged)
-    found = {k: np.full(len(judged), np.nan) for k in ("prompts", "models", "both")}
-    for p in np.unique(prompt):
-        found["prompts"][prompt == p] = predicted(judged[prompt != p], judged[prompt == p], names)
-    for f in np.unique(fold):
-        found["models"][fold == f] = predicted(judged[fold != f], judged[fold == f], names)
-        for p in np.unique(prompt):
-            test = (fold == f) & (prompt == p)
+    parts = {
+        "prompts": [(prompt != p, prompt == p) for p in np.unique(prompt)],
+        "models": [(fold != f, fold == f) for f in np.unique(fold)],
+        "both": [
+            ((fold != f) & (prompt != p), (fold == f) & (prompt == p))
+            for f in np.unique(fold)
+            for p in np.unique(prompt)
+        ],
+    }
+    found = {k: np.full(len(judged), np.nan) for k in kinds}
+    for kind in kinds:
+        for train, test in parts[kind]:
             if test.any():
-                found["both"][test] = predicted(judged[(fold != f) & (prompt != p)], judged[test], names)
+                found[kind][test] = predicted(judged[train], judged[test], names, ranks)
     return found
 
 
@@ -319,13 +337,13 @@ def agreement(judged: pd.DataFrame, prediction: Floats) -> tuple[float, tuple[fl
     return spearman(x, y), over_models(spearman, x, y, resamples=RESAMPLES), float(np.mean(each))
 
 
-def some_prompts(judged: pd.DataFrame, names: list[str]) -> tuple[float, float, float]:
+def some_prompts(judged: pd.DataFrame, names: list[str], ranks: bool) -> tuple[float, float, float]:
     """Fitted on two prompts, ρ of model means over the three others: mean, least and most of the ten choices."""
     found = []
     for pair in combinations(sorted(judged["prompt"].unique()), 2):
         inside = judged["prompt"].isin(pair)
         test = judged[~inside].copy()
-        test["prediction"] = predicted(judged[inside], test, names)
+        test["prediction"] = predicted(judged[inside], test, names, ranks)
         test["prediction"] -= test.groupby("prompt")["prediction"].transform("mean")
         means = test.groupby("model")[["prediction", "judge"]].mean().to_numpy()
         found.append(spearman(means[:, 0], means[:, 1]))
@@ -353,41 +371,55 @@ def reliability(judged: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def combine(judged: pd.DataFrame, sets: dict[str, list[str]]) -> dict[str, dict[str, Floats]]:
-    """Print how each set of numbers predicts what it has not seen."""
+def combine(judged: pd.DataFrame, sets: dict[str, list[str]]) -> None:
+    """Print how each set of numbers predicts what it has not seen, and how much better than the yardsticks."""
     print("\nThe judge with itself (Spearman's ρ over models with all five prompts):")
     for label, value in reliability(judged).items():
         print(f"    {label}: {value:.3f}")
-    print("\n| predicted from | numbers | held out | ρ of model means | over models | mean ρ within a prompt |")
+    for ranks in (False, True):
+        print(f"\nRidge regression on {'ranks' if ranks else 'standardised numbers'}\n")
+        print("| from | numbers | held out | ρ of means | over models | within a prompt | − yardsticks | over models |")
+        print("|" + "---|" * 8)
+        base: dict[str, Floats] = {}
+        for label, names in sets.items():
+            found = held_out(judged, names, ranks)
+            base = base or found
+            for kind, prediction in found.items():
+                rho, span, within = agreement(judged, prediction)
+                more, low, high = gain(judged, base[kind], prediction)
+                print(
+                    f"| {label} | {len(names)} | {kind} | {rho:.3f} | [{span[0]:.3f}, {span[1]:.3f}] | {within:.3f} "
+                    f"| {more:+.3f} | [{low:+.3f}, {high:+.3f}] |",
+                    flush=True,
+                )
+        print("\n| fitted on two prompts | ρ of model means over the other three | least | most |\n|---|---|---|---|")
+        for label, names in sets.items():
+            print("| {} | {:.3f} | {:.3f} | {:.3f} |".format(label, *some_prompts(judged, names, ranks)), flush=True)
+
+
+def carriers(judged: pd.DataFrame, names: list[str], ranks: bool = True) -> None:
+    """What one critic adds to the yardsticks, and what is lost without it."""
+    full = [*YARDSTICKS, *names]
+    bases = [held_out(judged, some, ranks, HELD[:2]) for some in (list(YARDSTICKS), full)]
+    print("\n| critic | statistics | yardsticks + critic, prompts | models | all − critic, prompts | models |")
     print("|---|---|---|---|---|---|")
-    out = {}
-    for label, names in sets.items():
-        out[label] = held_out(judged, names)
-        for kind, prediction in out[label].items():
-            rho, span, within = agreement(judged, prediction)
-            shown = {"prompts": "prompts", "models": "models", "both": "prompts and models"}[kind]
-            print(
-                f"| {label} | {len(names)} | {shown} | {rho:.3f} | [{span[0]:.3f}, {span[1]:.3f}] | {within:.3f} |",
-                flush=True,
-            )
-    print("\n| fitted on two prompts | ρ of model means over the other three | least | most |\n|---|---|---|---|")
-    for label, names in sets.items():
-        print("| {} | {:.3f} | {:.3f} | {:.3f} |".format(label, *some_prompts(judged, names)), flush=True)
-    return out
+    for critic in dict.fromkeys(name.split(": ")[0] for name in names):
+        own = [name for name in names if name.startswith(critic + ": ")]
+        sides = [[*YARDSTICKS, *own], [name for name in full if name not in own]]
+        cells = []
+        for base, some in zip(bases, sides, strict=True):
+            found = held_out(judged, some, ranks, HELD[:2])
+            cells += ["{:+.3f} [{:+.3f}, {:+.3f}]".format(*gain(judged, base[k], found[k])) for k in HELD[:2]]
+        print(f"| {critic} | {len(own)} | {' | '.join(cells)} |", flush=True)
 
 
-def gains(judged: pd.DataFrame, found: dict[str, dict[str, Floats]], base: str) -> None:
-    """Difference of ρ to the yardsticks' with its interval over models."""
-    names = [label for label in found if label != base]
-    print(f"\n| against {base} | held out | difference of ρ | over models |\n|---|---|---|---|")
-    for label in names:
-        for kind in found[base]:
-            frame = judged.assign(a=found[base][kind], b=found[label][kind])
-            for c in ("a", "b"):
-                frame[c] -= frame.groupby("prompt")[c].transform("mean")
-            a, b, y = frame.groupby("model")[["a", "b", "judge"]].mean().to_numpy().T
-            span = over_models(_difference, a, b, y, resamples=RESAMPLES)
-            print(f"| {label} | {kind} | {_difference(a, b, y):+.3f} | [{span[0]:+.3f}, {span[1]:+.3f}] |")
+def gain(judged: pd.DataFrame, one: Floats, other: Floats) -> tuple[float, float, float]:
+    """Difference of ρ, the other's less the one's, with its interval over models."""
+    frame = judged.assign(a=one, b=other)
+    for c in ("a", "b"):
+        frame[c] -= frame.groupby("prompt")[c].transform("mean")
+    a, b, y = frame.groupby("model")[["a", "b", "judge"]].mean().to_numpy().T
+    return (_difference(a, b, y), *over_models(_difference, a, b, y, resamples=RESAMPLES))
 
 
 def _difference(a: Floats, b: Floats, y: Floats) -> float:
@@ -437,6 +469,14 @@ def draw(folder: Path, table: pd.DataFrame, plain: pd.DataFrame) -> None:
         figure.savefig(folder / "validity-judges.svg", metadata={"Date": None})
 
 
+def measured(table: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """Yardsticks and critics' numbers of the stories of models that are ranked, without the texts."""
+    plain = pd.DataFrame([yardsticks(t) for t in table["text"]])
+    joined = pd.concat([table.drop(columns="text"), plain, found], axis=1)
+    joined = joined[np.isfinite(joined["judge"])]
+    return joined[joined.groupby("model")["judge"].transform("size") >= LEAST].reset_index(drop=True)
+
+
 def main() -> None:
     """Score, and hold against the judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -446,15 +486,12 @@ def main() -> None:
     a = parser.parse_args()
     table = stories()
     found, headlines = all_scores(table["text"].tolist(), a.critics.split(","), a.out)
-    plain = pd.DataFrame([yardsticks(t) for t in table["text"]])
-    whole_table = pd.concat([table.drop(columns="text"), plain, found], axis=1)
-    judged = whole_table[np.isfinite(whole_table["judge"])]
-    enough = judged.groupby("model")["judge"].transform("size") >= LEAST
-    judged = judged[enough].reset_index(drop=True)
+    judged = measured(table, found)
     print(f"{judged['model'].nunique()} models with at least {LEAST} judged stories, {len(judged)} stories")
     names, heads = list(found.columns), list(headlines.values())
     yard = associations(judged, list(YARDSTICKS))
     head = associations(judged, heads)
+    show("Yardsticks, with the judge's words left in", associations(measured(stories(False), found), list(YARDSTICKS)))
     show("Yardsticks (partial: given the four others)", yard)
     show("Critics by their headline (partial: given all five yardsticks)", head)
     show(f"All {len(names)} statistics", associations(judged, names).sort_values("p"))
@@ -465,7 +502,8 @@ def main() -> None:
         "yardsticks and headlines": [*YARDSTICKS, *heads],
         "yardsticks and all statistics": [*YARDSTICKS, *names],
     }
-    gains(judged, combine(judged, sets), "yardsticks")
+    combine(judged, sets)
+    carriers(judged, names)
     disagreements(judged, head.sort_values("p")["statistic"].tolist()[:4])
     if a.figures:
         draw(a.figures, head, yard)
