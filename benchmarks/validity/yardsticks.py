@@ -1,4 +1,4 @@
-"""Simple yardsticks of a text, and how a number ranks models: rank correlations, partial ones, and their intervals.
+"""Simple yardsticks of a text; how numbers rank models: rank correlations, partial ones, held-out ones, intervals.
 
 What the benchmarks of this folder share; run nothing here.
 """
@@ -10,10 +10,11 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -138,6 +139,116 @@ def wilson(hits: float, n: int, z: float = 1.959964) -> tuple[float, float]:
     middle = (share + z * z / (2 * n)) / scale
     half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
     return float(middle - half), float(middle + half)
+
+
+# How well numbers of stories predict the judge where they were not fitted
+# Tables have one row a story: model, prompt, judge, and the numbers.
+
+
+def predicted(train: pd.DataFrame, test: pd.DataFrame, names: list[str], ranks: bool) -> Floats:
+    """Ridge regression of a story's score on the numbers, standardised or as ranks among the training stories.
+
+    The penalty is chosen by leaving out models of the training stories.
+    """
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import Ridge
+    from sklearn.model_selection import GridSearchCV, GroupKFold
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import QuantileTransformer, StandardScaler
+
+    scale = [QuantileTransformer(n_quantiles=100)] if ranks else []
+    path = make_pipeline(SimpleImputer(keep_empty_features=True), *scale, StandardScaler(), Ridge())
+    grid = {"ridge__alpha": np.geomspace(1, 3000, 8)}
+    search = GridSearchCV(path, grid, cv=GroupKFold(5), scoring="neg_mean_squared_error")
+    centred = train["judge"] - train.groupby("prompt")["judge"].transform("mean")
+    search.fit(train[names].to_numpy(), centred.to_numpy(), groups=train["model"])
+    return np.asarray(search.predict(test[names].to_numpy()), dtype=np.float64)
+
+
+def folds_of(judged: pd.DataFrame, seed: int = 0, folds: int = 10) -> np.ndarray:
+    """A fold for each story, the same for all stories of a model."""
+    names, owner = np.unique(judged["model"].to_numpy(dtype=str), return_inverse=True)
+    return np.asarray((np.random.default_rng(seed).permutation(len(names)) % folds)[owner])
+
+
+HELD = ("prompts", "models", "both")
+
+
+def held_out(judged: pd.DataFrame, names: list[str], ranks: bool, kinds: tuple[str, ...] = HELD) -> dict[str, Floats]:
+    """Predictions of every story by fits that saw neither its prompt, nor its model, nor either."""
+    prompt, fold = judged["prompt"].to_numpy(), folds_of(judged)
+    parts = {
+        "prompts": [(prompt != p, prompt == p) for p in np.unique(prompt)],
+        "models": [(fold != f, fold == f) for f in np.unique(fold)],
+        "both": [
+            ((fold != f) & (prompt != p), (fold == f) & (prompt == p))
+            for f in np.unique(fold)
+            for p in np.unique(prompt)
+        ],
+    }
+    found = {k: np.full(len(judged), np.nan) for k in kinds}
+    for kind in kinds:
+        for train, test in parts[kind]:
+            if test.any():
+                found[kind][test] = predicted(judged[train], judged[test], names, ranks)
+    return found
+
+
+def agreement(judged: pd.DataFrame, prediction: Floats) -> tuple[float, tuple[float, float], float]:
+    """ρ of model means over all prompts with its interval over models, and the mean ρ within one prompt."""
+    frame = judged.assign(prediction=prediction)
+    centred = frame["prediction"] - frame.groupby("prompt")["prediction"].transform("mean")
+    means = frame.assign(prediction=centred).groupby("model")[["prediction", "judge"]].mean().to_numpy()
+    each = [spearman(g["prediction"].to_numpy(), g["judge"].to_numpy()) for _, g in frame.groupby("prompt")]
+    x, y = means[:, 0], means[:, 1]
+    return spearman(x, y), over_models(spearman, x, y), float(np.mean(each))
+
+
+def some_prompts(judged: pd.DataFrame, names: list[str], ranks: bool) -> tuple[float, float, float]:
+    """Fitted on two prompts, ρ of model means over the three others: mean, least and most of the ten choices."""
+    found = []
+    for pair in combinations(sorted(judged["prompt"].unique()), 2):
+        inside = judged["prompt"].isin(pair)
+        test = judged[~inside].copy()
+        test["prediction"] = predicted(judged[inside], test, names, ranks)
+        test["prediction"] -= test.groupby("prompt")["prediction"].transform("mean")
+        means = test.groupby("model")[["prediction", "judge"]].mean().to_numpy()
+        found.append(spearman(means[:, 0], means[:, 1]))
+    return float(np.mean(found)), min(found), max(found)
+
+
+def reliability(judged: pd.DataFrame) -> dict[str, float]:
+    """How well the judge agrees with itself: between prompts, two prompts with three, and by Spearman and Brown."""
+    table = judged.pivot_table(index="model", columns="prompt", values="judge").dropna()
+    x = table.to_numpy()
+    k = x.shape[1]
+    one = float(np.mean([spearman(x[:, i], x[:, j]) for i, j in combinations(range(k), 2)]))
+    halves = []
+    for pair in combinations(range(k), 2):
+        rest = [j for j in range(k) if j not in pair]
+        halves.append(spearman(x[:, list(pair)].mean(axis=1), x[:, rest].mean(axis=1)))
+    others = [spearman(x[:, j], np.delete(x, j, axis=1).mean(axis=1)) for j in range(k)]
+    whole_ = k * one / (1 + (k - 1) * one)
+    return {
+        "one prompt with another": one,
+        "one prompt with the four others": float(np.mean(others)),
+        "two prompts with three": float(np.mean(halves)),
+        "five prompts (Spearman–Brown)": whole_,
+        "ceiling of a perfect measure, √ of that": whole_**0.5,
+    }
+
+
+def gain(judged: pd.DataFrame, one: Floats, other: Floats) -> tuple[float, float, float]:
+    """Difference of ρ, the other's less the one's, with its interval over models."""
+    frame = judged.assign(a=one, b=other)
+    for c in ("a", "b"):
+        frame[c] -= frame.groupby("prompt")[c].transform("mean")
+    a, b, y = frame.groupby("model")[["a", "b", "judge"]].mean().to_numpy().T
+    return (_difference(a, b, y), *over_models(_difference, a, b, y))
+
+
+def _difference(a: Floats, b: Floats, y: Floats) -> float:
+    return spearman(b, y) - spearman(a, y)
 
 
 def _pearson(x: Floats, y: Floats) -> float:
