@@ -38,6 +38,7 @@ from yardsticks import (
     data,
     gain,
     held_out,
+    over_groups,
     over_models,
     over_stories,
     partial_p,
@@ -72,9 +73,10 @@ FIT, STRETCH, BLOCK = 60, 4400, 3000
 """Novels to fit on, words of a stretch of a novel (about as much as is read of a story), tokens of a block."""
 JUDGED = re.compile(r"\s*\+ Judge Evaluation \(Chapter \d+\)")
 """Where the judge's own words about a chapter begin, with its scores: the file has them behind nearly every chapter."""
+SENTENCE = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
 LEAST = 4
 """Judged stories of a model that is ranked."""
-RESAMPLES = 2000
+RESAMPLES = 1000
 
 
 # 1. What is read
@@ -100,6 +102,11 @@ def paragraphs(text: str) -> list[str]:
 def whole(text: str) -> list[str]:
     """The text, as one document."""
     return [text]
+
+
+def read(text: str, part: str) -> str:
+    """The first or last characters, as many as are read, from the beginning of a paragraph."""
+    return text[:CHARACTERS] if part == "start" else text[-CHARACTERS:].partition("\n\n")[2] or text[-CHARACTERS:]
 
 
 @dataclass(frozen=True)
@@ -162,15 +169,15 @@ def stories(cut: bool = True) -> pd.DataFrame:
 # 2. What critics say of a story
 
 
-def scored(reading: Reading, texts: list[str]) -> tuple[pd.DataFrame, str]:
+def scored(reading: Reading, texts: list[str], part: str) -> tuple[pd.DataFrame, str]:
     """Every statistic of the critic, one row a text, and the name of its headline."""
     fit, held = ([u for t in side for u in reading.cut(t)] for side in novels(reading.stretches))
     critic = reading.make().fit(Corpus.from_texts(fit, name="novels"))
     print("   ", *critic.notes(), flush=True)
     if critic.unit == "block":
-        return pd.DataFrame([_law_values(critic, text[:CHARACTERS]) for text in texts]), critic.headline_statistic
+        return pd.DataFrame([_law_values(critic, read(text, part)) for text in texts]), critic.headline_statistic
     real = critic.score(Corpus.from_texts(held, name="held"))
-    units = [reading.cut(text[:CHARACTERS]) for text in texts]
+    units = [reading.cut(read(text, part)) for text in texts]
     owner = np.repeat(np.arange(len(texts)), [len(u) for u in units])
     found = critic.score(Corpus.from_texts([u for each in units for u in each], name="stories"))
     return _values(critic, real, found, owner, len(texts)), critic.headline_statistic
@@ -214,16 +221,16 @@ def _value(statistic: Statistic, real: Floats, own: Floats) -> float:
     return float((statistic.function(*sides) if statistic.kind == "distance" else statistic.function(sides[1]))[0])
 
 
-def all_scores(texts: list[str], names: list[str], out: Path) -> tuple[pd.DataFrame, dict[str, str]]:
+def all_scores(texts: list[str], names: list[str], out: Path, part: str) -> tuple[pd.DataFrame, dict[str, str]]:
     """Score by each critic once; what is in ``out`` already is read."""
-    out.mkdir(parents=True, exist_ok=True)
+    (out / part).mkdir(parents=True, exist_ok=True)
     parts, headlines = [], {}
     for name in names:
-        path = out / f"{name}.parquet"
+        path = out / part / f"{name}.parquet"
         if not path.exists():
             begun = time.perf_counter()
-            print(name, flush=True)
-            frame, headline = scored(READINGS[name], texts)
+            print(name, part, flush=True)
+            frame, headline = scored(READINGS[name], texts, part)
             frame.attrs = {"headline": headline}
             frame.to_parquet(path)
             print(f"    {time.perf_counter() - begun:.0f} s", flush=True)
@@ -265,6 +272,56 @@ def associations(judged: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     table["holm"] = np.nan
     table.loc[np.isfinite(p), "holm"] = holm(p[np.isfinite(p)])
     return table
+
+
+def family(model: str) -> str:
+    """Models that come of one another or of one house."""
+    known = (
+        "gemma",
+        "qwen",
+        "qwq",
+        "llama",
+        "gemini",
+        "claude",
+        "grok",
+        "deepseek",
+        "glm",
+        "mistral",
+        "gpt",
+        "optimus",
+    )
+    name = model.lower().replace("qwq", "qwen").replace("optimus", "gpt").replace("euryale", "llama")
+    name = re.sub(r"(^|__)o[34](-|$)", "gpt", name)
+    return next((k for k in known if k in name), model)
+
+
+def closer(judged: pd.DataFrame, texts: list[str], names: list[str]) -> None:
+    """Partial correlations once more: over families of models, with the length of sentences too, and by prompt.
+
+    These statistics were chosen after looking, by their p.
+    """
+    words = [len(t[:CHARACTERS].split()) / max(1, len(SENTENCE.findall(t[:CHARACTERS]))) for t in texts]
+    judged = judged.assign(words=np.array(words)[judged["story"].to_numpy()])
+    prompts = sorted(judged["prompt"].unique())
+    print(f"\n{judged['model'].map(family).nunique()} families of models. By prompt: {'; '.join(prompts)}\n")
+    print("| statistic | ρ of words a sentence | partial ρ | over families | given words a sentence too | by prompt |")
+    print("|" + "---|" * 6)
+    for name in names:
+        means = judged.groupby("model")[[name, "judge", *YARDSTICKS, "words"]].mean()
+        x, y, w = (means[k].to_numpy() for k in (name, "judge", "words"))
+        controls = means[list(YARDSTICKS)].to_numpy()
+        low, high = over_groups(partial_spearman, [family(m) for m in means.index], x, y, controls, resamples=RESAMPLES)
+        more = np.column_stack([controls, w])
+        a, b = over_models(partial_spearman, x, y, more, resamples=RESAMPLES)
+        each = []
+        for prompt in prompts:
+            g = judged[(judged["prompt"] == prompt) & np.isfinite(judged[name])]
+            rho = partial_spearman(g[name].to_numpy(), g["judge"].to_numpy(), g[list(YARDSTICKS)].to_numpy())
+            each.append(f"{rho:+.2f}")
+        print(
+            f"| {name} | {spearman(x, w):.2f} | {partial_spearman(x, y, controls):.2f} | [{low:.2f}, {high:.2f}] "
+            f"| {partial_spearman(x, y, more):.2f} [{a:.2f}, {b:.2f}] | {', '.join(each)} |"
+        )
 
 
 def show(title: str, table: pd.DataFrame) -> None:
@@ -372,7 +429,7 @@ def measured(table: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """Yardsticks and critics' numbers of the stories of models that are ranked, without the texts."""
     plain = pd.DataFrame([yardsticks(t) for t in table["text"]])
     joined = pd.concat([table.drop(columns="text"), plain, found], axis=1)
-    joined = joined[np.isfinite(joined["judge"])]
+    joined = joined.assign(story=np.arange(len(joined)))[np.isfinite(joined["judge"])]
     return joined[joined.groupby("model")["judge"].transform("size") >= LEAST].reset_index(drop=True)
 
 
@@ -380,11 +437,14 @@ def main() -> None:
     """Score, and hold against the judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("validity-scores"), help="scores are kept here, and read")
+    parser.add_argument("--both", action="store_true", help="read the end of each story too, and take means")
     parser.add_argument("--figures", type=Path, help="a folder for the figure")
     parser.add_argument("--critics", default=",".join(READINGS))
     a = parser.parse_args()
     table = stories()
-    found, headlines = all_scores(table["text"].tolist(), a.critics.split(","), a.out)
+    read_parts = ["start", "end"] if a.both else ["start"]
+    both = [all_scores(table["text"].tolist(), a.critics.split(","), a.out, part) for part in read_parts]
+    found, headlines = pd.concat([f for f, _ in both]).groupby(level=0).mean(), both[0][1]
     judged = measured(table, found)
     print(f"{judged['model'].nunique()} models with at least {LEAST} judged stories, {len(judged)} stories")
     names, heads = list(found.columns), list(headlines.values())
@@ -393,7 +453,9 @@ def main() -> None:
     show("Yardsticks, with the judge's words left in", associations(measured(stories(False), found), list(YARDSTICKS)))
     show("Yardsticks (partial: given the four others)", yard)
     show("Critics by their headline (partial: given all five yardsticks)", head)
-    show(f"All {len(names)} statistics", associations(judged, names).sort_values("p"))
+    every = associations(judged, names).sort_values("p")
+    show(f"All {len(names)} statistics", every)
+    closer(judged, table["text"].tolist(), every["statistic"].tolist()[:5])
     sets = {
         "yardsticks": list(YARDSTICKS),
         "critics' headlines": heads,
@@ -403,7 +465,7 @@ def main() -> None:
     }
     combine(judged, sets)
     carriers(judged, names)
-    disagreements(judged, head.sort_values("p")["statistic"].tolist()[:4])
+    disagreements(judged, every["statistic"].tolist()[:5])
     if a.figures:
         draw(a.figures, head, yard)
 

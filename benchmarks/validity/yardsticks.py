@@ -113,6 +113,20 @@ def over_models(
     return _quantiles(found)
 
 
+def over_groups(
+    statistic: Callable[..., float], groups: Sequence[str], *arrays: Floats, resamples: int = 2000, seed: int = 0
+) -> tuple[float, float]:
+    """The same where whole groups of rows are drawn: models of one family are no independent witnesses."""
+    rng = np.random.default_rng(seed)
+    names, owner = np.unique(np.asarray(groups), return_inverse=True)
+    members = [np.flatnonzero(owner == k) for k in range(len(names))]
+    found = []
+    for _ in range(resamples):
+        rows = np.concatenate([members[k] for k in rng.integers(len(members), size=len(members))])
+        found.append(statistic(*(a[rows] for a in arrays)) if len(rows) > len(arrays) + 8 else float("nan"))
+    return _quantiles(found)
+
+
 def over_stories(
     x: Floats, y: Floats, models: Sequence[str], resamples: int = 2000, seed: int = 0
 ) -> tuple[float, float]:
@@ -156,7 +170,7 @@ def predicted(train: pd.DataFrame, test: pd.DataFrame, names: list[str], ranks: 
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-    scale = [QuantileTransformer(n_quantiles=100)] if ranks else []
+    scale = [QuantileTransformer(n_quantiles=50)] if ranks else []
     path = make_pipeline(SimpleImputer(keep_empty_features=True), *scale, StandardScaler(), Ridge())
     grid = {"ridge__alpha": np.geomspace(1, 3000, 8)}
     search = GridSearchCV(path, grid, cv=GroupKFold(5), scoring="neg_mean_squared_error")
@@ -258,5 +272,9 @@ def _pearson(x: Floats, y: Floats) -> float:
 
 
 def _quantiles(found: Sequence[float]) -> tuple[float, float]:
-    low, high = np.nanquantile(np.asarray(found, dtype=np.float64), (0.025, 0.975))
+    values = np.asarray(found, dtype=np.float64)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return float("nan"), float("nan")
+    low, high = np.quantile(values, (0.025, 0.975))
     return float(low), float(high)
