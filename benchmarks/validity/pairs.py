@@ -10,7 +10,11 @@ for the others. Two rules, fixed before they were held against people, say which
 Yardsticks prefer the one that is nearer to the mean of the same passages. A pair counts where most annotators who saw a
 difference agree; a number that is equal for both, or that one of them does not have, counts as half a hit.
 
-Run:  python benchmarks/validity/pairs.py
+People nearly always prefer contrastive search, so that a number which only knows one decoder from the other agrees with
+them. Beside hits therefore stands ρ, over all pairs, of the difference of the two numbers (decoding less search) with
+the votes for search less those against: does a number know *which* pairs people feel more strongly about?
+
+Run:  python benchmarks/validity/pairs.py [--out DIR]
 Data: ``judgements``, ``litbank`` and ``wikitext-2`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -24,15 +28,16 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
-from yardsticks import YARDSTICKS, Floats, data, wilson, yardsticks
+from yardsticks import YARDSTICKS, Floats, data, over_models, spearman, wilson, yardsticks
 
 from momus import Corpus, read_corpus
 from momus.critic import Critic
-from momus.errors import MomusError
 from momus.inference import holm
 from momus_critics.coreference import Coreference
 from momus_critics.length import Length
@@ -124,6 +129,24 @@ def numbers(make: Callable[[], Critic[Any]], fit: list[str], held: list[str], te
     return critic.score(Corpus.from_texts(texts, name="continuations")).per_state, float(np.nanmean(real))
 
 
+def scored(
+    make: Callable[[], Critic[Any]],
+    most: int,
+    found: list[dict[str, Any]],
+    groups: dict[str, list[str]],
+    real: dict[str, tuple[list[str], list[str]]],
+) -> pd.DataFrame:
+    """Two rows a pair: Latent NLL a state, and what is usual for real text of the kind."""
+    frame = pd.DataFrame({"nll": np.full(2 * len(found), np.nan), "usual": np.nan})
+    for kind, domains in groups.items():
+        inside = np.repeat([p["domain"] in domains for p in found], 2)
+        texts = [t for p in found if p["domain"] in domains for t in p["texts"]]
+        nll, usual = numbers(make, real[kind][0][:most], real[kind][1], texts)
+        frame.loc[inside, "nll"] = nll
+        frame.loc[inside, "usual"] = usual
+    return frame
+
+
 def hits(cost: Floats, majority: Floats) -> tuple[float, int, int]:
     """Hits among pairs with a majority, pairs without a preference, pairs; cost is (pairs, 2), lower is better."""
     used = majority != 0
@@ -179,30 +202,60 @@ def krippendorff(votes: np.ndarray) -> float:
     return 1 - seen / expected
 
 
-def show(rows: list[tuple[str, str, Floats]], found: list[dict[str, Any]], majority: Floats) -> None:
-    """One row a number and rule: share of hits with Wilson's interval, in all and by domain, sign test (Holm)."""
+def single_votes(cost: Floats, votes: np.ndarray) -> tuple[float, float, float]:
+    """Share of all votes that a number agrees with, and its interval over pairs."""
+    choice = np.nan_to_num(np.sign(cost[:, 0] - cost[:, 1]))[:, None]
+    agreed = np.where(votes == 0, 0.0, np.where(choice == 0, 0.5, choice == votes)).sum(axis=1)
+    given = (votes != 0).sum(axis=1).astype(np.float64)
+    return (float(agreed.sum() / given.sum()), *over_models(_ratio, agreed, given, resamples=1000))
+
+
+def _ratio(a: Floats, b: Floats) -> float:
+    return float(a.sum() / b.sum())
+
+
+def strength(cost: Floats, votes: np.ndarray, search: np.ndarray) -> tuple[float, float, float]:
+    """ρ of how much better search looks to a number with how much better it looks to people."""
+    margin = np.where(search, cost[:, 0] - cost[:, 1], cost[:, 1] - cost[:, 0])
+    people = np.where(search, 1, -1) * votes.sum(axis=1).astype(np.float64)
+    kept = np.isfinite(margin)
+    x, y = margin[kept], people[kept]
+    return (spearman(x, y), *over_models(spearman, x, y, resamples=1000))
+
+
+def show(rows: list[tuple[str, str, Floats]], found: list[dict[str, Any]], votes: np.ndarray) -> None:
+    """One row a number and rule: share of hits with Wilson's interval, sign test (Holm), single votes, strength."""
     domains = sorted({p["domain"] for p in found})
     where = np.array([p["domain"] for p in found])
+    majority = np.sign(votes.sum(axis=1)).astype(np.float64)
+    search = np.array([p["names"][1] == "contrastive_search" for p in found])
     counted = [hits(cost, majority) for _, _, cost in rows]
     p = [stats.binomtest(int(h - t / 2), n - t).pvalue if n > t else 1.0 for h, t, n in counted]
     adjusted = holm(p)
-    print("\n| number | rule | hits | 95 % | no preference | " + " | ".join(domains) + " | p | p (Holm) |")
-    print("|" + "---|" * (7 + len(domains)))
-    for (name, rule, cost), (h, t, n), one, all_ in zip(rows, counted, p, adjusted, strict=True):
+    print(
+        f"\n| number | rule | hits | 95 % | equal | {' | '.join(domains)} | p (Holm) | votes | 95 % | strength ρ | 95 % |"
+    )
+    print("|" + "---|" * (10 + len(domains)))
+    for (name, rule, cost), (h, t, n), all_ in zip(rows, counted, adjusted, strict=True):
         low, high = wilson(h, n)
         parts = []
         for d in domains:
             mine = hits(cost[where == d], majority[where == d])
             parts.append(f"{mine[0] / mine[2]:.0%}")
+        vote, a, b = single_votes(cost, votes)
+        rho, c, d_ = strength(cost, votes, search) if rule else (float("nan"),) * 3
         print(
-            f"| {name} | {rule} | {h / n:.1%} | [{low:.1%}, {high:.1%}] | {t} | {' | '.join(parts)} "
-            f"| {one:.4f} | {all_:.3f} |"
+            f"| {name} | {rule} | {h / n:.1%} | [{low:.1%}, {high:.1%}] | {t} | {' | '.join(parts)} | {all_:.3f} "
+            f"| {vote:.1%} | [{a:.1%}, {b:.1%}] | {rho:.2f} | [{c:.2f}, {d_:.2f}] |"
         )
 
 
 def main() -> None:
     """Print the ceiling, and every number."""
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("validity-pairs"), help="scores are kept here, and read")
+    out = parser.parse_args().out
+    out.mkdir(parents=True, exist_ok=True)
     found = pairs()
     votes = np.stack([p["votes"] for p in found])
     majority = np.sign(votes.sum(axis=1)).astype(np.float64)
@@ -223,20 +276,15 @@ def main() -> None:
             costs[name][inside] = np.abs(plain_values[inside][:, :, k] - usual[k])
     rows += [(name, "typical", cost) for name, cost in costs.items()]
     for name, (make, most) in CRITICS.items():
-        value, away = np.full((len(found), 2), np.nan), np.full((len(found), 2), np.nan)
-        for kind, domains in groups.items():
-            inside = np.flatnonzero([p["domain"] in domains for p in found])
-            texts = [t for i in inside for t in found[i]["texts"]]
-            try:
-                nll, usual_nll = numbers(make, real[kind][0][:most], real[kind][1], texts)
-            except MomusError as error:
-                print(f"{name}, {kind}: {error}")
-                continue
-            value[inside] = nll.reshape(-1, 2)
-            away[inside] = np.abs(value[inside] - usual_nll)
+        path = out / f"{name}.parquet"
+        if not path.exists():
+            scored(make, most, found, groups, real).to_parquet(path)
+            print(f"{name} done", flush=True)
+        frame = pd.read_parquet(path)
+        value = frame["nll"].to_numpy().reshape(-1, 2)
+        away = np.abs(value - frame["usual"].to_numpy().reshape(-1, 2))
         rows += [(name, "likelier", value), (name, "typical", away)]
-        print(f"{name} done", flush=True)
-    show(rows, found, majority)
+    show(rows, found, votes)
     print(NOT_READ)
 
 
