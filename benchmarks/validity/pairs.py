@@ -232,9 +232,8 @@ def show(rows: list[tuple[str, str, Floats]], found: list[dict[str, Any]], votes
     counted = [hits(cost, majority) for _, _, cost in rows]
     p = [stats.binomtest(int(h - t / 2), n - t).pvalue if n > t else 1.0 for h, t, n in counted]
     adjusted = holm(p)
-    print(
-        f"\n| number | rule | hits | 95 % | equal | {' | '.join(domains)} | p (Holm) | votes | 95 % | strength ρ | 95 % |"
-    )
+    kinds = " | ".join(domains)
+    print(f"\n| number | rule | hits | 95 % | equal | {kinds} | p (Holm) | votes | 95 % | strength ρ | 95 % |")
     print("|" + "---|" * (10 + len(domains)))
     for (name, rule, cost), (h, t, n), all_ in zip(rows, counted, adjusted, strict=True):
         low, high = wilson(h, n)

@@ -247,7 +247,7 @@ def reliability(judged: pd.DataFrame) -> dict[str, float]:
         "one prompt with another": one,
         "one prompt with the four others": float(np.mean(others)),
         "two prompts with three": float(np.mean(halves)),
-        "five prompts (Spearman–Brown)": whole_,
+        "all prompts (Spearman–Brown)": whole_,
         "ceiling of a perfect measure, √ of that": whole_**0.5,
     }
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -107,3 +108,72 @@ def test_votes_of_people_who_always_agree_and_who_guess():
     assert abs(pairs.krippendorff(guesses)) < 0.05
     cost = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [np.nan, 1.0], [0.0, 5.0]])
     assert pairs.hits(cost, np.array([-1.0, -1.0, 1.0, 1.0, 0.0])) == (2.0, 2, 4)
+
+
+def test_intervals_over_families_are_wider_where_families_agree():
+    rng = np.random.default_rng(0)
+    house = np.repeat(rng.normal(size=(8, 2)), 6, axis=0)
+    x, y = (house + 0.2 * rng.normal(size=(48, 2))).T
+    families = [f"house {i // 6}" for i in range(48)]
+    over = yardsticks.over_groups(yardsticks.spearman, families, x, y, resamples=400)
+    alone = yardsticks.over_models(yardsticks.spearman, x, y, resamples=400)
+    assert over[1] - over[0] > 1.3 * (alone[1] - alone[0])
+
+
+def judged(seed, models=24, prompts=3, noise=0.5):
+    """Scores follow a model's skill, and so does ``told``; a ``mark`` only knows the model, ``noise`` nothing."""
+    rng = np.random.default_rng(seed)
+    skill = np.repeat(rng.normal(size=models), prompts)
+    n = len(skill)
+    return pd.DataFrame(
+        {
+            "model": np.repeat([f"m{i:02}" for i in range(models)], prompts),
+            "prompt": np.tile([f"p{j}" for j in range(prompts)], models),
+            "judge": skill + noise * rng.normal(size=n) + np.tile(rng.normal(size=prompts), models),
+            "told": skill + noise * rng.normal(size=n),
+            "noise": rng.normal(size=n),
+            **{f"mark {k}": np.repeat(rng.normal(size=models), prompts) for k in range(12)},
+        }
+    )
+
+
+@pytest.mark.parametrize("ranks", [False, True])
+def test_held_out_predictions_find_what_is_told_and_nothing_in_noise(ranks):
+    table = judged(1)
+    told, noise = (yardsticks.held_out(table, [name], ranks, ("prompts", "models")) for name in ("told", "noise"))
+    for kind in ("prompts", "models"):
+        assert yardsticks.agreement(table, told[kind])[0] > 0.8
+        assert abs(yardsticks.agreement(table, noise[kind])[0]) < 0.5
+
+
+def test_only_held_out_models_show_that_numbers_merely_know_models():
+    gap = []
+    for seed in range(2):
+        table = judged(seed)
+        marks = [name for name in table if name.startswith("mark")]
+        found = yardsticks.held_out(table, marks, False, ("prompts", "models"))
+        gap.append([yardsticks.agreement(table, found[k])[0] for k in ("prompts", "models")])
+    prompts, models = np.mean(gap, axis=0)
+    assert prompts > 0.3 > models
+
+
+def test_reliability_of_parallel_scores():
+    found = yardsticks.reliability(judged(5, models=400, noise=0.5))
+    assert found["one prompt with another"] == pytest.approx(0.8, abs=0.05)  # 1 / (1 + 0.25)
+    assert found["all prompts (Spearman–Brown)"] == pytest.approx(3 * 0.8 / (1 + 2 * 0.8), abs=0.03)
+
+
+def test_the_judges_words_are_cut_off():
+    ranking = module("ranking")
+    chapter = "The end.\n            \n      + Judge Evaluation (Chapter 3)\n\nJudge Response:\n[Scores]\nCoherent: 3"
+    assert ranking.JUDGED.split(chapter)[0] == "The end."
+    assert ranking.JUDGED.split("A judge's evaluation (chapter 3).")[0] == "A judge's evaluation (chapter 3)."
+
+
+def test_strength_of_preference_and_single_votes():
+    pairs = module("pairs")
+    votes = np.array([[1, 1, 1, 1], [1, 1, -1, 1], [-1, -1, 1, 1], [1, -1, -1, -1]])
+    search = np.array([True, True, False, True])
+    cost = np.array([[4.0, 0.0], [2.0, 0.0], [3.0, 3.0], [0.0, 2.0]])
+    assert pairs.strength(cost, votes, search)[0] == pytest.approx(1.0)
+    assert pairs.single_votes(cost, votes)[0] == pytest.approx((4 + 3 + 2 + 3) / 16)
