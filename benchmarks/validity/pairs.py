@@ -223,6 +223,10 @@ def strength(cost: Floats, votes: np.ndarray, search: np.ndarray) -> tuple[float
     return (spearman(x, y), *over_models(spearman, x, y, resamples=1000))
 
 
+def _shown(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def show(rows: list[tuple[str, str, Floats]], found: list[dict[str, Any]], votes: np.ndarray) -> None:
     """One row a number and rule: share of hits with Wilson's interval, sign test (Holm), single votes, strength."""
     domains = sorted({p["domain"] for p in found})
@@ -244,7 +248,7 @@ def show(rows: list[tuple[str, str, Floats]], found: list[dict[str, Any]], votes
         vote, a, b = single_votes(cost, votes)
         rho, c, d_ = strength(cost, votes, search) if rule else (float("nan"),) * 3
         print(
-            f"| {name} | {rule} | {h / n:.1%} | [{low:.1%}, {high:.1%}] | {t} | {' | '.join(parts)} | {all_:.3f} "
+            f"| {name} | {rule} | {h / n:.1%} | [{low:.1%}, {high:.1%}] | {t} | {' | '.join(parts)} | {_shown(all_)} "
             f"| {vote:.1%} | [{a:.1%}, {b:.1%}] | {rho:.2f} | [{c:.2f}, {d_:.2f}] |"
         )
 
