@@ -18,6 +18,7 @@ import argparse
 import gzip
 import json
 import os
+import re
 import tarfile
 import tempfile
 import time
@@ -43,6 +44,9 @@ from momus_critics.coreference.symbols import _is_person, _role
 
 Found = dict[str, Resolved]
 Clusters = list[set[tuple[int, int]]]
+
+JUDGED = re.compile(r"\s*\+ Judge Evaluation \(Chapter \d+\)")
+"""Behind nearly every chapter of the long stories the file has a judge's own words about it: they are cut off."""
 
 
 def data() -> Path:
@@ -229,7 +233,7 @@ def stories(corpus: Corpus, resolver: SpacyPersons) -> None:
     with gzip.open(data() / "long-stories" / "stories.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             story = json.loads(line)
-            groups[story["model"]].append("\n\n".join(story["chapters"])[:35_000])
+            groups[story["model"]].append("\n\n".join(JUDGED.split(c)[0] for c in story["chapters"])[:35_000])
     rows = []
     least = []
     for model, texts in groups.items():

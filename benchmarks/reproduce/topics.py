@@ -17,6 +17,7 @@ import argparse
 import gzip
 import json
 import os
+import re
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -29,6 +30,8 @@ from momus.judging import judge
 from momus_critics.topics import Topics
 
 Texts = list[str]
+JUDGED = re.compile(r"\s*\+ Judge Evaluation \(Chapter \d+\)")
+"""Behind nearly every chapter of the long stories the file has a judge's own words about it: they are cut off."""
 
 
 def data() -> Path:
@@ -115,7 +118,8 @@ def stories(novels: Texts, topics: int) -> None:
     with gzip.open(data() / "long-stories" / "stories.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             story = json.loads(line)
-            groups[story["model"]].append([c for c in story["chapters"] if len(c.split()) >= 200])
+            parts = [JUDGED.split(c)[0] for c in story["chapters"]]
+            groups[story["model"]].append([c for c in parts if len(c.split()) >= 200])
     rows = []
     for model, found in groups.items():
         each = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable
@@ -22,6 +23,8 @@ from momus import Corpus
 from momus.demo import demo_path
 
 LANGUAGES = ("de", "fr", "es")
+JUDGED = re.compile(r"\s*\+ Judge Evaluation \(Chapter \d+\)")
+"""Behind nearly every chapter of the long stories the file has a judge's own words about it: they are cut off."""
 
 
 @dataclass
@@ -115,7 +118,8 @@ def long_text() -> Texts:
     rows = lines(data() / "litbank" / "novels.jsonl.gz")
     order = np.random.default_rng(0).permutation(len(rows))
     texts = [rows[i]["text"] for i in order]
-    stories = ["\n\n".join(row["chapters"]) for row in lines(data() / "long-stories" / "stories.jsonl.gz")]
+    rows = lines(data() / "long-stories" / "stories.jsonl.gz")
+    stories = ["\n\n".join(JUDGED.split(c)[0] for c in row["chapters"]) for row in rows]
     about = "100 English novels (20 to fit on, 20 others real), and 273 long stories by 55 language models"
     made = Corpus.from_texts(stories, name="stories")
     fit, real = (Corpus.from_texts(part, name=name) for part, name in ((texts[:20], "fit"), (texts[20:40], "real")))
