@@ -82,6 +82,11 @@ class OpenAIServer:
         limits = httpx.Limits(max_connections=concurrency)
         self._client = httpx.Client(headers=headers, timeout=timeout, limits=limits)
 
+    @property
+    def identity(self) -> str:
+        """Which endpoint is asked; what stands behind it, only the server knows."""
+        return f"{self.url} {'chat' if self.chat else 'completions'}"
+
     def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
         """Write documents, in order; one that could not be had carries its problem.
 

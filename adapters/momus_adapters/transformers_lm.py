@@ -6,6 +6,7 @@ are scored in overlapping windows and written with a sliding context.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -107,6 +108,15 @@ class TransformersLM(CausalNetwork):
             what = f"no token {token!r}" if token else "no token that ends a text"
             raise UsageError(f"{self.name} has {what}", hint="name one of its tokens as begin and end")
         return int(found)
+
+    @property
+    def identity(self) -> str:
+        """A hash of the settings and of a sample of each weight."""
+        digest = hashlib.sha256(repr((self.begin, self.end, self.window, str(self.network.dtype))).encode())
+        for name, weight in sorted(self.network.state_dict().items()):
+            some = weight.flatten()[:: max(1, weight.numel() // 64)][:64].double().cpu().numpy()
+            digest.update(name.encode() + some.tobytes())
+        return digest.hexdigest()[:16]
 
     def encode(self, texts: Sequence[str]) -> Sequences:
         """Token ids; what looks like a special token in a text is read as plain characters."""

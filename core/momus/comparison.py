@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -232,6 +233,15 @@ def chosen_critics(
         raise UsageError("no critic is chosen", hint="name some of those that `momus critics` lists")
     made: list[Critic[Any]] = []
     warnings = []
+    names = {*critic_names(), *(c.name for c in critics or () if not isinstance(c, str))}
+    for table in config:
+        if table not in names:
+            near = difflib.get_close_matches(table, names, n=1)
+            guess = f"did you mean [{near[0]}]? " if near else ""
+            raise UsageError(
+                f"the configuration has a table [{table}], but no critic is called so",
+                hint=f"{guess}`momus critics` lists them",
+            )
     for c in critic_names() if critics is None else critics:
         try:
             made.append(make_critics([c], config)[0] if isinstance(c, str) else c)
@@ -241,9 +251,16 @@ def chosen_critics(
             warnings.append(f"Critic {c!r} was left out: {error.message}.")
     if critics is None:
         made = [c for c in made if c.is_configured]
-    names = [c.name for c in made]
-    for name in names:
-        if names.count(name) > 1:
+    for c in made:
+        if not c.is_configured:
+            missing = [p for p in c.configured if not getattr(c, p)]
+            raise UsageError(
+                f"critic {c.name!r} cannot run without {' and '.join(missing)}",
+                hint=f"write a table [{c.name}] with {missing[0]} = … and name the file with --config",
+            )
+    chosen = [c.name for c in made]
+    for name in chosen:
+        if chosen.count(name) > 1:
             raise UsageError(f"critic {name!r} is chosen twice", hint="name each critic once")
     return made, warnings
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.errors import UsageError
 from momus.inference import Rows as TestRows
 from momus.inference import Statistic, TestResult, compare_rows, entropy, jensen_shannon, mean, perplexity
 from momus.inference.pooling import Tables, total
@@ -271,6 +272,11 @@ def pair_up(real: Scores, generated: Scores, paired: bool | None = None) -> NDAr
         return None
     left, right = _by_prompt(real), _by_prompt(generated)
     common = [p for p in left if p in right]
+    if paired and len(common) < 2:
+        raise UsageError(
+            f"{len(common)} documents of {generated.corpus!r} share a prompt_id with one of {real.corpus!r}: no pairs",
+            hint="leave --paired out, or give both sides the same prompt_id",
+        )
     enough = len(common) >= 2 and (paired or len(common) >= 0.9 * min(real.n_scored, generated.n_scored))
     return np.array([(left[p], right[p]) for p in common], dtype=np.int64) if enough else None
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from momus.errors import UsageError
+from momus.errors import StoreError, UsageError
 from momus.evidence import MarkedDocument
 from momus.store.runs import DOCUMENTS, RunFolder
 
@@ -24,12 +25,19 @@ def outlier_rows(run: Path, critic: str, top: int, corpus: str | None = None) ->
     ------
     UsageError
         The run has no such critic or corpus.
+    StoreError
+        The table of documents is missing or damaged.
     """
     folder = RunFolder(run)
     names = [c["name"] for c in folder.read_run()["critics"]]
     if critic not in names:
         raise UsageError(f"{run}: no critic {critic!r} in this run", hint=f"it has {', '.join(names)}")
-    table = pq.read_table(run / DOCUMENTS, filters=[("critic", "=", critic)])
+    try:
+        table = pq.read_table(run / DOCUMENTS, filters=[("critic", "=", critic)])
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(
+            f"{run / DOCUMENTS}: not readable ({str(error).splitlines()[0]})", hint="run `momus compare` again"
+        ) from error
     corpora = table["corpus"].unique().to_pylist()
     if corpus is not None and corpus not in corpora:
         raise UsageError(f"{run}: no corpus {corpus!r} in this run", hint=f"it has {', '.join(corpora)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -71,6 +72,12 @@ class Plan:
             raise UsageError("defects are to be planted, but at no strength", hint="name at least one strength")
         if not 0 < self.alpha < 1 or not 0 < self.power < 1:
             raise UsageError("alpha and power lie between 0 and 1", hint="the usual ones are 0.05 and 0.8")
+        for name, count in (("permutations", self.permutations), ("wide", self.wide)):
+            if 1 / (count + 1) > self.alpha:
+                raise UsageError(
+                    f"with {count} permutations no p lies below {1 / (count + 1):.3g}: nothing alarms at {self.alpha}",
+                    hint=f"raise --{name} to {math.ceil(1 / self.alpha) - 1} or more",
+                )
         if documents < 4:
             raise UsageError(f"{documents} documents cannot be split", hint="give at least four, better some hundreds")
         for a, b in self.pairs(documents):

@@ -29,7 +29,7 @@ CriticNames = Annotated[str | None, typer.Option("--critics", "-c", help="Critic
 Config = Annotated[
     Path | None, typer.Option("--config", help="TOML file with one table of parameters a critic: \\[sections] …")
 ]
-Seed = Annotated[int, typer.Option(help="Seed of splits, tests and fits.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of splits, tests and fits.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")]
 Field = Annotated[str | None, typer.Option(help="The field that holds the text, where it is not `text` or `sections`.")]
 Format = Annotated[

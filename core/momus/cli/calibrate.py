@@ -37,7 +37,7 @@ def calibrate(
         str | None, typer.Option(help="Text that defects take pieces from: for language-mixing, another language.")
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes.")] = 1,
-    seed: Annotated[int, typer.Option(help="Seed of splits, defects and tests.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of splits, defects and tests.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     config: Annotated[
         Path | None, typer.Option("--config", help="TOML file with one table of parameters a critic.")

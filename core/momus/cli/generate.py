@@ -24,8 +24,8 @@ def generate(
     ] = None,
     each: Annotated[int, typer.Option("--each", "-n", min=1, help="Documents for each prompt.")] = 1,
     temperature: Annotated[float, typer.Option("--temperature", "-t", help="Logits are divided by it.")] = 1.0,
-    top_p: Annotated[float, typer.Option(help="Mass of the nucleus.")] = 0.0,
-    beams: Annotated[int, typer.Option(help="Hypotheses of beam sampling.")] = 0,
+    top_p: Annotated[float | None, typer.Option(help="Mass of the nucleus; default: 0.9.")] = None,
+    beams: Annotated[int | None, typer.Option(help="Hypotheses of beam sampling; default: 5.")] = None,
     longest: Annotated[int, typer.Option(min=1, help="Tokens after which a document is cut.")] = 512,
     seed: Annotated[int, typer.Option(help="Each document's own seed is made from it.")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Documents at a time (requests at a time, of a server).")] = 16,
@@ -34,7 +34,10 @@ def generate(
     window: Annotated[int, typer.Option(min=0, help="Tokens of context; 0 takes the model's own.")] = 0,
     begin: Annotated[str, typer.Option(help="Token that begins a document, where not the tokenizer's own.")] = "",
     end: Annotated[str, typer.Option(help="Token that ends a document, where not the tokenizer's own.")] = "",
-    fit: Annotated[Path | None, typer.Option("--fit", "-f", help="Text that an n-gram model is fitted on.")] = None,
+    fit: Annotated[
+        Path | None,
+        typer.Option("--fit", "-f", help="Text that an n-gram model is fitted on; of a .txt, a document a line."),
+    ] = None,
     chat: Annotated[bool, typer.Option("--chat", help="Ask a server's chat endpoint.")] = False,
     keep_prompt: Annotated[bool, typer.Option("--keep-prompt", help="Begin each text with its prompt.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
@@ -51,22 +54,31 @@ def generate(
     Example: [bold]momus generate ./my-model -d nucleus --top-p 0.9 -p prompts.txt -n 4 -o nucleus.jsonl[/bold]
     """
     from momus.devices import resolve_device
+    from momus.errors import UsageError
     from momus.generating import read_prompts, write_documents
     from momus.generating.models import NGRAM, open_model
     from momus.progress import default_reporter
     from momus.reading import read_corpus
     from momus.sequences import Decoding, Prompt
 
-    defaults = {"nucleus": 0.9}
+    mass = (0.9 if decoding == "nucleus" else 1.0) if top_p is None else top_p
+    k = (5 if decoding == "beam-sampling" else 1) if beams is None else beams
     how = Decoding(
         decoding,  # type: ignore[arg-type]  # checked there
         temperature,
-        top_p or defaults.get(decoding, 1.0),
-        beams or (5 if decoding == "beam-sampling" else 1),
+        mass,
+        k,
         longest,
     )
     given = [Prompt("")] if prompts is None else read_prompts(prompts, field)
     options: dict[str, Any]
+    local = not (model.startswith(("http://", "https://")) or NGRAM.fullmatch(model))
+    given_options = {"precision": precision != "auto", "window": window, "begin": begin, "end": end}
+    unused = [name for name, value in given_options.items() if value and not local]
+    if chat and not model.startswith(("http://", "https://")):
+        unused.append("chat")
+    if unused:
+        raise UsageError(f"{model} does not take --{unused[0]}", hint="leave it out")
     if model.startswith(("http://", "https://")):
         options = {"concurrency": batch, "chat": chat}
     elif NGRAM.fullmatch(model):
@@ -75,7 +87,8 @@ def generate(
         place = resolve_device(device)
         options = {"device": place, "precision": precision, "batch": batch, "window": window}
         options |= {"begin": begin, "end": end}
-    text = None if fit is None else read_corpus(str(fit), name="fit")
+    lines = "lines" if fit is not None and fit.suffix == ".txt" else None
+    text = None if fit is None else read_corpus(str(fit), name="fit", fmt=lines)
     opened = open_model(model, fit=text, **options)
     reporter = default_reporter()
     try:

@@ -29,7 +29,7 @@ def read_prompts(path: str | Path, field: str | None = None) -> list[Prompt]:
     broken = [f"{d.id} ({d.problem})" for d in corpus if d.problem is not None]
     if broken:
         raise ReadingError(f"{path}: {len(broken)} prompts cannot be read, the first is {broken[0]}")
-    return [Prompt(d.id, d.text) for d in corpus]
+    return [Prompt(d.prompt or d.id, d.text) for d in corpus]
 
 
 def fingerprint(prompts: Sequence[Prompt]) -> str:

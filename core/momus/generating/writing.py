@@ -12,8 +12,10 @@ from typing import Any
 from momus.errors import StoreError, UsageError
 from momus.generating.prompts import fingerprint
 from momus.progress import Reporter, Silent
-from momus.sequences import Decoding, Generated, Generator, Prompt, Request, document_seed
+from momus.sequences import Decoding, Generated, Generator, Prompt, Request, document_seeds
 from momus.version import __version__
+
+WORDS = {"documents": "number of documents", "each": "number a prompt", "identity": "state of the model"}
 
 
 @dataclass
@@ -65,6 +67,7 @@ def write_documents(
     made = {
         "momus": __version__,
         "model": model.name,
+        "identity": str(getattr(model, "identity", "")),
         "decoding": decoding.record(),
         "seed": seed,
         "documents": each * len(prompts),
@@ -74,7 +77,8 @@ def write_documents(
     }
     done = _begun(target, beside, made, resume, overwrite)
     numbers = [(i, p) for k in range(each) for i, p in ((k * len(prompts) + j, p) for j, p in enumerate(prompts))]
-    todo = [Request(i, p, document_seed(seed, i)) for i, p in numbers if _name(p, i, len(prompts)) not in done]
+    seeds = document_seeds(seed, len(numbers))
+    todo = [Request(i, p, seeds[i]) for i, p in numbers if _name(p, i, len(prompts)) not in done]
     outcome = Outcome(before=len(done))
     total = len(numbers)
     with (reporter or Silent()).stage("writing documents", total) as advance, target.open("ab") as out:
@@ -116,10 +120,15 @@ def _begun(target: Path, beside: Path, made: dict[str, Any], resume: bool, overw
     """Ids of the documents that are there already; the file ends with a whole line afterwards."""
     from momus.store.runs import write_json
 
+    if target.is_dir():
+        raise StoreError(f"{target} is a folder", hint="name a file, say documents.jsonl")
     if overwrite or not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.unlink(missing_ok=True)
-        write_json(beside, made)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            write_json(beside, made)
+        except OSError as error:
+            raise StoreError(f"{target} cannot be written: {error}", hint="name another file with --out") from error
         return set()
     if not resume:
         raise StoreError(f"{target} is there already", hint="go on with --resume, or replace it with --overwrite")
@@ -129,10 +138,11 @@ def _begun(target: Path, beside: Path, made: dict[str, Any], resume: bool, overw
         raise StoreError(f"{beside} cannot be read, so {target.name} cannot be resumed: {error}") from error
     different = [k for k in made if k != "momus" and (not isinstance(earlier, dict) or earlier.get(k) != made[k])]
     if different:
+        if not isinstance(earlier, dict):
+            raise StoreError(f"{beside} is no record of a run", hint="replace the file with --overwrite")
+        first = different[0]
         raise StoreError(
-            f"{target} was begun with another {different[0]}: {earlier.get(different[0])!r}, now {made[different[0]]!r}"
-            if isinstance(earlier, dict)
-            else f"{beside} is no record of a run",
+            f"{target} was begun with another {WORDS.get(first, first)}: {earlier.get(first)!r}, now {made[first]!r}",
             hint="give the same options, or replace the file with --overwrite",
         )
     return _whole_lines(target)

@@ -3,7 +3,7 @@
 from momus.sequences.decoding import Decoding
 from momus.sequences.interfaces import Generated, Generator, Prompt, Request, SequenceScorer, TextScorer
 from momus.sequences.model import StepModel
-from momus.sequences.sampling import Drawn, document_seed, sample
+from momus.sequences.sampling import Drawn, document_seed, document_seeds, sample
 from momus.sequences.types import Sequences, SequenceScores
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "StepModel",
     "TextScorer",
     "document_seed",
+    "document_seeds",
     "sample",
 ]

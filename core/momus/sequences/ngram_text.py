@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Literal, Self
 
@@ -57,6 +58,14 @@ class NGramText(NGramModel):
         self._index = {w: i for i, w in enumerate(self.vocabulary)}
         self._sized(len(self.vocabulary) + self.unknown)
         return self._build(np.asarray(keys, dtype=np.int64), np.asarray(counts, dtype=np.int64))
+
+    @property
+    def identity(self) -> str:
+        """A hash of what it has learned."""
+        digest = hashlib.sha256("\n".join(self.vocabulary).encode("utf-8", "surrogatepass"))
+        for part in self.counted:
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()[:16]
 
     def encode(self, texts: Sequence[str]) -> Sequences:
         """Word numbers.

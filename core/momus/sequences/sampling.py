@@ -48,11 +48,21 @@ def document_seed(seed: int, number: int) -> int:
     >>> document_seed(0, 1) == document_seed(0, 1) != document_seed(0, 2)
     True
     """
+    return document_seeds(seed, number + 1, number)[0]
+
+
+def document_seeds(seed: int, stop: int, start: int = 0) -> list[int]:
+    """The seeds of the documents ``start`` … ``stop`` − 1, up to 63 bits each.
+
+    >>> document_seeds(0, 3)[1] == document_seed(0, 1)
+    True
+    """
     import torch
 
     from momus.draws import hashed
 
-    return int(hashed(torch.tensor([seed]), number)[0]) & 0x7FFFFFFFFFFFFFFF
+    found = hashed(torch.tensor([seed]), torch.arange(start, stop)) & 0x7FFFFFFFFFFFFFFF
+    return [int(s) for s in found.tolist()]
 
 
 def sample(model: StepModel, prompts: Sequences | None, decoding: Decoding, seeds: Sequence[int]) -> Drawn:

@@ -138,12 +138,16 @@ class RunFolder:
             content = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError as error:
             hint = "name a folder that `momus compare --out` wrote"
-            if (self.path / "critics").exists():
+            if (self.path / "calibration.json").exists():
+                hint = "this is a calibration: open its report.html, or run `momus calibrate` again"
+            elif (self.path / "critics").exists():
                 hint = "the run was interrupted: go on with `momus compare … --resume`"
             raise StoreError(f"{self.path}: no {RUN} here", hint=hint) from error
         except (OSError, ValueError) as error:
             raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
-        return dict(content)
+        if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in ("critics", "warnings")):
+            raise StoreError(f"{path}: not the record of a run", hint="run `momus compare` again")
+        return content
 
     def read_verdicts(self) -> list[Verdict]:
         """Read ``verdicts.jsonl``."""
