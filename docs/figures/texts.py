@@ -120,7 +120,10 @@ def long_text() -> Texts:
     texts = [rows[i]["text"] for i in order]
     rows = lines(data() / "long-stories" / "stories.jsonl.gz")
     stories = ["\n\n".join(JUDGED.split(c)[0] for c in row["chapters"]) for row in rows]
-    about = "100 English novels (20 to fit on, 20 others real), and 273 long stories by 55 language models (without the judge's words)"
+    about = (
+        "100 English novels (20 to fit on, 20 others real), and 273 long stories by 55 language models "
+        "(without the judge's words)"
+    )
     made = Corpus.from_texts(stories, name="stories")
     fit, real = (Corpus.from_texts(part, name=name) for part, name in ((texts[:20], "fit"), (texts[20:40], "real")))
     return Texts(fit, real, "stories", made, about)
