@@ -193,6 +193,7 @@ def compare(
                     raise
                 how = f" ({error.hint})" if isinstance(error, MissingExtraError) else ""
                 comparison.warnings.append(f"Critic {critic.name!r} was left out: {error.message}{how}.")
+        comparison.warnings += [f"Critic {r.name!r}: {caution}" for r in comparison.results for caution in r.cautions]
         if not comparison.results:
             raise FittingError(
                 "no critic can be fitted on this text: " + " ".join(comparison.warnings),
@@ -400,6 +401,7 @@ def _result(
         outliers=outliers,
         unscored=count_unscored(scored),
         notes=critic.notes(),
+        cautions=critic.cautions(),
         signature=signature,
     )
 

@@ -141,6 +141,10 @@ class Critic(Fitted, ABC, Generic[Z]):
         """What a reader of the report should know of the fitted critic (an accuracy, a constant chosen, …)."""
         return []
 
+    def cautions(self) -> list[str]:
+        """What makes the verdicts of the fitted critic doubtful; a comparison prints it beside them."""
+        return []
+
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The tokenizer that the critic reads text with, so that text is split once for all batches."""

@@ -36,6 +36,8 @@ class CriticResult:
         Pairs of a generated corpus and the evidence on it.
     pairs
         Headline verdicts between the generated corpora themselves.
+    cautions
+        What makes the verdicts doubtful, of the fitted critic itself.
     signature
         What the result depends on; equal signatures give equal results.
     """
@@ -51,6 +53,7 @@ class CriticResult:
     outliers: Sequence[MarkedDocument] = ()
     unscored: Sequence[Unscored] = ()
     notes: Sequence[str] = ()
+    cautions: Sequence[str] = ()
     signature: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -67,6 +70,7 @@ class CriticResult:
             "outliers": [to_json(o) for o in self.outliers],
             "unscored": [asdict(u) for u in self.unscored],
             "notes": list(self.notes),
+            "cautions": list(self.cautions),
             "signature": self.signature,
         }
 
@@ -86,6 +90,7 @@ class CriticResult:
             outliers=[o for o in outliers if isinstance(o, MarkedDocument)],
             unscored=[Unscored(**u) for u in data["unscored"]],
             notes=data["notes"],
+            cautions=data.get("cautions", []),
             signature=data["signature"],
         )
 

@@ -124,3 +124,25 @@ def test_titles():
     assert normalize_title("A. Appendix") == "appendix"
     assert normalize_title("Introduction") == "introduction"
     assert frequent_titles(["", "", "x"], np.array([0, 1, 1]), 1) == ["x"]
+
+
+def test_a_weak_posterior_is_a_caution_that_is_printed_and_kept(tmp_path):
+    """Sections whose words say nothing of their types; and the same titles read directly."""
+    import momus
+    from momus.report import read_comparison
+
+    rng = np.random.default_rng(0)
+    titles = ["Abstract", "Motivation", "Design", "Tests", "Copyright"]
+    words = [f"w{i}" for i in range(50)]
+
+    def documents(n, name):
+        rows = [[(t, " ".join(rng.choice(words, 20))) for t in titles] for _ in range(n)]
+        return momus.Corpus.from_sections(rows, name=name)
+
+    fit, real, made = documents(60, "fit"), documents(30, "real"), documents(30, "made")
+    found = momus.compare(real, {"made": made}, fit=fit, critics=["sections"], seed=0, out=tmp_path / "run")
+    assert any("held-out real sections" in w for w in found.warnings)
+    assert read_comparison(tmp_path / "run").warnings == found.warnings
+    config = {"sections": {"posterior": "titles"}}
+    by_titles = momus.compare(real, {"made": made}, fit=fit, critics=["sections"], config=config, seed=0)
+    assert not any("held-out real sections" in w for w in by_titles.warnings)

@@ -22,6 +22,9 @@ from momus_critics.sections.joint import ChainLatents
 from momus_critics.sections.posterior import LinearPosterior
 from momus_critics.sections.titles import OTHER, frequent_titles
 
+ACCURATE = 0.6
+"""Share of held-out sections with the right type below which verdicts are doubtful."""
+
 
 class Sections(ChainCritic):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
@@ -170,6 +173,17 @@ class Sections(ChainCritic):
                 f"sections get their type right; expected calibration error {found['calibration_error']:.3f}."
             )
         return notes
+
+    def cautions(self) -> list[str]:
+        """Say where the posterior is too weak: the chain then outweighs the text, and reads disorder as order."""
+        found = self.posterior_.held_out if self.posterior != "titles" else {}
+        if not found or found["accuracy"] >= ACCURATE:
+            return []
+        return [
+            f"only {found['accuracy']:.0%} of {found['sections']:,.0f} held-out real sections get their type right. "
+            "The order that is expected then outweighs what the sections say, and Latent PPL may even fall where they "
+            'are shuffled; look at `disorder` beside it, or take posterior = "titles" where both sides have titles.'
+        ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the most probable types, with transitions below 1 % marked."""
