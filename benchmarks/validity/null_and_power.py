@@ -122,6 +122,8 @@ class Study:
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
     splits: int = 1000
     largest: int = 2000
+    replacement: bool = False
+    """Whether sizes that need more documents than there are draw them with replacement."""
     documents: int = 2400
     """Held-out documents that are scored for null splits."""
     powered: int = 800
@@ -135,12 +137,12 @@ STUDIES = (
     Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor"), powered=400, power_splits=40),
     Study("long range", novels, ("long-range",), splits=200, largest=400, powered=400, power_splits=20),
     Study("ebeling", novels, ("ebeling",), splits=200, largest=400, powered=400, power_splits=20),
-    Study("sections", proposals, ("sections",), {"sections": {"posterior": "titles"}}),
-    Study("breaks", proposals, ("sections",)),
-    Study("passages", proposals, ("passages",)),
+    Study("sections", proposals, ("sections",), {"sections": {"posterior": "titles"}}, replacement=True),
+    Study("breaks", proposals, ("sections",), replacement=True),
+    Study("passages", proposals, ("passages",), replacement=True),
     Study("topics", novels, ("topics",)),
-    Study("languages", manuals, ("code-mixing",)),
-    Study("persons", novels, ("coreference",), largest=400, documents=500, powered=420),
+    Study("languages", manuals, ("code-mixing",), replacement=True),
+    Study("persons", novels, ("coreference",), replacement=True, documents=500, powered=420),
 )
 
 
@@ -152,10 +154,11 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> C
     texts = study.texts()
     held_out = texts.real.take(range(min(len(texts.real), study.documents if kind == "null" else study.powered)))
     chosen = make_critics(names, study.params)
-    sizes = [s for s in SIZES if sum(s) <= min(study.largest, len(held_out), a.largest)]
+    largest = min(study.largest, a.largest, study.largest if study.replacement else len(held_out))
+    sizes = [s for s in SIZES if sum(s) <= largest]
     common = Plan(alpha=ALPHA, power=POWER, splits=study.splits, power_splits=study.power_splits)
     if kind == "null":
-        plan = replace(common, sizes=sizes, defects=())
+        plan = replace(common, sizes=sizes, defects=(), replacement=study.replacement)
     else:
         defects = [d for d in DEFECTS if texts.donor is not None or not DEFECTS[d].needs_donor]
         defects = [d for d in defects if not a.defects or d in a.defects.split(",")]

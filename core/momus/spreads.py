@@ -25,7 +25,7 @@ class Jackknifed:
 
 
 def jackknife(function: Callable[[Stream], float], stream: Stream, groups: int, align: int = 1) -> Jackknifed:
-    """Leave out one of ``groups`` contiguous pieces at a time, cut at multiples of ``align`` tokens.
+    """Leave out one of ``groups`` contiguous pieces at a time, cut between documents, or at multiples of ``align``.
 
     The variance is (g − 1)/g Σ (θ_i − θ̄)², for pieces that depend on each other little.
 
@@ -35,7 +35,7 @@ def jackknife(function: Callable[[Stream], float], stream: Stream, groups: int, 
         The statistic does not exist for the whole text.
     """
     value = function(stream)
-    pieces = stream.cut(groups, align)
+    pieces = stream.cut(groups, align, whole=True)
     left = [function(joined(stream, [p for j, p in enumerate(pieces) if j != i])) for i in range(groups)]
     found: NDArray[np.float64] = np.array(left)
     error = float(np.sqrt((groups - 1) / groups * ((found - found.mean()) ** 2).sum()))
@@ -50,7 +50,7 @@ def half_samples(function: Callable[[Stream], float], stream: Stream, groups: in
     the beginning once.
     """
     value = function(stream)
-    pieces = stream.cut(groups, align)
+    pieces = stream.cut(groups, align, whole=True)
     rng = np.random.default_rng(groups)
     orders = [rng.permutation(groups)[: groups // 2] for _ in range(2 * groups)]
     found = [function(joined(stream, [pieces[j] for j in order])) for order in orders]
@@ -72,5 +72,9 @@ def shortened(stream: Stream, tokens: int, pieces: int, align: int = 1) -> Strea
     if len(stream) // align <= tokens // align:
         return stream
     edges = np.linspace(0, tokens // align, pieces + 1).astype(np.int64) * align
-    parts = [p.ids[:n] for p, n in zip(stream.cut(pieces, align), np.diff(edges).tolist(), strict=True)]
-    return Stream(np.concatenate(parts), stream.vocabulary)
+    parts = [p.part(0, n) for p, n in zip(stream.cut(pieces, align), np.diff(edges).tolist(), strict=True)]
+    ends = None
+    if stream.ends is not None:
+        inner = (p.ends if p.ends is not None else edges[:0] for p in parts)
+        ends = np.unique(np.concatenate([edges[1:], *(e + at for e, at in zip(inner, edges, strict=False))]))
+    return Stream(np.concatenate([p.ids for p in parts]), stream.vocabulary, ends)

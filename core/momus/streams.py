@@ -27,6 +27,8 @@ class Stream:
         int32 (N,): numbers in ``vocabulary``.
     vocabulary
         The words; some may not occur in ``ids``.
+    ends
+        int64, ascending: behind which tokens a document ends; None where that is not known.
 
     >>> a, b = Stream(np.array([0, 1], np.int32), ["x", "y"]), Stream(np.array([0], np.int32), ["y"])
     >>> (a + b).ids.tolist(), (a + b).vocabulary
@@ -35,30 +37,56 @@ class Stream:
 
     ids: NDArray[np.int32]
     vocabulary: Sequence[str]
+    ends: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def __add__(self, other: Stream) -> Stream:
+        ends = None
+        if self.ends is not None or other.ends is not None:
+            mine, theirs = (np.zeros(0, np.int64) if s.ends is None else s.ends for s in (self, other))
+            ends = np.concatenate([mine, theirs + len(self)])
         if other.vocabulary is self.vocabulary:
-            return Stream(np.concatenate([self.ids, other.ids]), self.vocabulary)
+            return Stream(np.concatenate([self.ids, other.ids]), self.vocabulary, ends)
         number = {word: i for i, word in enumerate(self.vocabulary)}
         recode = np.fromiter(
             (number.setdefault(w, len(number)) for w in other.vocabulary), np.int32, len(other.vocabulary)
         )
-        theirs = recode[other.ids] if len(other.ids) else other.ids
-        return Stream(np.concatenate([self.ids, theirs]), list(number))
+        recoded = recode[other.ids] if len(other.ids) else other.ids
+        return Stream(np.concatenate([self.ids, recoded]), list(number), ends)
 
     @classmethod
     def of(cls, table: TokenTable) -> Stream:
         """The tokens of a table, in order."""
-        return cls(table.ids, table.vocabulary)
+        return cls(table.ids, table.vocabulary, table.offsets[1:] if table.ends is None else table.ends)
 
-    def cut(self, pieces: int, align: int = 1) -> list[Stream]:
-        """Cut into contiguous pieces of about equal length, at multiples of ``align`` tokens."""
+    def part(self, start: int, stop: int) -> Stream:
+        """The tokens ``start`` up to ``stop``."""
+        ends = None if self.ends is None else self.ends[(self.ends > start) & (self.ends <= stop)] - start
+        return Stream(self.ids[start:stop], self.vocabulary, ends)
+
+    def cut(self, pieces: int, align: int = 1, whole: bool = False) -> list[Stream]:
+        """Cut into contiguous pieces of about equal length, at multiples of ``align`` tokens.
+
+        With ``whole``, and where ``align`` leaves the choice, a cut is moved to the nearest end of a document less than
+        half a piece away, so that no document lies in two pieces.
+
+        >>> stream = Stream(np.zeros(10, np.int32), ["x"], np.array([3, 6, 10]))
+        >>> [len(p) for p in stream.cut(3)], [len(p) for p in stream.cut(3, whole=True)]
+        ([3, 3, 4], [3, 3, 4])
+        >>> [len(p) for p in stream.cut(2)], [len(p) for p in stream.cut(2, whole=True)]
+        ([5, 5], [6, 4])
+        """
         edges = np.linspace(0, len(self) // align, pieces + 1).astype(np.int64) * align
         edges[-1] = len(self)
-        return [Stream(self.ids[a:b], self.vocabulary) for a, b in pairwise(edges)]
+        if whole and align == 1 and self.ends is not None and len(self.ends):
+            after = np.searchsorted(self.ends, edges[1:-1]).clip(0, len(self.ends) - 1)
+            near = self.ends[np.stack([after, np.maximum(after - 1, 0)])]
+            away = np.abs(near - edges[1:-1])
+            moved = np.where(away[0] <= away[1], near[0], near[1])
+            edges[1:-1] = np.where(2 * pieces * away.min(axis=0) < len(self) - pieces, moved, edges[1:-1])
+        return [self.part(a, b) for a, b in pairwise(edges.tolist())]
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -117,5 +145,6 @@ def blocks(corpus: Corpus, tokenizer: Tokenizer, size: int) -> Corpus:
     ids = [f"block {i + 1} from {names[o]}" if names else f"block {i + 1}" for i, o in enumerate(owners)]
     made = Corpus.from_texts(texts, ids=ids, name=corpus.name)
     one = np.arange(len(bounds), dtype=np.int64)
-    made.adopt(tokenizer, TokenTable(table.ids[: bounds[-1]], bounds, one, words))
+    ends = table.offsets[1:] if table.ends is None else table.ends
+    made.adopt(tokenizer, TokenTable(table.ids[: bounds[-1]], bounds, one, words, ends))
     return made

@@ -83,6 +83,9 @@ class TokenTable:
         int64 array (documents + 1,): where each document starts among the sections.
     vocabulary
         list of str: the token with each id, in the order of first appearance in the whole corpus.
+    ends
+        int64 array, ascending: behind which tokens a text ends, where documents here are no texts of their own (blocks
+        of running text); None where each document is one.
 
     >>> from momus.corpus import Corpus
     >>> table = Corpus.from_texts(["a b a", "c"]).tokens(get_tokenizer("words"))
@@ -94,6 +97,7 @@ class TokenTable:
     section_offsets: NDArray[np.int64]
     document_sections: NDArray[np.int64]
     vocabulary: list[str]
+    ends: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.document_sections) - 1
@@ -123,19 +127,21 @@ class TokenTable:
         """Documents ``start`` up to ``stop``, without a copy of the tokens."""
         sections = self.document_sections[start : stop + 1]
         offsets = self.section_offsets[sections[0] : sections[-1] + 1]
-        return TokenTable(
-            self.ids[offsets[0] : offsets[-1]], offsets - offsets[0], sections - sections[0], self.vocabulary
-        )
+        first, last = offsets[0], offsets[-1]
+        ends = None if self.ends is None else self.ends[(self.ends > first) & (self.ends <= last)] - first
+        return TokenTable(self.ids[first:last], offsets - first, sections - sections[0], self.vocabulary, ends)
 
     def take(self, rows: NDArray[np.int64]) -> TokenTable:
         """The documents at these row numbers, in the order given."""
         sections = _ranges(self.document_sections, rows)
         tokens = _ranges(self.section_offsets, sections)
+        ends = None if self.ends is None else np.flatnonzero(np.isin(tokens + 1, self.ends)) + 1
         return TokenTable(
             self.ids[tokens],
             _offsets(np.diff(self.section_offsets)[sections]),
             _offsets(np.diff(self.document_sections)[rows]),
             self.vocabulary,
+            ends,
         )
 
     def codes(self, index: dict[str, int], unknown: int = -1) -> NDArray[np.int32]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from momus.calibrating.judges import SplitJudge
-from momus.calibrating.plan import NULL, split
+from momus.calibrating.plan import NULL, draw, split
 from momus.errors import StoreError
 from momus.store.runs import write_json
 
@@ -78,9 +78,10 @@ def measure(
     splits: int,
     seed: int,
     changed: tuple[int, int] = (0, 0),
+    replacement: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Cell:
-    """Test one size over many splits."""
+    """Test one size over many splits; with replacement where asked for and where documents are too few."""
     n, usable = len(judge.usable), int(judge.usable.sum())
     common: dict[str, Any] = {
         "critic": critic,
@@ -93,12 +94,16 @@ def measure(
         "places": changed[1],
         "usable": usable,
     }
-    if sum(size) > usable:
+    few = sum(size) > usable
+    if few and not (replacement and judge.repeatable and usable):
         return Cell(**common, p=[], difference=[], reason=f"only {usable:,} documents can be scored")
     p, difference = [], []
     for k in range(splits):
-        order = split(seed, k, n)
-        order = order[judge.usable[order]]
+        if few:
+            order = draw(seed, k, np.flatnonzero(judge.usable), sum(size))
+        else:
+            order = split(seed, k, n)
+            order = order[judge.usable[order]]
         found = judge.test(order[: size[0]], order[size[0] : sum(size)])
         p.append(_finite(found[0]))
         difference.append(_finite(found[1]))

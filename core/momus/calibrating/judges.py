@@ -31,10 +31,13 @@ class SplitJudge(Protocol):
         Name of the headline statistic.
     usable
         bool (n,): documents that can be scored, both as they are and planted.
+    repeatable
+        Whether a document may be drawn twice.
     """
 
     statistic: str
     usable: NDArray[np.bool_]
+    repeatable: bool
 
     def test(self, real: Ints, generated: Ints) -> tuple[float, float]:
         """p and difference; NaN where there is none."""
@@ -43,6 +46,8 @@ class SplitJudge(Protocol):
 
 class RowsJudge:
     """Critics of documents: permutation tests of rows."""
+
+    repeatable = True
 
     def __init__(
         self, statistic: Statistic, real: Scores, planted: Scores, permutations: int, wide: int, seed: int
@@ -85,6 +90,8 @@ class LawJudge:
     differ more than the two sides of a random split do, and the test so would hardly ever alarm.
     """
 
+    repeatable = False  # a text that holds a document twice has too few types
+
     def __init__(self, critic: Critic[Any], law: LawStatistic, real: Corpus, planted: Corpus) -> None:
         self.statistic = law.name
         tokenizer = critic.tokenizer or get_tokenizer("words")
@@ -106,7 +113,7 @@ def _stream(table: TokenTable, rows: Ints) -> Stream:
     """The documents as running text, numbered by the words that they hold."""
     part = table.take(rows)
     used, ids = np.unique(part.ids, return_inverse=True)
-    return Stream(ids.astype(np.int32), [table.vocabulary[i] for i in used])
+    return Stream(ids.astype(np.int32), [table.vocabulary[i] for i in used], part.offsets[1:])
 
 
 def judge_for(

@@ -16,7 +16,7 @@ from momus.errors import UsageError
 STRENGTHS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 NULL = "none"
 """The name of the defect that changes nothing."""
-_SPLIT = 3
+_SPLIT, _DRAW = 3, 4
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,10 @@ class Plan:
         Power at which a defect counts as detectable.
     defects, strengths
         What is planted.
+    replacement
+        Whether documents are drawn with replacement for sizes that need more than there are: both sides are then
+        samples of one distribution, that of the documents at hand. Not for critics of running text, whose words would
+        come twice.
     seed
         Of the splits, the defects and the relabellings.
     """
@@ -53,6 +57,7 @@ class Plan:
     defects: Sequence[str] = tuple(DEFECTS)
     strengths: Sequence[float] = STRENGTHS
     seed: int = 0
+    replacement: bool = False
 
     def check(self, documents: int) -> None:
         """Check the plan against a number of documents.
@@ -83,10 +88,10 @@ class Plan:
         for a, b in self.pairs(documents):
             if min(a, b) < 2:
                 raise UsageError(f"size {a}x{b}: a side needs two documents", hint="write --sizes 50,200x1000, say")
-            if a + b > documents:
+            if a + b > documents and not self.replacement:
                 raise UsageError(
                     f"size {a}x{b} needs {a + b:,} documents, the held-out text has {documents:,}",
-                    hint="give more real text, or smaller --sizes",
+                    hint="give more real text, or smaller --sizes, or let documents be drawn twice: --replacement",
                 )
 
     def pairs(self, documents: int) -> list[tuple[int, int]]:
@@ -95,7 +100,9 @@ class Plan:
 
     def key(self) -> dict[str, Any]:
         """What kept results depend on: all but the lists of what is measured, and how it is counted."""
-        left_out = ("alpha", "power", "defects", "strengths", "splits", "power_splits")
+        left_out = ["alpha", "power", "defects", "strengths", "splits", "power_splits"]
+        if not self.replacement:  # so that cells of versions without it are found
+            left_out.append("replacement")
         return {k: v for k, v in asdict(self).items() if k not in left_out}
 
 
@@ -106,6 +113,11 @@ def split(seed: int, number: int, documents: int) -> NDArray[np.int64]:
     see nearly the same splits.
     """
     return np.argsort(np.random.default_rng([seed, _SPLIT, number]).random(documents), kind="stable")
+
+
+def draw(seed: int, number: int, documents: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Documents drawn with replacement, for one split: int64 (size,)."""
+    return documents[np.random.default_rng([seed, _DRAW, number]).integers(0, len(documents), size)]
 
 
 def parse_sizes(text: str | None) -> list[tuple[int, int]]:

@@ -112,7 +112,7 @@ class Worker:
                     if judge is None:
                         judge = self._judge(name, planted.corpus, defect == NULL)
                     changed = len(planted.changes), planted.count
-                    cell = measure(judge, name, defect, strength, size, splits, plan.seed, changed)
+                    cell = measure(judge, name, defect, strength, size, splits, plan.seed, changed, plan.replacement)
                     self.folder.keep(cell, settings, size, splits)
                 yield cell
 

@@ -27,6 +27,9 @@ def calibrate(
     sizes: Annotated[
         str | None, typer.Option(help="Documents a side: 50,200x1000; default: half of the text each.")
     ] = None,
+    replacement: Annotated[
+        bool, typer.Option("--replacement", help="Draw documents twice where a size needs more than there are.")
+    ] = False,
     splits: Annotated[int, typer.Option(min=20, help="Null splits of each critic and size.")] = 1000,
     power_splits: Annotated[int, typer.Option(min=20, help="Splits of each defect and strength.")] = 200,
     permutations: Annotated[int, typer.Option(min=19, help="Permutations of each test.")] = 999,
@@ -79,6 +82,7 @@ def calibrate(
         defects=() if defects == "none" else tuple(_names(defects) or DEFECTS),
         strengths=tuple(levels),
         seed=seed,
+        replacement=replacement,
     )
     read = partial(m.read_corpus, field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from momus.streams import Stream
 from momus_critics.laws import curves
 from momus_critics.laws.base import ScalingLaw
 from momus_critics.laws.curves import Curve
+from momus_critics.laws.dealt import DealtWindows
 from momus_critics.laws.fitting import Floats, Line, fit_line
 
 
@@ -74,10 +77,23 @@ class Ebeling(ScalingLaw):
     axis = "fluctuation of characters"
     question = "Do characters fluctuate over long windows as in real text? η = 1 means no memory."
     x_label, y_label = "window length l (characters)", "m(l)"
+    errors = "relabelled"  # a piece left out moves all windows behind it
 
     def curve(self, stream: Stream) -> Curve:
         """m(l) against l."""
         return curves.ebeling(stream)
+
+    def laws(self) -> Sequence[LawStatistic]:
+        """Exponent and error of a text."""
+        return tuple(
+            replace(law, dealt=partial(_dealt, name))
+            for law, name in zip(super().laws(), ("slope", "error"), strict=True)
+        )
+
+
+def _dealt(name: str, pieces: Sequence[Stream]) -> Callable[[list[int]], float]:
+    windows = DealtWindows(pieces)
+    return lambda order: float(getattr(fit_line(*windows.curve(order)), name))
 
 
 class Taylor(ScalingLaw):
@@ -173,16 +189,14 @@ class LongRange(ScalingLaw):
         ValueError
             There is none (see `verdict`), or there are too few points.
         """
-        if self.verdict(stream) == "No":
+        curve = self.curve(stream)
+        if _strength(*curve) == "No":
             raise ValueError("distances of rare words are not correlated even at lags up to 10: there is no decay")
-        return self.line(stream)
+        return fit_line(*self.fitted_points(*curve))
 
     def verdict(self, stream: Stream) -> str:
         """``No`` if more than one c(s) is negative for s ≤ 10, ``Weak`` if any is for s ≤ 100, else ``Strong``."""
-        x, y = self.curve(stream)
-        if (y[x <= 10] < 0).sum() > 1:
-            return "No"
-        return "Weak" if (y[x <= 100] < 0).any() else "Strong"
+        return _strength(*self.curve(stream))
 
     def tie_spread(self, stream: Stream) -> float:
         """Standard deviation of ξ over random tie orders; NaN where fewer than two orders give a line."""
@@ -203,6 +217,12 @@ class LongRange(ScalingLaw):
         """Verdict and spread."""
         spread = self.tie_spread(stream)
         return (self.verdict(stream), spread if np.isfinite(spread) else None)
+
+
+def _strength(lags: Floats, correlations: Floats) -> str:
+    if (correlations[lags <= 10] < 0).sum() > 1:
+        return "No"
+    return "Weak" if (correlations[lags <= 100] < 0).any() else "Strong"
 
 
 class Productivity(ScalingLaw):

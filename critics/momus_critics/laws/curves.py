@@ -74,14 +74,18 @@ def ebeling(stream: Stream) -> Curve:
 
 def _window_variance(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> float:
     """Sum over characters of the population variance of their counts: mean of Σ n² minus Σ of squared means."""
+    windows, counts, squares = window_sums(text, alphabet, length)
+    return float(squares / windows - ((counts / windows) ** 2).sum())
+
+
+def window_sums(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> tuple[int, NDArray[np.int64], int]:
+    """Number of whole windows, counts of characters in them, and Σ n² over windows and characters."""
     windows = len(text) // length
     used = text[: windows * length]
-    means = np.bincount(used, minlength=alphabet) / windows
+    counts = np.bincount(used, minlength=alphabet)
     if length <= PAIRS:
-        squares = windows * length + 2 * _equal_pairs(used, length)
-    else:
-        squares = _sum_of_squares(used, alphabet, length)
-    return float(squares / windows - (means**2).sum())
+        return windows, counts, windows * length + 2 * _equal_pairs(used, length)
+    return windows, counts, _sum_of_squares(used, alphabet, length)
 
 
 def _equal_pairs(text: NDArray[np.unsignedinteger], length: int) -> int:
@@ -109,12 +113,19 @@ def rare_positions(stream: Stream, share: int = 16, random: np.random.Generator 
 
     Ties are taken by first appearance, or in random order.
     """
-    types = np.flatnonzero(stream.counts)
-    tie = stream.first_positions[types] if random is None else random.permutation(len(types))
-    order = types[np.lexsort((tie, stream.counts[types]))]
-    taken = order[np.cumsum(stream.counts[order]) <= len(stream) // share]
-    rare = np.zeros(len(stream.vocabulary), dtype=bool)
-    rare[taken] = True
+    counts, budget = stream.counts, len(stream) // share
+    spent = np.cumsum(np.bincount(counts) * np.arange(counts.max(initial=0) + 1))
+    edge = int(np.searchsorted(spent, budget, side="right"))  # types that occur less often are all rare
+    rare = (counts > 0) & (counts < edge)
+    tied = np.flatnonzero(counts == edge) if edge else np.zeros(0, np.int64)
+    left = (budget - int(spent[edge - 1])) // edge if 0 < edge < len(spent) else 0
+    if left and random is None:
+        chosen = np.zeros(len(counts), dtype=bool)
+        chosen[tied] = True
+        tied = tied[np.argsort(Stream(stream.ids[chosen[stream.ids]], stream.vocabulary).first_positions[tied])]
+    elif left and random is not None:
+        tied = random.permutation(tied)
+    rare[tied[:left]] = True
     return np.flatnonzero(rare[stream.ids])
 
 
@@ -122,13 +133,21 @@ def long_range(stream: Stream, share: int = 16, random: np.random.Generator | No
     """Autocorrelation c(s) of the distances between successive rare words, s = 1 … 10, then int(1.2 s), ≤ n/100."""
     distances = np.diff(rare_positions(stream, share, random)).astype(np.float64)
     lags = geometric_grid(1.2, len(distances) // 100, tuple(range(1, 11)))
-    return lags.astype(np.float64), np.array([_pearson(distances[:-s], distances[s:]) for s in lags])
+    return lags.astype(np.float64), _correlations(distances, lags)
 
 
-def _pearson(x: Floats, y: Floats) -> float:
-    dx, dy = x - x.mean(), y - y.mean()
-    scale = np.sqrt((dx @ dx) * (dy @ dy))
-    return float(dx @ dy / scale) if scale > 0 else 0.0
+def _correlations(x: Floats, lags: NDArray[np.int64]) -> Floats:
+    """Pearson's r of x[:−s] and x[s:], for each lag s; 0 where one of them is constant."""
+    if not len(lags):
+        return np.zeros(0)
+    x = x - x.mean()  # sums then cancel little
+    sums, squares = (np.concatenate([[0.0], np.cumsum(v)]) for v in (x, x * x))
+    n = len(x) - lags
+    before, behind = sums[n], sums[-1] - sums[lags]
+    products = np.array([x[:-s] @ x[s:] for s in lags.tolist()]) - before * behind / n
+    scale = np.sqrt(np.maximum((squares[n] - before**2 / n) * (squares[-1] - squares[lags] - behind**2 / n), 0.0))
+    constant = scale <= 1e-9 * squares[-1]
+    return np.where(constant, 0.0, products / np.where(constant, 1.0, scale))
 
 
 def productivity(stream: Stream, orders: Sequence[int] = (1,), points: int = 40) -> list[Curve]:
