@@ -146,7 +146,8 @@ def correlated(documents: int, rng: np.random.Generator, spread: float) -> Strea
         cumulated = np.cumsum(np.arange(1, VOCABULARY + 1) ** -s)
         parts.append(np.searchsorted(cumulated, rng.random(5000) * cumulated[-1], side="right"))
     words = once("words", lambda: _words(np.random.default_rng(5)))
-    return Stream(np.concatenate(parts).clip(0, VOCABULARY - 1).astype(np.int32), words)
+    ends = np.cumsum([len(part) for part in parts])
+    return Stream(np.concatenate(parts).clip(0, VOCABULARY - 1).astype(np.int32), words, ends)
 
 
 def running(law: np.ndarray, own: float, documents: int, rng: np.random.Generator) -> Stream:
@@ -161,7 +162,8 @@ def running(law: np.ndarray, own: float, documents: int, rng: np.random.Generato
         ids[taken] = mine[rng.integers(0, 50, int(taken.sum()))]
         parts.append(ids)
     words = once("words", lambda: _words(np.random.default_rng(5)))
-    return Stream(np.concatenate(parts).clip(0, VOCABULARY - 1).astype(np.int32), words)
+    ends = np.cumsum([len(part) for part in parts])
+    return Stream(np.concatenate(parts).clip(0, VOCABULARY - 1).astype(np.int32), words, ends)
 
 
 def _words(rng: np.random.Generator) -> list[str]:

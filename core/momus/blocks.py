@@ -5,7 +5,7 @@ How the spread of an exponent is found depends on the law, see `momus.spreads` a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ import numpy as np
 from momus.errors import MomusError
 from momus.inference import Statistic, compare_rows, mean
 from momus.scores import Scores
-from momus.spreads import Jackknifed, half_samples, jackknife, joined, shortened
+from momus.spreads import Dealt, Jackknifed, jackknife, joined, shortened, shuffled
 from momus.streams import Stream
 from momus.verdicts import Verdict, finite
 
@@ -39,13 +39,13 @@ class LawStatistic:
     function
         From a text to the number; raises ValueError where the text does not give it.
     dealt
-        From pieces of text to a function that gives the number for some of them in a given order, where that is faster
-        than to join them; it may differ from ``function`` by much less than texts do. None where it is not.
+        Where there is a faster way for pieces of text in many orders than to join them; the number may differ from that
+        of ``function`` by much less than texts differ.
     """
 
     name: str
     function: Callable[[Stream], float]
-    dealt: Callable[[Sequence[Stream]], Callable[[list[int]], float]] | None = None
+    dealt: Dealt | None = None
 
 
 def judge_blocks(
@@ -92,22 +92,24 @@ def compare_law(critic: Critic[Any], law: LawStatistic, real: Stream, generated:
     cut = [shortened(stream, tokens, groups, align) for stream in (real, generated)]
     if how == "relabelled":
         return _relabelled(law, cut[0], cut[1], groups, confidence)
-    spread = half_samples if how == "halves" else jackknife
-    a, b = (spread(law.function, stream, groups, align) for stream in cut)
+    if how == "shuffled":
+        times = int(getattr(critic, "left_out", 2))
+        a, b = (shuffled(law.function, stream, groups, times, law.dealt) for stream in cut)
+    else:
+        a, b = (jackknife(law.function, stream, groups, align) for stream in cut)
     difference = b.value - a.value
     p, low, high, mde = _welch(difference, a, b, confidence)
     inner = _welch(difference, a, b, max(2 * confidence - 1, 0.0))[1:3]
     both = None if inner[0] is None or inner[1] is None else (inner[0], inner[1])
-    way = "Welch t on standard errors of half-samples" if how == "halves" else "Welch t on jackknife standard errors"
+    way = "Welch t on jackknife standard errors" + (" over orders of groups" if how == "shuffled" else "")
     return LawTest(a, b, difference, low, high, p, mde, tokens, both, way)
 
 
 def _relabelled(law: LawStatistic, real: Stream, generated: Stream, groups: int, confidence: float) -> LawTest:
     """Deal out the pieces of both texts again, and take the spread of the differences for the error of this one.
 
-    For statistics that are neither smooth nor less noisy in longer texts, where half a text says nothing of the whole,
-    and a text without one of its pieces little. The spread is that of two texts of one source; where the texts differ
-    much it is too large, never too small.
+    For statistics that are neither smooth nor less noisy in longer texts. The spread is that of two texts of one
+    source; where the texts differ much it is too large, never too small.
 
     Raises
     ------
@@ -120,19 +122,20 @@ def _relabelled(law: LawStatistic, real: Stream, generated: Stream, groups: int,
     both = real + generated
     parts = both.part(0, len(real)), both.part(len(real), len(both))
     pieces = [p for part in parts for p in part.cut(groups, whole=True)]
-    dealt = law.dealt(pieces) if law.dealt else lambda side: law.function(joined(both, [pieces[j] for j in side]))
     rng = np.random.default_rng(groups)
     null: list[float] = []
     for _ in range(RELABELLINGS):
-        order = rng.permutation(len(pieces)).tolist()
+        order = rng.permutation(len(pieces))
+        sides = (joined(both, [pieces[j] for j in side]) for side in (order[:groups], order[groups:]))
         with suppress(ValueError):  # no such law in this one
-            null.append(dealt(order[groups:]) - dealt(order[:groups]))
+            one, other = map(law.function, sides)
+            null.append(other - one)
     if len(null) < 0.9 * RELABELLINGS:
         raise ValueError("most texts made of pieces of both do not give the statistic")
     difference = values[1] - values[0]
     spread = float(np.sqrt(np.mean(np.square(null))))
     freedom = 1 / (1 / (2 * groups - 2) + 1 / len(null))
-    a, b = (Jackknifed(v, spread / np.sqrt(2), groups) for v in values)
+    a, b = (Jackknifed(v, spread / np.sqrt(2), groups, freedom) for v in values)
     outer, inner, middle, power = (
         float(t.ppf(q, freedom)) * spread for q in ((1 + confidence) / 2, confidence, 0.975, 0.8)
     )
@@ -177,7 +180,7 @@ def _welch(
     variance = a.error**2 + b.error**2
     if variance == 0:
         return (1.0 if difference == 0 else None), None, None, None
-    freedom = variance**2 / (a.error**4 / (a.groups - 1) + b.error**4 / (b.groups - 1))
+    freedom = variance**2 / (a.error**4 / a.freedom + b.error**4 / b.freedom)
     error = float(np.sqrt(variance))
     p = float(2 * t.sf(abs(difference) / error, freedom))
     reach = float(t.ppf((1 + confidence) / 2, freedom)) * error

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -15,10 +16,12 @@ from momus.corpus import Corpus
 from momus.errors import FittingError
 from momus.evidence import Axis, Cell, Chart, Evidence, Role, Series, Table, both
 from momus.scores import LogPrior
+from momus.spreads import Dealt
 from momus.streams import Stream, blocks
 from momus.token_critic import TokenCritic
 from momus.tokens import TokenTable
 from momus_critics.laws.curves import Curve
+from momus_critics.laws.dealt import DealtCurve
 from momus_critics.laws.fitting import Floats, Line, fit_line
 
 SHOWN = 250
@@ -72,8 +75,10 @@ class ScalingLaw(TokenCritic[LawPoints]):
     quantity: ClassVar[str] = "exponent"
     minimum: ClassVar[int] = 20_000
     """Tokens that a text needs for the law to mean something."""
-    errors: ClassVar[Literal["jackknife", "halves", "relabelled"]] = "jackknife"
+    errors: ClassVar[Literal["jackknife", "shuffled", "relabelled"]] = "jackknife"
     """How the spread of the exponent is found, see `momus.spreads` and `momus.blocks`."""
+    left_out: ClassVar[int] = 2
+    """Orders of the text that each piece is left out of, where ``errors`` is ``shuffled``."""
     x_label: ClassVar[str]
     y_label: ClassVar[str]
     y_scale: ClassVar[Literal["linear", "log"]] = "log"
@@ -104,9 +109,17 @@ class ScalingLaw(TokenCritic[LawPoints]):
     def laws(self) -> Sequence[LawStatistic]:
         """Exponent and error of a text."""
         return (
-            LawStatistic("exponent", lambda stream: self.line(stream).slope),
-            LawStatistic("error", lambda stream: self.line(stream).error),
+            LawStatistic("exponent", lambda stream: self.line(stream).slope, self._dealt("slope")),
+            LawStatistic("error", lambda stream: self.line(stream).error, self._dealt("error")),
         )
+
+    def dealt(self) -> Callable[[Sequence[Stream]], DealtCurve] | None:
+        """What makes the curve of pieces in any order, where that is faster than to join them."""
+        return None
+
+    def _dealt(self, name: str) -> Dealt | None:
+        make = self.dealt()
+        return None if make is None else partial(_fitted, make, name)
 
     def units(self, corpus: Corpus) -> Corpus:
         """Cut the running text into blocks."""
@@ -230,6 +243,13 @@ class ScalingLaw(TokenCritic[LawPoints]):
             *found,
             Series(f"{role}: {self.quantity} {line.slope:.3f}", ends.tolist(), line(ends).tolist(), "fitted"),
         ]
+
+
+def _fitted(
+    make: Callable[[Sequence[Stream]], DealtCurve], name: str, pieces: Sequence[Stream]
+) -> Callable[[list[int]], float]:
+    made = make(pieces)
+    return lambda order: float(getattr(fit_line(*made.curve(order)), name))
 
 
 def _part(table: TokenTable, i: int) -> Stream:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,7 +13,7 @@ from momus.streams import Stream
 from momus_critics.laws import curves
 from momus_critics.laws.base import ScalingLaw
 from momus_critics.laws.curves import Curve
-from momus_critics.laws.dealt import DealtWindows
+from momus_critics.laws.dealt import DealtCurve, DealtHapaxes, DealtTypes, DealtWindows
 from momus_critics.laws.fitting import Floats, Line, fit_line
 
 
@@ -56,7 +55,7 @@ class Heaps(ScalingLaw):
     axis = "growth of the vocabulary"
     question = "Do new words keep coming as in real text? z is the growth of the vocabulary over a block of text."
     x_label, y_label = "tokens n", "types v(n)"
-    errors = "halves"  # the first points are the first words of the text
+    errors = "shuffled"  # the first points are the first words of the text
     minimum = 1000
 
     def __init__(
@@ -69,6 +68,10 @@ class Heaps(ScalingLaw):
         """Types against tokens, up to ``share`` of the text."""
         return curves.heaps(stream, self.share)
 
+    def dealt(self) -> Callable[[Sequence[Stream]], DealtCurve]:
+        """Growth over pieces in any order."""
+        return partial(DealtTypes, share=self.share)
+
 
 class Ebeling(ScalingLaw):
     """Ebeling's law: the variance of character counts in windows of length l grows as l^η (η = 1 without memory)."""
@@ -77,23 +80,16 @@ class Ebeling(ScalingLaw):
     axis = "fluctuation of characters"
     question = "Do characters fluctuate over long windows as in real text? η = 1 means no memory."
     x_label, y_label = "window length l (characters)", "m(l)"
-    errors = "relabelled"  # a piece left out moves all windows behind it
+    errors = "shuffled"  # a piece left out moves all windows behind it
+    left_out = 20
 
     def curve(self, stream: Stream) -> Curve:
         """m(l) against l."""
         return curves.ebeling(stream)
 
-    def laws(self) -> Sequence[LawStatistic]:
-        """Exponent and error of a text."""
-        return tuple(
-            replace(law, dealt=partial(_dealt, name))
-            for law, name in zip(super().laws(), ("slope", "error"), strict=True)
-        )
-
-
-def _dealt(name: str, pieces: Sequence[Stream]) -> Callable[[list[int]], float]:
-    windows = DealtWindows(pieces)
-    return lambda order: float(getattr(fit_line(*windows.curve(order)), name))
+    def dealt(self) -> Callable[[Sequence[Stream]], DealtCurve]:
+        """Windows over pieces in any order."""
+        return DealtWindows
 
 
 class Taylor(ScalingLaw):
@@ -242,7 +238,7 @@ class Productivity(ScalingLaw):
     axis = "productivity of n-grams"
     question = "Do n-grams go on being new as in real text? z is the share of hapaxes as the text grows."
     x_label, y_label = "tokens N", "N1 / N"
-    errors = "halves"
+    errors = "shuffled"
     minimum = 1000
 
     def __init__(
@@ -263,6 +259,10 @@ class Productivity(ScalingLaw):
         """N1/N against N, positive values."""
         x, y = curves.productivity(stream, (self.order,))[0]
         return x[y > 0], y[y > 0]
+
+    def dealt(self) -> Callable[[Sequence[Stream]], DealtCurve] | None:
+        """Hapaxes of pieces in any order, of single words."""
+        return DealtHapaxes if self.order == 1 else None
 
     def evidence(self, real: Stream, generated: Stream) -> list[Evidence]:
         """Curves of all orders."""

@@ -34,9 +34,14 @@ def zipf(stream: Stream) -> Curve:
 
 def heaps(stream: Stream, share: float = 0.7) -> Curve:
     """Number of types v(n) against n, on the grid 1 … 9, then n ← int(1.2 n), while n ≤ share · N."""
-    grid = geometric_grid(1.2, int(share * len(stream)))
+    grid = growth_grid(len(stream), share)
     first = np.sort(stream.first_positions)
     return grid.astype(np.float64), np.searchsorted(first, grid, side="left").astype(np.float64)
+
+
+def growth_grid(tokens: int, share: float = 0.7) -> NDArray[np.int64]:
+    """Text lengths at which types are counted."""
+    return geometric_grid(1.2, int(share * tokens))
 
 
 def taylor(stream: Stream, segment: int = 5620) -> Curve:
@@ -163,6 +168,11 @@ def productivity(stream: Stream, orders: Sequence[int] = (1,), points: int = 40)
 
 
 def _hapax_share(first: Positions, second: Positions, n: int, points: int) -> Curve:
-    grid = np.unique(np.geomspace(min(100, max(n, 1)), max(n, 1), points).astype(np.int64))
+    grid = hapax_grid(n, points)
     hapaxes = np.searchsorted(np.sort(first), grid) - np.searchsorted(np.sort(second), grid)
     return grid.astype(np.float64), hapaxes / grid
+
+
+def hapax_grid(n: int, points: int = 40) -> NDArray[np.int64]:
+    """Text lengths at which hapaxes are counted."""
+    return np.unique(np.geomspace(min(100, max(n, 1)), max(n, 1), points).astype(np.int64))

@@ -1,20 +1,93 @@
-"""Ebeling's curve of pieces of text in any order, without joining them: what relabelling asks for by the hundred."""
+"""Curves of pieces of text in any order, without joining them: what standard errors ask for by the hundred."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.streams import Stream
-from momus_critics.laws.curves import Curve, window_lengths, window_sums
+from momus_critics.laws.curves import Curve, growth_grid, hapax_grid, window_lengths, window_sums
 
 SHORT = 40
 """Windows of up to so many cells are counted piece by piece."""
+NEVER = 1 << 60
+"""The place of what does not occur."""
 CELL, CELLS = 25, 1 << 17
 """Least characters a cell, and about the largest number of cells."""
+
+
+class DealtCurve(Protocol):
+    """A curve of pieces of text in any order."""
+
+    def curve(self, order: list[int]) -> Curve:
+        """The curve of some of the pieces, in this order."""
+        ...
+
+
+class DealtTypes:
+    """Growth of the vocabulary over pieces of text in any order, exactly as of the joined text.
+
+    >>> text = Stream(np.random.default_rng(0).zipf(1.5, 900).clip(0, 99).astype(np.int32), [*map(str, range(100))])
+    >>> from momus_critics.laws.curves import heaps
+    >>> bool(np.array_equal(DealtTypes(text.cut(4)).curve([0, 1, 2, 3])[1], heaps(text)[1]))
+    True
+    """
+
+    def __init__(self, pieces: Sequence[Stream], share: float = 0.7) -> None:
+        self.share = share
+        self.lengths = np.array([len(p) for p in pieces], dtype=np.int64)
+        self._first = np.array([np.where(p.counts > 0, p.first_positions, NEVER) for p in pieces])
+
+    def _firsts(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where each word first occurs in each piece, counted from the beginning of all."""
+        starts = np.cumsum(self.lengths[chosen]) - self.lengths[chosen]
+        places: NDArray[np.int64] = self._first[chosen] + starts[:, None]
+        return places
+
+    def curve(self, order: list[int]) -> Curve:
+        """Types v(n) against tokens n."""
+        chosen = np.asarray(order, dtype=np.int64)
+        grid = growth_grid(int(self.lengths[chosen].sum()), self.share)
+        return grid.astype(np.float64), _below(self._firsts(chosen).min(axis=0), grid).astype(np.float64)
+
+
+class DealtHapaxes(DealtTypes):
+    """Productivity of single words over pieces of text in any order, exactly as of the joined text.
+
+    >>> text = Stream(np.random.default_rng(0).zipf(1.5, 900).clip(0, 99).astype(np.int32), [*map(str, range(100))])
+    >>> from momus_critics.laws.curves import productivity
+    >>> x, y = productivity(text)[0]
+    >>> bool(np.array_equal(DealtHapaxes(text.cut(4)).curve([0, 1, 2, 3])[1], y[y > 0]))
+    True
+    """
+
+    def __init__(self, pieces: Sequence[Stream]) -> None:
+        super().__init__(pieces)
+        again = [Stream(np.delete(p.ids, p.first_positions[p.counts > 0]), p.vocabulary) for p in pieces]
+        self._second = np.full_like(self._first, NEVER)
+        for row, piece, rest in zip(self._second, pieces, again, strict=True):
+            places = np.delete(np.arange(len(piece)), piece.first_positions[piece.counts > 0])
+            row[rest.counts > 0] = places[rest.first_positions[rest.counts > 0]]
+
+    def curve(self, order: list[int]) -> Curve:
+        """N1/N against N, positive values."""
+        chosen = np.asarray(order, dtype=np.int64)
+        firsts = self._firsts(chosen)
+        seconds = self._second[chosen] + (firsts - self._first[chosen])
+        first = firsts.min(axis=0)
+        second = np.where(firsts == first, seconds, firsts).min(axis=0)
+        grid = hapax_grid(int(self.lengths[chosen].sum()))
+        y = (_below(first, grid) - _below(second, grid)) / grid
+        return grid[y > 0].astype(np.float64), y[y > 0]
+
+
+def _below(places: NDArray[np.int64], grid: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many places lie before each point of the grid."""
+    return np.cumsum(np.bincount(np.searchsorted(grid, places, side="right"), minlength=len(grid) + 1))[: len(grid)]
 
 
 class DealtWindows:
@@ -48,9 +121,9 @@ class DealtWindows:
             windows, counts, squares = zip(*(window_sums(t, alphabet, length) for t in texts), strict=True)
             self._short[length] = np.array(windows), np.array(counts), np.array(squares)
 
-    def curve(self, order: Sequence[int]) -> Curve:
+    def curve(self, order: list[int]) -> Curve:
         """m(l) against l, for some pieces in this order."""
-        chosen = np.asarray(order)
+        chosen = np.asarray(order, dtype=np.int64)
         ends = np.cumsum(self.lengths[chosen])
         before = np.cumsum(self._totals[chosen], axis=0) - self._totals[chosen]
         lengths = window_lengths(int(ends[-1]))
