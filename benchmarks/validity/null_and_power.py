@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from momus import Corpus, MomusError, read_corpus
-from momus.calibrating import Calibration, Plan, calibrate
+from momus.calibrating import Plan, calibrate
 from momus.calibrating.cells import Cell
 from momus.calibrating.plan import NULL
 from momus.calibrating.summary import Rate, curves, detectable, family_wise, rate
@@ -41,7 +41,7 @@ from momus.progress import default_reporter
 from momus.report.calibration import p_value_chart, power_chart, specificity
 from momus.report.svg import COLOURS, draw
 
-SIZES = ((50, 50), (200, 200), (1000, 1000), (50, 200), (200, 1000))
+SIZES = ((50, 50), (50, 200), (200, 200), (200, 1000), (1000, 1000))
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 ALPHA, WANTED = 0.05, (0.035, 0.065)
 POWER = 0.9
@@ -121,6 +121,8 @@ class Study:
     critics: tuple[str, ...]
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
     splits: int = 1000
+    large_splits: int = 1000
+    """Null splits of sizes with 1,000 documents on a side."""
     largest: int = 2000
     replacement: bool = False
     """Whether sizes that need more documents than there are draw them with replacement."""
@@ -135,8 +137,8 @@ STUDIES = (
     Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
     Study("counts", novels, ("unigram", "rank-frequency"), powered=400, power_splits=40),
     Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor"), powered=400, power_splits=40),
-    Study("long range", novels, ("long-range",), powered=400, power_splits=40),
-    Study("ebeling", novels, ("ebeling",), powered=400, power_splits=40),
+    Study("long range", novels, ("long-range",), large_splits=200, powered=400, power_splits=40),
+    Study("ebeling", novels, ("ebeling",), large_splits=200, powered=400, power_splits=40),
     Study("sections", proposals, ("sections",), {"sections": {"posterior": "titles"}}, replacement=True),
     Study("breaks", proposals, ("sections",), replacement=True),
     Study("passages", proposals, ("passages",), replacement=True),
@@ -146,11 +148,11 @@ STUDIES = (
 )
 
 
-def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> Calibration | None:
+def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> None:
     """Measure a study, or take what is kept."""
     names = [c for c in study.critics if c in critics]
     if not names:
-        return None
+        return
     texts = study.texts()
     held_out = texts.real.take(range(min(len(texts.real), study.documents if kind == "null" else study.powered)))
     chosen = make_critics(names, study.params)
@@ -158,26 +160,32 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> C
     sizes = [s for s in SIZES if sum(s) <= largest]
     common = Plan(alpha=ALPHA, power=POWER, splits=study.splits, power_splits=study.power_splits)
     if kind == "null":
-        plan = replace(common, sizes=sizes, defects=(), replacement=study.replacement)
+        plan = replace(common, defects=(), replacement=study.replacement)
+        small = [s for s in sizes if max(s) < 1000]
+        plans = [replace(plan, sizes=small), replace(plan, sizes=sizes[len(small) :], splits=study.large_splits)]
     else:
         defects = [d for d in DEFECTS if texts.donor is not None or not DEFECTS[d].needs_donor]
         defects = [d for d in defects if not a.defects or d in a.defects.split(",")]
-        plan = replace(common, sizes=((200, 200),), defects=defects, strengths=STRENGTHS, splits=study.power_splits)
+        strengths = tuple(map(float, a.strengths.split(","))) if a.strengths else STRENGTHS
+        common = replace(common, sizes=((200, 200),), splits=study.power_splits)
+        plans = [replace(common, defects=defects, strengths=strengths)]
     print(f"{study.name}, {kind}: {len(texts.fit):,} to fit on, {len(held_out):,} to split", flush=True)
-    begun = time.perf_counter()
-    found = calibrate(
-        held_out,
-        fit=texts.fit,
-        donor=texts.donor,
-        critics=chosen,
-        out=a.out / f"{study.name}-{kind}",
-        plan=plan,
-        jobs=a.jobs,
-        reporter=default_reporter(),
-        command=f"benchmarks/validity/null_and_power.py {kind}",
-    )
-    print(f"{found}\n{time.perf_counter() - begun:.0f} s\n", flush=True)
-    return found
+    for plan in plans:
+        if not plan.sizes:
+            continue
+        begun = time.perf_counter()
+        found = calibrate(
+            held_out,
+            fit=texts.fit,
+            donor=texts.donor,
+            critics=chosen,
+            out=a.out / f"{study.name}-{kind}",
+            plan=plan,
+            jobs=a.jobs,
+            reporter=default_reporter(),
+            command=f"benchmarks/validity/null_and_power.py {kind}",
+        )
+        print(f"{found}\n{time.perf_counter() - begun:.0f} s\n", flush=True)
 
 
 # What is kept, as tables and figures
@@ -333,6 +341,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/validity"))
     parser.add_argument("--figures", type=Path, default=Path(__file__).parents[2] / "docs" / "figures")
     parser.add_argument("--defects", help="comma-separated; default: all")
+    parser.add_argument("--strengths", help="comma-separated; default: " + ",".join(map(str, STRENGTHS)))
     parser.add_argument("--write", type=Path, help="put the tables into this page: docs/validity.md")
     parser.add_argument("--largest", type=int, default=2000, help="leave out sizes of more documents together")
     parser.add_argument("--jobs", type=int, default=1)

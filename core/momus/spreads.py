@@ -79,7 +79,8 @@ def shuffled(
     content = max((groups - 1) / groups * spread, 0.0)
     if chance + content == 0:
         return Jackknifed(value, 0.0, groups, groups - 1)
-    freedom = (chance + content) ** 2 / (chance**2 / (ORDERS - 1) + content**2 / (groups - 1))
+    known = 1 / (1 / (ORDERS - 1) + 1 / (groups - 1))  # orders of one sample of pieces know no more than these
+    freedom = (chance + content) ** 2 / (chance**2 / known + content**2 / (groups - 1))
     return Jackknifed(value, float(np.sqrt(chance + content)), groups, freedom)
 
 

@@ -102,6 +102,7 @@ def test_correlations_of_rare_words_are_tested_by_relabelling():
         texts.append(Stream(np.concatenate(ids).clip(0, TYPES - 1).astype(np.int32), WORDS))
     found = compare_law(LongRange(), LongRange().laws()[0], *texts, 0.95)
     assert "relabellings" in found.way
+    assert found.p * 200 == pytest.approx(round(found.p * 200))
     assert found.p > 0.05
     assert found.low < 0 < found.high
     assert found.low - found.difference == pytest.approx(found.difference - found.high)

@@ -112,8 +112,10 @@ class LawJudge:
 def _stream(table: TokenTable, rows: Ints) -> Stream:
     """The documents as running text, numbered by the words that they hold."""
     part = table.take(rows)
-    used, ids = np.unique(part.ids, return_inverse=True)
-    return Stream(ids.astype(np.int32), [table.vocabulary[i] for i in used], part.offsets[1:])
+    used = np.flatnonzero(np.bincount(part.ids, minlength=len(table.vocabulary)))
+    code = np.zeros(len(table.vocabulary), dtype=np.int32)
+    code[used] = np.arange(len(used))
+    return Stream(code[part.ids], [table.vocabulary[i] for i in used], part.offsets[1:])
 
 
 def judge_for(

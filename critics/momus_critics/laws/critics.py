@@ -81,7 +81,7 @@ class Ebeling(ScalingLaw):
     question = "Do characters fluctuate over long windows as in real text? η = 1 means no memory."
     x_label, y_label = "window length l (characters)", "m(l)"
     errors = "shuffled"  # a piece left out moves all windows behind it
-    left_out = 20
+    left_out = 5
 
     def curve(self, stream: Stream) -> Curve:
         """m(l) against l."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Protocol
 
@@ -40,19 +40,22 @@ class DealtTypes:
     def __init__(self, pieces: Sequence[Stream], share: float = 0.7) -> None:
         self.share = share
         self.lengths = np.array([len(p) for p in pieces], dtype=np.int64)
-        self._first = np.array([np.where(p.counts > 0, p.first_positions, NEVER) for p in pieces])
+        self._types = [np.flatnonzero(p.counts) for p in pieces]
+        self._firsts = [p.first_positions[types] for p, types in zip(pieces, self._types, strict=True)]
+        self._words = len(pieces[0].vocabulary)
 
-    def _firsts(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where each word first occurs in each piece, counted from the beginning of all."""
-        starts = np.cumsum(self.lengths[chosen]) - self.lengths[chosen]
-        places: NDArray[np.int64] = self._first[chosen] + starts[:, None]
-        return places
+    def _backwards(self, order: list[int]) -> Iterator[tuple[int, int]]:
+        """Pieces from the last to the first, and where each begins."""
+        starts = np.cumsum(self.lengths[order]) - self.lengths[order]
+        return zip(reversed(order), starts[::-1].tolist(), strict=True)
 
     def curve(self, order: list[int]) -> Curve:
         """Types v(n) against tokens n."""
-        chosen = np.asarray(order, dtype=np.int64)
-        grid = growth_grid(int(self.lengths[chosen].sum()), self.share)
-        return grid.astype(np.float64), _below(self._firsts(chosen).min(axis=0), grid).astype(np.float64)
+        first = np.full(self._words, NEVER)
+        for i, start in self._backwards(order):
+            first[self._types[i]] = self._firsts[i] + start
+        grid = growth_grid(int(self.lengths[order].sum()), self.share)
+        return grid.astype(np.float64), _below(first, grid).astype(np.float64)
 
 
 class DealtHapaxes(DealtTypes):
@@ -67,22 +70,26 @@ class DealtHapaxes(DealtTypes):
 
     def __init__(self, pieces: Sequence[Stream]) -> None:
         super().__init__(pieces)
-        again = [Stream(np.delete(p.ids, p.first_positions[p.counts > 0]), p.vocabulary) for p in pieces]
-        self._second = np.full_like(self._first, NEVER)
-        for row, piece, rest in zip(self._second, pieces, again, strict=True):
-            places = np.delete(np.arange(len(piece)), piece.first_positions[piece.counts > 0])
-            row[rest.counts > 0] = places[rest.first_positions[rest.counts > 0]]
+        self._seconds = [_seconds(p, types) for p, types in zip(pieces, self._types, strict=True)]
 
     def curve(self, order: list[int]) -> Curve:
         """N1/N against N, positive values."""
-        chosen = np.asarray(order, dtype=np.int64)
-        firsts = self._firsts(chosen)
-        seconds = self._second[chosen] + (firsts - self._first[chosen])
-        first = firsts.min(axis=0)
-        second = np.where(firsts == first, seconds, firsts).min(axis=0)
-        grid = hapax_grid(int(self.lengths[chosen].sum()))
+        first, second = np.full(self._words, NEVER), np.full(self._words, NEVER)
+        for i, start in self._backwards(order):
+            types = self._types[i]
+            second[types] = np.minimum(self._seconds[i] + start, first[types])
+            first[types] = self._firsts[i] + start
+        grid = hapax_grid(int(self.lengths[order].sum()))
         y = (_below(first, grid) - _below(second, grid)) / grid
         return grid[y > 0].astype(np.float64), y[y > 0]
+
+
+def _seconds(piece: Stream, types: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where words occur for the second time; far behind the end those that do not."""
+    places = np.delete(np.arange(len(piece)), piece.first_positions[types])
+    rest = Stream(piece.ids[places], piece.vocabulary)
+    second: NDArray[np.int64] = np.append(places, NEVER)[rest.first_positions[types]]
+    return second
 
 
 def _below(places: NDArray[np.int64], grid: NDArray[np.int64]) -> NDArray[np.int64]:
