@@ -207,6 +207,10 @@ def test_records_of_length_loops_and_stopwords_are_true():
     for old, new, change in changed_rows("stopword-inflation", 0.3):
         a, b = (" ".join(s.text for s in d.sections).split() for d in (old, new))
         assert len(b) - len(a) == change.count
+    for old, new, change in changed_rows("symbol-inflation", 0.3):
+        a, b = ("".join(s.text for s in d.sections) for d in (old, new))
+        assert len(b) - len(a) == change.count
+        assert re.sub(r"([^\w\s])\1", r"\1", b) == re.sub(r"([^\w\s])\1", r"\1", a)
 
 
 def test_wrong_use():

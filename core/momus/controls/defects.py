@@ -10,6 +10,7 @@ from momus.controls.wording import (
     FEWEST_WORDS,
     STOPWORDS,
     cut_short,
+    double_symbols,
     inflate_stopwords,
     swap_names,
     swap_pronouns,
@@ -107,6 +108,13 @@ _ALL = (
         "the donor, where one is given), drawn by frequency.",
         ("stopword-share", "unigram", "rank-frequency", "type-token", "length"),
         inflate_stopwords,
+    ),
+    Defect(
+        "symbol-inflation",
+        "share of symbols",
+        "Each symbol (neither letter, digit, underscore nor white space) stands twice with probability `strength`.",
+        ("symbol-share",),
+        double_symbols,
     ),
     Defect(
         "repetition-loop",

@@ -40,6 +40,8 @@ SPEECH = frozenset(
 )
 _GENDERED = re.compile(rf"\b(?:{'|'.join(sorted(OTHER_GENDER, key=len, reverse=True))})\b", re.IGNORECASE)
 
+_SYMBOL = re.compile(r"[^\w\s]")
+
 
 def swap_pronouns(document: Document, setting: Setting) -> tuple[Document, str, Places]:
     """Give chosen pronouns of the word list the other gender; places count these pronouns."""
@@ -159,6 +161,19 @@ def inflate_stopwords(document: Document, setting: Setting) -> tuple[Document, s
         places += [before + i for i, c in enumerate(chosen) if c]
         before += n
     return with_texts(document, texts), "words that one of the most frequent words was put behind", places
+
+
+def double_symbols(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Write chosen symbols twice."""
+    texts, places, before = [], [], 0
+    for section in document.sections:
+        found = list(_SYMBOL.finditer(section.text))
+        chosen = setting.chosen(len(found)).tolist()
+        new = [2 * m.group() if c else None for m, c in zip(found, chosen, strict=True)]
+        texts.append(_edited(section.text, found, new))
+        places += [before + i for i, c in enumerate(chosen) if c]
+        before += len(found)
+    return with_texts(document, texts), "symbols that stand twice", places
 
 
 def cut_short(document: Document, setting: Setting) -> tuple[Document, str, Places]:
