@@ -2,9 +2,11 @@
 
 What must hold (with gold titles): the other half is not told apart (p > 0.05 in at least 18 of 20 random splits);
 shuffled sections have a Latent PPL at least 20 times the real one; two neighbours swapped in 20 % of documents are
-flagged at p ≤ 0.01; one section repeated in each document is flagged, and repetitions lead the evidence table. The same
-is printed as found with titles withheld (linear posterior; fine-tuned encoder with --encoder), and with section breaks
-withheld too, where the states' agreement with the true titles is measured.
+flagged at p ≤ 0.01; one section repeated in each document is flagged, and repetitions lead the evidence table. Each
+defect is looked for twice: unpaired (one half against the other half, damaged), and in pairs (each document of a half
+against itself, damaged: two texts with the same prompts). The same is printed as found with titles withheld (linear
+posterior; fine-tuned encoder with --encoder), and with section breaks withheld too, where the states' agreement with
+the true titles is measured.
 
 Run:  python benchmarks/reproduce/sections_eips.py [--splits 20] [--encoder FOLDER]
 Data: the folder ``sectioned`` under MOMUS_DATA, else ../shared/data.
@@ -46,7 +48,7 @@ def change(corpus: momus.Corpus, how: Change, name: str, seed: int = 0) -> momus
     """Apply a defect to every document."""
     rng = np.random.default_rng(seed)
     documents = [how([(s.title, s.text) for s in d.sections], rng) for d in corpus]
-    return momus.Corpus.from_sections(documents, ids=corpus.ids, name=name)
+    return momus.Corpus.from_sections(documents, ids=corpus.ids, prompts=corpus.ids, name=name)
 
 
 def unchanged(sections: Titled, rng: np.random.Generator) -> Titled:
@@ -105,7 +107,7 @@ DEFECTS: dict[str, Change] = {
 
 def show(critic: ChainCritic, label: str, splits: int) -> None:
     """Print each defect's Latent PPL, and how often it is found, over random halves: one real, the other damaged."""
-    ercs = momus.read_corpus(data() / "ercs.jsonl.gz", name="ercs")
+    ercs = change(momus.read_corpus(data() / "ercs.jsonl.gz", name="ercs"), unchanged, "ercs")
     whole = critic.score(ercs)
     print(f"\n{label}: {' '.join(critic.notes())}")
     print(
@@ -115,6 +117,7 @@ def show(critic: ChainCritic, label: str, splits: int) -> None:
     for name, how in DEFECTS.items():
         scores = whole if name == "unchanged" else critic.score(change(ercs, how, name))
         p = _over_splits(critic, whole, scores, ercs, splits)
+        pairs = _over_splits(critic, whole, scores, ercs, splits, paired=True)
         first = critic.evidence(whole.summary, scores.summary)[0].rows  # type: ignore[union-attr]
         leading = f"{first[0][0]} {first[0][5]}" if first else ""
         each = [f"{(v <= 0.01).sum():2d} ({np.median(v):.4f})" for v in p.values()]
@@ -123,24 +126,25 @@ def show(critic: ChainCritic, label: str, splits: int) -> None:
         print(
             f"  {name:<14}{scores.latent_ppl:11.2f}{ratio:8.2f}{'':>49}{each[0]:<16}{each[1]:<16}{each[2]:<16}{leading}"
         )
+        each = ", ".join(f"{k} {(v <= 0.01).sum()} ({np.median(v):.4f})" for k, v in pairs.items())
+        print(f"  {'':<14}each document of a half against itself, damaged: {each}")
         if name == "unchanged":
             alarms = {k: int((v <= 0.05).sum()) for k, v in p.items()}
             print(f"  {'':<14}false alarms at p <= 0.05 in {splits} splits: {alarms}")
 
 
 def _over_splits(
-    critic: ChainCritic, real: Scores, damaged: Scores, corpus: momus.Corpus, splits: int
+    critic: ChainCritic, real: Scores, damaged: Scores, corpus: momus.Corpus, splits: int, paired: bool = False
 ) -> dict[str, NDArray[np.float64]]:
-    """p-values of one half against the damaged other half."""
+    """p-values of one half against the damaged other half, or with pairs against itself, damaged."""
     row = {name: i for i, name in enumerate(real.ids)}
     found: dict[str, list[float]] = {"latent_ppl": [], "disorder": []}
     if "returns" in real.rows:
         found["return_share"] = []
     for seed in range(splits):
         one, other = (np.array([row[i] for i in half.ids]) for half in corpus.split(0.5, seed))
-        for v in judge(
-            critic, real.take(one), damaged.take(other), paired=False, seed=seed, permutations=1999, resamples=99
-        ):
+        sides = real.take(one), damaged.take(one if paired else other)
+        for v in judge(critic, *sides, paired=paired, seed=seed, permutations=1999, resamples=99):
             if v.statistic in found:
                 found[v.statistic].append(1.0 if v.p is None else v.p)
     return {k: np.array(v) for k, v in found.items()}
@@ -174,12 +178,13 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--only-neural", action="store_true", help="leave titles and the linear posterior out")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--only-passages", action="store_true", help="running text without marks only")
     a = parser.parse_args()
     eips = momus.read_corpus(data() / "eips.jsonl.gz", name="eips")
     titles = Sections(posterior="titles").fit(eips)
-    if not a.only_neural:
+    if not a.only_neural and not a.only_passages:
         show(titles, "titles", a.splits)
-    for expectation in () if a.only_neural else ("chain", "exact", "map"):
+    for expectation in () if a.only_neural or a.only_passages else ("chain", "exact", "map"):
         show(Sections(expectation=expectation).fit(eips), f"breaks only, linear posterior, {expectation}", a.splits)
     passages = Passages().to(a.device).fit(eips)
     show(passages, "no marks (sections joined to running text)", a.splits)
