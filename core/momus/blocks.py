@@ -73,7 +73,14 @@ class LawTest:
     way: str
 
 
-def compare_law(critic: Critic[Any], law: LawStatistic, real: Stream, generated: Stream, confidence: float) -> LawTest:
+def compare_law(
+    critic: Critic[Any],
+    law: LawStatistic,
+    real: Stream,
+    generated: Stream,
+    confidence: float,
+    relabellings: int = RELABELLINGS,
+) -> LawTest:
     """Test one law between two running texts.
 
     An exponent fitted on a finite text depends on its length, so the longer text is cut to the length of the shorter.
@@ -91,7 +98,7 @@ def compare_law(critic: Critic[Any], law: LawStatistic, real: Stream, generated:
         groups = min(groups, documents)
     cut = [shortened(stream, tokens, groups, align) for stream in (real, generated)]
     if how == "relabelled":
-        return _relabelled(law, cut[0], cut[1], groups, confidence)
+        return _relabelled(law, cut[0], cut[1], groups, confidence, relabellings)
     if how == "shuffled":
         times = int(getattr(critic, "left_out", 2))
         a, b = (shuffled(law.function, stream, groups, times, law.dealt) for stream in cut)
@@ -105,7 +112,9 @@ def compare_law(critic: Critic[Any], law: LawStatistic, real: Stream, generated:
     return LawTest(a, b, difference, low, high, p, mde, tokens, both, way)
 
 
-def _relabelled(law: LawStatistic, real: Stream, generated: Stream, groups: int, confidence: float) -> LawTest:
+def _relabelled(
+    law: LawStatistic, real: Stream, generated: Stream, groups: int, confidence: float, relabellings: int
+) -> LawTest:
     """Deal out the pieces of both texts again: a permutation test, whose quantiles make the interval.
 
     For statistics that are neither smooth nor less noisy in longer texts, nor normally distributed. The spread is that
@@ -122,29 +131,29 @@ def _relabelled(law: LawStatistic, real: Stream, generated: Stream, groups: int,
     pieces = [p for part in parts for p in part.cut(groups, whole=True)]
     rng = np.random.default_rng(groups)
     null: list[float] = []
-    for _ in range(RELABELLINGS):
+    for _ in range(relabellings):
         order = rng.permutation(len(pieces))
         sides = (joined(both, [pieces[j] for j in side]) for side in (order[:groups], order[groups:]))
         with suppress(ValueError):  # no such law in this one
             one, other = map(law.function, sides)
             null.append(abs(other - one))
-    missing = RELABELLINGS - len(null)
-    if missing > RELABELLINGS / 10:
+    missing = relabellings - len(null)
+    if missing > relabellings / 10:
         raise ValueError("most texts made of pieces of both do not give the statistic")
     gaps = np.sort([*null, *[np.inf] * missing])
     difference = values[1] - values[0]
 
     def within(level: float) -> float:
         """The gap that a share ``level`` of relabellings does not exceed."""
-        return float(gaps[min(int(np.ceil(level * (RELABELLINGS + 1))), RELABELLINGS) - 1])
+        return float(gaps[min(int(np.ceil(level * (relabellings + 1))), relabellings) - 1])
 
-    p = (int((gaps >= abs(difference)).sum()) + 1) / (RELABELLINGS + 1)
+    p = (int((gaps >= abs(difference)).sum()) + 1) / (relabellings + 1)
     error = float(np.sqrt(np.mean(np.square(null)) / 2))
     a, b = (Jackknifed(v, error, groups, groups - 1) for v in values)
     outer, inner = within(confidence), within(max(2 * confidence - 1, 0.0))
     mde = within(0.95) + within(0.6)  # a fifth of a symmetric distribution with 0.6 within the latter lies below
     low, high, tokens = difference - outer, difference + outer, min(len(real), len(generated))
-    way = f"permutation test, {RELABELLINGS} random relabellings of groups, whose quantiles give the interval"
+    way = f"permutation test, {relabellings} random relabellings of groups, whose quantiles give the interval"
     return LawTest(a, b, difference, low, high, p, mde, tokens, (difference - inner, difference + inner), way)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.blocks import LawStatistic, compare_law
+from momus.blocks import RELABELLINGS, LawStatistic, compare_law
 from momus.corpus import Corpus
 from momus.critic import Critic
 from momus.errors import MomusError
@@ -92,10 +92,12 @@ class LawJudge:
 
     repeatable = False  # a text that holds a document twice has too few types
 
-    def __init__(self, critic: Critic[Any], law: LawStatistic, real: Corpus, planted: Corpus) -> None:
+    def __init__(
+        self, critic: Critic[Any], law: LawStatistic, real: Corpus, planted: Corpus, relabellings: int = RELABELLINGS
+    ) -> None:
         self.statistic = law.name
         tokenizer = critic.tokenizer or get_tokenizer("words")
-        self._critic, self._law = critic, law
+        self._critic, self._law, self._relabellings = critic, law, relabellings
         self._tables = real.tokens(tokenizer), planted.tokens(tokenizer)
         self.usable = (self._tables[0].lengths > 0) & (self._tables[1].lengths > 0)
 
@@ -103,7 +105,7 @@ class LawJudge:
         """Test two sets of documents."""
         a, b = (_stream(table, rows) for table, rows in zip(self._tables, (real, generated), strict=True))
         try:
-            found = compare_law(self._critic, self._law, a, b, 0.95)
+            found = compare_law(self._critic, self._law, a, b, 0.95, self._relabellings)
         except (MomusError, ValueError):
             return float("nan"), float("nan")
         return float("nan") if found.p is None else found.p, found.difference
@@ -130,7 +132,7 @@ def judge_for(
     name = critic.headline_statistic
     if critic.unit == "block":
         law = next(s for s in critic.laws() if s.name == name)
-        return LawJudge(critic, law, real[0], planted[0])
+        return LawJudge(critic, law, real[0], planted[0], wide)
     assert real[1] is not None
     assert planted[1] is not None
     statistic = next(s for s in all_statistics(critic, list(real[1].rows)) if s.name == name)
