@@ -40,9 +40,11 @@ class DealtTypes:
     def __init__(self, pieces: Sequence[Stream], share: float = 0.7) -> None:
         self.share = share
         self.lengths = np.array([len(p) for p in pieces], dtype=np.int64)
-        self._types = [np.flatnonzero(p.counts) for p in pieces]
-        self._firsts = [p.first_positions[types] for p, types in zip(pieces, self._types, strict=True)]
-        self._words = len(pieces[0].vocabulary)
+        found = [np.flatnonzero(p.counts) for p in pieces]
+        self._firsts = [p.first_positions[types] for p, types in zip(pieces, found, strict=True)]
+        used = np.unique(np.concatenate(found))
+        self._types = [np.searchsorted(used, types) for types in found]
+        self._words = len(used)
 
     def _backwards(self, order: list[int]) -> Iterator[tuple[int, int]]:
         """Pieces from the last to the first, and where each begins."""
@@ -70,7 +72,7 @@ class DealtHapaxes(DealtTypes):
 
     def __init__(self, pieces: Sequence[Stream]) -> None:
         super().__init__(pieces)
-        self._seconds = [_seconds(p, types) for p, types in zip(pieces, self._types, strict=True)]
+        self._seconds = [_seconds(p) for p in pieces]
 
     def curve(self, order: list[int]) -> Curve:
         """N1/N against N, positive values."""
@@ -84,8 +86,9 @@ class DealtHapaxes(DealtTypes):
         return grid[y > 0].astype(np.float64), y[y > 0]
 
 
-def _seconds(piece: Stream, types: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where words occur for the second time; far behind the end those that do not."""
+def _seconds(piece: Stream) -> NDArray[np.int64]:
+    """Where the words that occur do so for the second time; far behind the end those that do not."""
+    types = np.flatnonzero(piece.counts)
     places = np.delete(np.arange(len(piece)), piece.first_positions[types])
     rest = Stream(piece.ids[places], piece.vocabulary)
     second: NDArray[np.int64] = np.append(places, NEVER)[rest.first_positions[types]]
