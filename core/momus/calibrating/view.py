@@ -117,7 +117,7 @@ def family_texts(found: Calibration) -> list[str]:
     out = []
     for size in sizes:
         r, critics = family_wise(found.cells, found.plan.alpha, size)
-        if critics and not math.isnan(r.share):
+        if critics > 1 and not math.isnan(r.share):
             out.append(
                 f"Any of {critics} critics alarms after Holm's adjustment, {size[0]:,} | {size[1]:,} documents: "
                 f"{rate_text(r)} of {r.n:,} null splits."

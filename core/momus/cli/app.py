@@ -263,10 +263,16 @@ def score(
         scores = critic.score(corpus, progress=advance)
     if out is not None:
         write_table(scores.table(), out)
-    ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
-    typer.echo(f"{critic.name}: Latent NLL {number(scores.latent_nll)} nats{ppl}; {scores.n_scored:,} documents scored")
+    if scores.n_scored:
+        ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
+        n = f"{scores.n_scored:,} of {len(scores):,} documents scored"
+        typer.echo(f"{critic.name}: Latent NLL {number(scores.latent_nll)} nats{ppl}; {n}")
+    else:
+        typer.echo(f"{critic.name}: none of {len(scores):,} documents could be scored", err=True)
     for reason, n in scores.unscored.items():
         typer.echo(f"unscored: {n:,} ({reason})")
+    if not scores.n_scored:
+        raise typer.Exit(1)
     shared = critic.overlap(corpus)
     if shared:
         typer.echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
