@@ -78,6 +78,20 @@ def test_levels_hold_and_a_defect_is_found_on_its_own_axis():
     assert alone.count <= max(c.alarms(0.05) for c in found.cells if c.defect == "none") * 2
 
 
+def test_documents_are_drawn_twice_where_there_are_too_few():
+    """Two samples of one distribution, that of 60 documents: the level holds for 150 a side."""
+    options = {"fit": FIT, "defects": (), "splits": 300, "seed": 1}
+    sizes = [(20, 20), (150, 150)]
+    found = calibrate(corpus(60), critics=["length", "unigram"], sizes=sizes, replacement=True, **options)
+    for cell in found.cells:
+        assert cell.tested == 300
+        assert stats.binomtest(cell.alarms(0.05), 300, 0.05).pvalue > 1e-3
+    without = calibrate(corpus(60), critics=["length"], sizes=sizes[:1], **options)
+    assert without.cells[0].p == found.cells[0].p, "enough documents are never drawn twice"
+    with pytest.raises(MomusError, match="needs 300 documents"):
+        calibrate(corpus(60), critics=["length"], sizes=sizes, **options)
+
+
 def test_laws_of_running_text_are_calibrated_too():
     rng = np.random.default_rng(0)
     long = Corpus.from_texts([" ".join(rng.choice(WORDS, 400)) for _ in range(60)], name="long")
