@@ -332,6 +332,11 @@ def _run_critic(
     if kept is not None and kept.signature == signature:
         comparison.results.append(kept)
         return
+    if kept is not None:
+        other = [k for k in {**kept.signature, **signature} if kept.signature.get(k) != signature.get(k)]
+        comparison.warnings.append(
+            f"Critic {critic.name!r} was computed again: the earlier run differs in {', '.join(sorted(other))}."
+        )
     if critic.tokenizer is not None:
         for corpus in (texts.fit, texts.real, *texts.generated):
             with timed.stage(f"tokenizing {corpus.name}"):
