@@ -32,7 +32,7 @@ import numpy as np
 from momus import Corpus, MomusError, read_corpus
 from momus.calibrating import Plan, calibrate
 from momus.calibrating.cells import Cell
-from momus.calibrating.plan import NULL
+from momus.calibrating.plan import NULL, parse_sizes
 from momus.calibrating.summary import Rate, curves, detectable, family_wise, rate
 from momus.calibrating.view import own, rate_text, strength_text
 from momus.controls import DEFECTS
@@ -159,12 +159,16 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
     held_out = texts.real.take(range(min(len(texts.real), study.documents if kind == "null" else study.powered)))
     chosen = make_critics(names, study.params)
     largest = min(study.largest, a.largest, study.largest if study.replacement else len(held_out))
-    sizes = [s for s in SIZES if sum(s) <= largest]
+    wanted = parse_sizes(a.sizes) or SIZES
+    sizes = [s for s in SIZES if sum(s) <= largest and s in wanted]
     common = Plan(alpha=ALPHA, power=POWER, splits=study.splits, power_splits=study.power_splits, wide=study.wide)
     if kind == "null":
         plan = replace(common, defects=(), replacement=study.replacement)
         small = [s for s in sizes if max(s) < 1000]
-        plans = [replace(plan, sizes=small), replace(plan, sizes=sizes[len(small) :], splits=study.large_splits)]
+        plans = [
+            replace(plan, sizes=small),
+            replace(plan, sizes=sizes[len(small) :], splits=a.large_splits or study.large_splits),
+        ]
     else:
         defects = [d for d in DEFECTS if texts.donor is not None or not DEFECTS[d].needs_donor]
         defects = [d for d in defects if not a.defects or d in a.defects.split(",")]
@@ -346,6 +350,8 @@ def main() -> None:
     parser.add_argument("--strengths", help="comma-separated; default: " + ",".join(map(str, STRENGTHS)))
     parser.add_argument("--write", type=Path, help="put the tables into this page: docs/validity.md")
     parser.add_argument("--largest", type=int, default=2000, help="leave out sizes of more documents together")
+    parser.add_argument("--sizes", help="of null splits: 50,50x200,200,200x1000,1000; default: all")
+    parser.add_argument("--large-splits", type=int, help="null splits of sizes with 1,000 documents on a side")
     parser.add_argument("--jobs", type=int, default=1)
     a = parser.parse_args()
     critics = a.critics.split(",") if a.critics else [c for s in STUDIES for c in s.critics]

@@ -100,7 +100,7 @@ class Plan:
 
     def key(self) -> dict[str, Any]:
         """What kept results depend on: all but the lists of what is measured, and how it is counted."""
-        left_out = ["alpha", "power", "defects", "strengths", "splits", "power_splits"]
+        left_out = ["alpha", "power", "sizes", "defects", "strengths", "splits", "power_splits"]
         if not self.replacement:  # so that cells of versions without it are found
             left_out.append("replacement")
         return {k: v for k, v in asdict(self).items() if k not in left_out}
