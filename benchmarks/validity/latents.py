@@ -4,8 +4,7 @@ Critics say in a few statistics how far the latents of a story are from those of
 story's score is predicted from. Fixed before any of them was held against the judge:
 
 * Critics and what they are fitted on are those of ``ranking.py``. Read are the first 25,000 characters of the judged
-  stories of ranked models. Perplexity has no latent, laws and shares have one number or none, MAUVE's clusters are
-  not of novels alone: they are left out.
+  stories of ranked models. Critics whose latents are few numbers, or that have none as perplexity, are left out.
 * Latents of a story: ``unigram``, counts of words; ``rank-frequency``, counts at ranks in the story's own order;
   ``topics``, topic shares at λ, summed over pieces; ``coreference``, windows of one, two and three symbols;
   ``passages``, states of pieces, and transitions between stretches (with start and end).
@@ -19,14 +18,13 @@ story's score is predicted from. Fixed before any of them was held against the j
 
 What knowing the model would give stands beside:
 
-* each story predicted by the judge's own mean of the same model's other stories (centred within prompts). The mean of
-  these predictions over all stories of a model is that model's mean again, so that ρ of means on *held-out prompts* is
-  1 with nothing known of the text; ρ within one prompt, and from two prompts to the three others, is not.
+* each story predicted by the judge's mean of the same model's other stories (centred within prompts). Over all stories
+  of a model these have its own mean again: ρ of means on *held-out prompts* is 1 with nothing known of the text.
 * ρ on held-out prompts where models' scores are exchanged at random: all that is left to find is the model.
 * how often a story's nearest model, of means of coordinates over the four other prompts, is its own.
+* ρ with whole families of models held out; added after all else had been seen.
 
-Run:  python benchmarks/validity/latents.py [--out DIR], after ranking.py with the same DIR
-Data: ``long-stories`` and ``litbank`` under MOMUS_DATA, else ../shared/data.
+Run:  python benchmarks/validity/latents.py [--out DIR], after ranking.py with the same DIR; data as there.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from ranking import READINGS, all_scores, measured, novels, read, stories
+from ranking import READINGS, all_scores, family, measured, novels, read, stories
 from scipy import sparse
 from yardsticks import HELD, YARDSTICKS, Floats, agreement, gain, held_out, reliability, some_prompts, wilson
 
@@ -49,8 +47,7 @@ from momus.rows import Counted, Rows, aligned
 
 CRITICS = ("unigram", "rank-frequency", "topics", "coreference", "passages")
 COLUMNS, EXCHANGES, PENALTIES = 200, 20, np.geomspace(1e-3, 1e5, 25)
-Blocks = dict[str, tuple[str, str]]
-"""Block and table of each column; the table is empty where columns are numbers that become ranks."""
+Blocks = dict[str, tuple[str, str]]  # block and table of each column; no table where numbers become ranks
 
 
 # 1. Latents of a story
@@ -179,13 +176,14 @@ def identity(judged: pd.DataFrame) -> Floats:
 
 def known_again(judged: pd.DataFrame, names: list[str], blocks: Blocks) -> str:
     """How many stories are nearest to the mean of their own model's stories of other prompts."""
-    from sklearn.neighbors import NearestCentroid
+    from sklearn.neighbors import KNeighborsClassifier
 
     hits = 0
     for prompt in judged["prompt"].unique():
         inside = (judged["prompt"] != prompt).to_numpy()
         a, b = scaled(judged[inside], judged[~inside], names, blocks)
-        found = NearestCentroid().fit(a, judged["model"][inside]).predict(b)
+        means = pd.DataFrame(a).groupby(judged["model"].to_numpy()[inside]).mean()
+        found = KNeighborsClassifier(1).fit(means.to_numpy(), means.index).predict(b)
         hits += int(np.sum(found == judged["model"][~inside].to_numpy()))
     return "{:.1%} [{:.1%}, {:.1%}]".format(hits / len(judged), *wilson(hits, len(judged)))
 
@@ -202,14 +200,16 @@ def compare(judged: pd.DataFrame, sets: dict[str, list[str]], blocks: Blocks) ->
     print("\n| from | held out | ρ of means | within a prompt | − yardsticks | penalties |\n|" + "---|" * 6)
     line("the model's other stories", "prompts", judged, identity(judged), None)
     base: dict[str, Floats] = {}
+    families = judged.assign(model=judged["model"].map(family))
     for label, names in sets.items():
-        for kind in HELD:
+        for kind in (*HELD, "families"):
             chosen: list[float] = []
             predict = partial(blockwise, blocks=blocks, chosen=chosen)
-            guess = held_out(judged, names, True, (kind,), predict)[kind]
+            table, same = (families, "models") if kind == "families" else (judged, kind)
+            guess = held_out(table, names, True, (same,), predict)[same]
             base.setdefault(kind, guess)  # the yardsticks come first
-            ends = sum(c in (PENALTIES[0], PENALTIES[-1]) for c in chosen)
-            line(label, kind, judged, guess, base[kind], f"{np.median(chosen):.3g}, {ends} of {len(chosen)} at an end")
+            ends = f"{sum(c in PENALTIES[[0, -1]] for c in chosen)} of {len(chosen)} at an end"
+            line(label, kind, judged, guess, base[kind], f"{np.median(chosen):.3g}, {ends}")
     print("\n| from | columns | two prompts to three: ρ | least | most | scores exchanged: ρ | least | most ", end="")
     print("| own model nearest |\n|" + "---|" * 9)
     for label, names in sets.items():
