@@ -186,9 +186,12 @@ def folds_of(judged: pd.DataFrame, seed: int = 0, folds: int = 10) -> np.ndarray
 
 
 HELD = ("prompts", "models", "both")
+Predict = Callable[[pd.DataFrame, pd.DataFrame, list[str], bool], Floats]
 
 
-def held_out(judged: pd.DataFrame, names: list[str], ranks: bool, kinds: tuple[str, ...] = HELD) -> dict[str, Floats]:
+def held_out(
+    judged: pd.DataFrame, names: list[str], ranks: bool, kinds: tuple[str, ...] = HELD, predict: Predict = predicted
+) -> dict[str, Floats]:
     """Predictions of every story by fits that saw neither its prompt, nor its model, nor either."""
     prompt, fold = judged["prompt"].to_numpy(), folds_of(judged)
     parts = {
@@ -204,7 +207,7 @@ def held_out(judged: pd.DataFrame, names: list[str], ranks: bool, kinds: tuple[s
     for kind in kinds:
         for train, test in parts[kind]:
             if test.any():
-                found[kind][test] = predicted(judged[train], judged[test], names, ranks)
+                found[kind][test] = predict(judged[train], judged[test], names, ranks)
     return found
 
 
@@ -218,13 +221,15 @@ def agreement(judged: pd.DataFrame, prediction: Floats) -> tuple[float, tuple[fl
     return spearman(x, y), over_models(spearman, x, y), float(np.mean(each))
 
 
-def some_prompts(judged: pd.DataFrame, names: list[str], ranks: bool) -> tuple[float, float, float]:
+def some_prompts(
+    judged: pd.DataFrame, names: list[str], ranks: bool, predict: Predict = predicted
+) -> tuple[float, float, float]:
     """Fitted on two prompts, ρ of model means over the three others: mean, least and most of the ten choices."""
     found = []
     for pair in combinations(sorted(judged["prompt"].unique()), 2):
         inside = judged["prompt"].isin(pair)
         test = judged[~inside].copy()
-        test["prediction"] = predicted(judged[inside], test, names, ranks)
+        test["prediction"] = predict(judged[inside], test, names, ranks)
         test["prediction"] -= test.groupby("prompt")["prediction"].transform("mean")
         means = test.groupby("model")[["prediction", "judge"]].mean().to_numpy()
         found.append(spearman(means[:, 0], means[:, 1]))
