@@ -1,7 +1,7 @@
 """Scaling laws beside the paper's figures (Takahashi & Tanaka-Ishii 2019) and independent reference figures.
 
 Text: WikiText-2 train (words without line ends), its shuffles of n-grams, and one million words of Simon's and of the
-Pitman–Yor process. Every figure of ours comes with its jackknife standard error.
+Pitman–Yor process. Every figure of ours comes with its standard error.
 
 Run:  python benchmarks/reproduce/scaling.py [--figures DIR]
 Data: the folder ``wikitext-2`` under MOMUS_DATA, else ../shared/data.
@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import momus
+from momus.blocks import standard_error
 from momus.controls import pitman_yor, shuffle_ngrams, simon
-from momus.spreads import jackknife
 from momus.streams import Stream
 from momus.tokens import get_tokenizer
 from momus_critics.laws import Ebeling, Heaps, LongRange, Taylor, ZipfSlope
@@ -90,7 +90,7 @@ def show(name: str, stream: Stream) -> bool:
         paper, reference, tolerance = TARGETS.get(name, {}).get(law.name, (None, None, 0.0))
         try:
             line = law.line(stream)
-            error = jackknife(lambda s, law=law: law.line(s).slope, stream, 20).error
+            error = standard_error(law, law.laws()[0], stream, 20).error
         except ValueError as reason:
             print(f"  {law.name:<12}{'–':>9}  ({reason})")
             continue

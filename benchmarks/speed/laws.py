@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 import momus
-from momus.spreads import jackknife
+from momus.blocks import standard_error
 from momus.streams import Stream
 from momus.tokens import get_tokenizer
 from momus_critics import zipf
@@ -115,7 +115,7 @@ def main() -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(f"all laws: {total:.2f} s = {total / splitting:.1f} times splitting and encoding; peak {peak:.2f} GB")
 
-    _, intervals = timed(lambda: [jackknife(lambda s, law=law: law.line(s).slope, stream, 20) for law in LAWS])
+    _, intervals = timed(lambda: [standard_error(law, law.laws()[0], stream, 20) for law in LAWS])
     print(f"intervals (20 groups left out in turn, six laws): {intervals:.1f} s")
 
     words = [stream.vocabulary[i] for i in stream.ids.tolist()]

@@ -99,17 +99,26 @@ def compare_law(
     cut = [shortened(stream, tokens, groups, align) for stream in (real, generated)]
     if how == "relabelled":
         return _relabelled(law, cut[0], cut[1], groups, confidence, relabellings)
-    if how == "shuffled":
-        times = int(getattr(critic, "left_out", 2))
-        a, b = (shuffled(law.function, stream, groups, times, law.dealt) for stream in cut)
-    else:
-        a, b = (jackknife(law.function, stream, groups, align) for stream in cut)
+    a, b = (standard_error(critic, law, stream, groups) for stream in cut)
     difference = b.value - a.value
     p, low, high, mde = _welch(difference, a, b, confidence)
     inner = _welch(difference, a, b, max(2 * confidence - 1, 0.0))[1:3]
     both = None if inner[0] is None or inner[1] is None else (inner[0], inner[1])
     way = "Welch t on jackknife standard errors" + (" over orders of groups" if how == "shuffled" else "")
     return LawTest(a, b, difference, low, high, p, mde, tokens, both, way)
+
+
+def standard_error(critic: Critic[Any], law: LawStatistic, stream: Stream, groups: int) -> Jackknifed:
+    """A law of one text with its standard error, found in the way that the critic asks for (`momus.spreads`).
+
+    Raises
+    ------
+    ValueError
+        The text does not give it.
+    """
+    if getattr(critic, "errors", "jackknife") == "shuffled":
+        return shuffled(law.function, stream, groups, int(getattr(critic, "left_out", 2)), law.dealt)
+    return jackknife(law.function, stream, groups, int(getattr(critic, "align", 1)))
 
 
 def _relabelled(
