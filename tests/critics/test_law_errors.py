@@ -136,7 +136,14 @@ def test_ends_of_documents_follow_their_tokens():
     assert (one + two).ends.tolist() == [3, 5, 9, 10]
     assert table.take(np.arange(len(table))[::-1]).ends.tolist() == [1, 2, 3, 9]
     stream = Stream(np.arange(12, dtype=np.int32), [str(i) for i in range(12)], np.array([2, 8, 12]))
-    assert shortened(stream, 6, 3).ends.tolist() == [2, 4, 6]
+    assert shortened(stream, 6, 3).ends.tolist() == [2, 4, 6], "documents are longer than pieces: they are cut"
+    lengths = [3, 5, 4, 2, 6, 4, 3, 5, 4, 4, 5, 3]
+    stream = Stream(np.arange(48, dtype=np.int32), [str(i) for i in range(48)], np.cumsum(lengths))
+    short = shortened(stream, 24, 4)
+    documents = [set(range(b - n, b)) for n, b in zip(lengths, np.cumsum(lengths).tolist(), strict=True)]
+    assert all(d <= set(short.ids.tolist()) or not d & set(short.ids.tolist()) for d in documents), "whole ones"
+    assert abs(len(short) - 24) <= 3
+    assert short.ids[short.ends[:-1]].tolist() == [min(d) for d in documents if d <= set(short.ids.tolist())][1:]
 
 
 def test_dealt_windows_agree_with_joined_text():
