@@ -145,6 +145,7 @@ STUDIES = (
     Study("breaks", proposals, ("sections",), replacement=True),
     Study("passages", proposals, ("passages",), replacement=True),
     Study("topics", novels, ("topics",)),
+    Study("models", novels, ("perplexity", "mauve")),
     Study("languages", manuals, ("code-mixing",), replacement=True),
     Study("persons", novels, ("coreference",), replacement=True, documents=500, powered=420),
 )

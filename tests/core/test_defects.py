@@ -88,7 +88,7 @@ def test_the_order_of_documents_does_not_matter(order, name, strength):
     assert sorted(one.changes, key=lambda c: c.id) == sorted(other.changes, key=lambda c: c.id)
 
 
-ALONE = sorted(set(DEFECTS) - {"topic-mixing", "vocabulary-truncation", "stopword-inflation"})
+ALONE = sorted(set(DEFECTS) - {"topic-mixing", "word-mixing", "vocabulary-truncation", "stopword-inflation"})
 
 
 @pytest.mark.parametrize("name", ALONE)
@@ -176,6 +176,19 @@ def test_records_of_mixed_passages_are_true(sectioned):
     for _, new, change in changed_rows("language-mixing", 0.5, sectioned):
         inside = [p for s in new.sections for p in passages(s.text).texts if p in german]
         assert sectioned is False or len(inside) == change.count
+
+
+def test_mixed_words_come_from_other_documents_and_keep_the_length():
+    corpus = made()
+    planted = plant("word-mixing", corpus, 0.5)
+    old, new = ({d.id: " ".join(s.text for s in d.sections).split() for d in c} for c in (corpus, planted.corpus))
+    assert planted.count > 0
+    for change in planted.changes:
+        a, b = old[change.id], new[change.id]
+        assert len(a) == len(b)
+        assert {i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y} <= set(change.places)
+        elsewhere = {w for name, words_ in old.items() if name != change.id for w in words_}
+        assert {b[i] for i in change.places} <= elsewhere
 
 
 def test_a_translation_gives_what_stands_in_the_same_place():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from momus.controls.mixing import mix_languages, mix_topics
+from momus.controls.mixing import mix_languages, mix_topics, mix_words
 from momus.controls.ordering import LOOP, loop, move_ngrams, move_sections, repeat_sections
 from momus.controls.planting import Defect
 from momus.controls.wording import (
@@ -57,8 +57,16 @@ _ALL = (
         "company of topics",
         "Each paragraph (each sentence, where a section has one paragraph) is replaced with probability `strength` by "
         "one drawn from another document.",
-        ("topics",),
+        ("topics", "taylor"),
         mix_topics,
+    ),
+    Defect(
+        "word-mixing",
+        "bursts of words",
+        "Each word is replaced with probability `strength` by one drawn from another document: words still have their "
+        "frequencies, but no longer crowd in some documents. Words are what white space parts.",
+        ("taylor", "long-range", "ebeling", "topics"),
+        mix_words,
     ),
     Defect(
         "language-mixing",
@@ -75,14 +83,14 @@ _ALL = (
         "order of words",
         "Each word of a section is chosen with probability `strength`; the chosen ones move around one random cycle. "
         "Words are what white space parts; white space stays.",
-        ("ebeling", "taylor", "long-range", "coreference"),
+        ("perplexity", "coreference"),
         move_ngrams(1),
     ),
     Defect(
         "trigram-shuffle",
         "order of words",
         "As word-shuffle, with consecutive groups of three words in place of words.",
-        ("ebeling", "taylor", "long-range", "coreference"),
+        ("perplexity", "coreference"),
         move_ngrams(3),
     ),
     Defect(
