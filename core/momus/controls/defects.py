@@ -57,7 +57,7 @@ _ALL = (
         "company of topics",
         "Each paragraph (each sentence, where a section has one paragraph) is replaced with probability `strength` by "
         "one drawn from another document.",
-        ("topics", "taylor"),
+        ("topics", "taylor", "mauve"),
         mix_topics,
     ),
     Defect(
