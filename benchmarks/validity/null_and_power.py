@@ -43,6 +43,7 @@ from momus.report.svg import COLOURS, draw
 
 SIZES = ((50, 50), (50, 200), (200, 200), (200, 1000), (1000, 1000))
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
+SPLITS = 1000
 ALPHA, WANTED = 0.05, (0.035, 0.065)
 POWER = 0.9
 
@@ -120,8 +121,8 @@ class Study:
     texts: Callable[[], Texts]
     critics: tuple[str, ...]
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
-    splits: int = 1000
-    large_splits: int = 1000
+    splits: int = SPLITS
+    large_splits: int = SPLITS
     """Null splits of sizes with 1,000 documents on a side."""
     largest: int = 2000
     wide: int = 199
@@ -228,7 +229,8 @@ def level(found: Rate) -> str:
     if not found.n:
         return "not measured"
     inside = WANTED[0] <= found.share <= WANTED[1]
-    return f"{found.share:.3f} [{found.low:.3f}, {found.high:.3f}]{'' if inside else ' **!**'}"
+    few = "" if found.n == SPLITS else f" of {found.n:,}"
+    return f"{found.share:.3f} [{found.low:.3f}, {found.high:.3f}]{few}{'' if inside else ' **!**'}"
 
 
 def null_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
@@ -242,9 +244,7 @@ def null_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
             for a, b in SIZES:
                 c = rates.get((critic, a, b))
                 row.append("not measured" if c is None else (c.reason or level(rate(c, ALPHA))))
-            splits = {c.tested for c in rates.values() if c.critic == critic and c.tested} - {1000}
-            note = f", {' or '.join(map(str, sorted(splits)))} splits" if splits else ""
-            lines.append(f"| {critic} ({study.name}{note}) | " + " | ".join(row) + " |")
+            lines.append(f"| {critic} ({study.name}) | " + " | ".join(row) + " |")
     lines.append("")
     for (name, kind), each in cells.items():
         for size in SIZES if kind == "null" else ():
