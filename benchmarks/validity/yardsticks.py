@@ -104,26 +104,32 @@ def over_models(
     statistic: Callable[..., float], *arrays: Floats, resamples: int = 2000, seed: int = 0
 ) -> tuple[float, float]:
     """Percentile bootstrap interval (95 %) of a statistic of rows, one row a model."""
-    rng = np.random.default_rng(seed)
-    n = len(arrays[0])
-    found = []
-    for _ in range(resamples):
-        rows = rng.integers(n, size=n)
-        found.append(statistic(*(a[rows] for a in arrays)))
-    return _quantiles(found)
+    return _over(np.arange(len(arrays[0]))[:, None], statistic, arrays, resamples, seed)
 
 
 def over_groups(
     statistic: Callable[..., float], groups: Sequence[str], *arrays: Floats, resamples: int = 2000, seed: int = 0
 ) -> tuple[float, float]:
     """The same where whole groups of rows are drawn: models of one family are no independent witnesses."""
-    rng = np.random.default_rng(seed)
     names, owner = np.unique(np.asarray(groups), return_inverse=True)
     members = [np.flatnonzero(owner == k) for k in range(len(names))]
+    return _over(members, statistic, arrays, resamples, seed, least=len(arrays) + 9)
+
+
+def _over(
+    members: Sequence[np.ndarray] | np.ndarray,
+    statistic: Callable[..., float],
+    arrays: Sequence[Floats],
+    resamples: int,
+    seed: int,
+    least: int = 1,
+) -> tuple[float, float]:
+    """Groups of rows are drawn; draws of fewer rows than ``least`` count for nothing."""
+    rng = np.random.default_rng(seed)
     found = []
     for _ in range(resamples):
         rows = np.concatenate([members[k] for k in rng.integers(len(members), size=len(members))])
-        found.append(statistic(*(a[rows] for a in arrays)) if len(rows) > len(arrays) + 8 else float("nan"))
+        found.append(statistic(*(a[rows] for a in arrays)) if len(rows) >= least else float("nan"))
     return _quantiles(found)
 
 

@@ -97,8 +97,9 @@ def compare_law(
     if documents >= FEWEST_DOCUMENTS:
         groups = min(groups, documents)
     cut = [shortened(stream, tokens, groups, align) for stream in (real, generated)]
+    tokens = min(map(len, cut))  # whole documents meet it nearly
     if how == "relabelled":
-        return _relabelled(law, cut[0], cut[1], groups, confidence, relabellings)
+        return _relabelled(law.function, cut[0], cut[1], groups, confidence, relabellings)
     a, b = (standard_error(critic, law, stream, groups) for stream in cut)
     difference = b.value - a.value
     p, low, high, mde = _welch(difference, a, b, confidence)
@@ -122,7 +123,12 @@ def standard_error(critic: Critic[Any], law: LawStatistic, stream: Stream, group
 
 
 def _relabelled(
-    law: LawStatistic, real: Stream, generated: Stream, groups: int, confidence: float, relabellings: int
+    function: Callable[[Stream], float],
+    real: Stream,
+    generated: Stream,
+    groups: int,
+    confidence: float,
+    relabellings: int,
 ) -> LawTest:
     """Deal out the pieces of both texts again: a permutation test, whose quantiles make the interval.
 
@@ -134,7 +140,7 @@ def _relabelled(
     ValueError
         The statistic does not exist for a text, or for more than one in ten of the relabelled ones.
     """
-    values = law.function(real), law.function(generated)
+    values = function(real), function(generated)
     both = real + generated
     parts = both.part(0, len(real)), both.part(len(real), len(both))
     pieces = [p for part in parts for p in part.cut(groups, whole=True)]
@@ -144,7 +150,7 @@ def _relabelled(
         order = rng.permutation(len(pieces))
         sides = (joined(both, [pieces[j] for j in side]) for side in (order[:groups], order[groups:]))
         with suppress(ValueError):  # no such law in this one
-            one, other = map(law.function, sides)
+            one, other = map(function, sides)
             null.append(abs(other - one))
     missing = relabellings - len(null)
     if missing > relabellings / 10:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TypeAlias
 
 import numpy as np
@@ -119,7 +121,4 @@ def _whole_documents(stream: Stream, edges: NDArray[np.int64]) -> Stream:
         ends = np.unique([0, *(piece.ends if piece.ends is not None else []), len(piece)])
         parts.append(piece.part(0, int(ends[np.abs(taken + ends - due).argmin()])))
         taken += len(parts[-1])
-    found = parts[0]
-    for part in parts[1:]:
-        found = found + part
-    return found
+    return reduce(add, parts)

@@ -68,16 +68,24 @@ def test_orders_see_what_hangs_on_the_beginning_and_pieces_what_does_not():
     The spread of a mean, whatever the order of its terms, is its jackknife error.
     """
     rng, ratio = np.random.default_rng(2), []
-    first = lambda stream: float(stream.ids[0])  # noqa: E731
+
+    def first(stream):
+        return float(stream.ids[0])
+
+    def mean(stream):
+        return float(stream.ids.mean())
+
+    def both(stream):
+        """Two parts of about the same variance."""
+        return mean(stream) + first(stream) / 45
+
     for _ in range(100):
         stream = Stream(rng.integers(0, 1000, 2000).astype(np.int32), [str(i) for i in range(1000)])
         ratio.append([f(first, stream, 20).error / np.sqrt(1000**2 / 12) for f in (jackknife, shuffled)])
     one, orders = np.array(ratio).T
     assert 0.85 < orders.mean() < 1.1
     assert orders.std() < one.std() / 3
-    mean = lambda stream: float(stream.ids.mean())  # noqa: E731
     assert shuffled(mean, stream, 20).error == pytest.approx(jackknife(mean, stream, 20).error)
-    both = lambda stream: mean(stream) + stream.ids[0] / 45  # of about the same variance  # noqa: E731
     errors = [shuffled(both, Stream(rng.permutation(stream.ids), stream.vocabulary), 20, 20).error for _ in range(40)]
     due = np.sqrt(1000**2 / 12 * (1 / 2000 + 1 / 45**2))
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(due, rel=0.1)
