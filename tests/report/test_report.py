@@ -229,3 +229,11 @@ def test_a_browser_opens_it_without_errors(tmp_path):
     assert "CONSOLE" not in done.stderr
     assert "<title>Momus: real and generated text compared</title>" in done.stdout
     assert '<th scope="col"><button type="button">axis</button></th>' in done.stdout
+
+
+def test_a_matrix_tells_what_is_missing_from_what_is_zero():
+    def dashes(value):
+        values = [[0.0, value], [1.0, 0.5]]
+        return draw(Heatmap("m", "Matrix", ["a", "b"], ["c", "d"], values, "share", limit=1.0)).count("–")
+
+    assert (dashes(None), dashes(0.0)) == (1, 0)

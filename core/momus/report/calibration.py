@@ -76,7 +76,7 @@ def specificity(cells: Sequence[Cell], size: tuple[int, int], strength: float, a
         "share of splits with an alarm",
         limit=1.0,
         note="Only a defect of a critic's own axis should raise its alarm; defects that change several things raise "
-        "several, and rightly.",
+        "several, and rightly. –: not measured.",
     )
 
 

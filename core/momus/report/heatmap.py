@@ -20,7 +20,7 @@ PICTURE_PLUS, PICTURE_MINUS = (0.80, 0.36, 0.16), (0.14, 0.47, 0.68)
 
 
 def draw_heatmap(axes: Axes, item: Heatmap) -> None:
-    """Draw a matrix: colour for the sign, opacity for the size, so that zero is the colour of the page."""
+    """Draw a matrix: colour for the sign, opacity for the size, so that zero is the colour of the page; – has none."""
     values = np.array([[np.nan if v is None else v for v in row] for row in item.values], dtype=float)
     largest = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 1.0
     limit = item.limit or largest or 1.0
@@ -48,7 +48,10 @@ def _cells(axes: Axes, values: NDArray[np.float64], limit: float) -> None:
     from matplotlib.patches import Rectangle
 
     for (i, j), value in np.ndenumerate(values):
-        strength = min(abs(value) / limit, 1.0) if np.isfinite(value) else 0.0
+        if not np.isfinite(value):
+            axes.text(j, i, "–", ha="center", va="center", fontsize=6.5, color=COLOURS["reference"])
+            continue
+        strength = min(abs(value) / limit, 1.0)
         if strength > 0.004:
             colour = COLOURS["plus" if value > 0 else "minus"]
             axes.add_patch(
