@@ -36,7 +36,8 @@ class Jackknifed:
 def jackknife(function: Callable[[Stream], float], stream: Stream, groups: int, align: int = 1) -> Jackknifed:
     """Leave out one of ``groups`` contiguous pieces at a time, cut between documents, or at multiples of ``align``.
 
-    The variance is (g − 1)/g Σ (θ_i − θ̄)², for pieces that depend on each other little.
+    The variance is (g − 1)/g Σ (θ_i − θ̄)², for pieces that depend on each other little, of values brought to one length
+    (`_at_one_length`).
 
     Raises
     ------
@@ -46,7 +47,7 @@ def jackknife(function: Callable[[Stream], float], stream: Stream, groups: int, 
     value = function(stream)
     pieces = stream.cut(groups, align, whole=True)
     left = [function(joined(stream, [p for j, p in enumerate(pieces) if j != i])) for i in range(groups)]
-    found: NDArray[np.float64] = np.array(left)
+    found = _at_one_length(np.array(left), value, pieces)
     error = float(np.sqrt((groups - 1) / groups * ((found - found.mean()) ** 2).sum()))
     return Jackknifed(value, error, groups, groups - 1)
 
@@ -84,6 +85,20 @@ def shuffled(
     known = 1 / (1 / (ORDERS - 1) + 1 / (groups - 1))  # orders of one sample of pieces know no more than these
     freedom = (chance + content) ** 2 / (chance**2 / known + content**2 / (groups - 1))
     return Jackknifed(value, float(np.sqrt(chance + content)), groups, freedom)
+
+
+def _at_one_length(left: NDArray[np.float64], whole: float, pieces: Sequence[Stream]) -> NDArray[np.float64]:
+    """What values with one piece left out would be, were all pieces of one length.
+
+    Whole documents make pieces of unequal lengths. An exponent that depends on the length of the text would so vary
+    with what is left of it, while texts are compared at one length. Its slope over log length is that from the text
+    without a piece, on average, to the whole.
+    """
+    lengths = np.array([len(p) for p in pieces])
+    rest = np.log(lengths.sum() - lengths)
+    slope = (whole - left.mean()) / (np.log(lengths.sum()) - rest.mean())
+    brought: NDArray[np.float64] = left - slope * (rest - rest.mean())
+    return brought
 
 
 def joined(stream: Stream, pieces: Sequence[Stream]) -> Stream:

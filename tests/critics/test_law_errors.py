@@ -91,6 +91,25 @@ def test_orders_see_what_hangs_on_the_beginning_and_pieces_what_does_not():
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(due, rel=0.1)
 
 
+def test_pieces_of_unequal_length_are_brought_to_one():
+    """What only the length decides has no spread between texts of one length; Zipf's slope of uneven documents has."""
+    rng, found = np.random.default_rng(6), []
+    ends = np.cumsum(rng.integers(100, 900, 40))
+    stream = Stream(np.zeros(ends[-1], np.int32), ["x"], ends)
+    error = jackknife(lambda s: float(np.log(len(s))), stream, 10).error
+    lengths = np.array([len(p) for p in stream.cut(10, whole=True)])
+    assert lengths.std() / lengths.mean() > 0.05
+    assert error < 0.01 * lengths.std() / lengths.mean()
+    law = ZipfSlope().laws()[0]
+    for _ in range(100):
+        whole = text(rng, 120)
+        ends = np.cumsum(np.exp(rng.normal(size=500)) * 150).astype(int)
+        a = Stream(whole.ids, WORDS, np.append(ends[ends < 59_000], 60_000))
+        found.append((law.function(a), jackknife(law.function, a, 20).error))
+    value, errors = np.array(found).T
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(value.std(ddof=1), rel=0.25)
+
+
 def test_bursts_are_left_out_by_whole_segments_and_correlations_need_some():
     rng = np.random.default_rng(3)
     a, b = text(rng, 300), text(rng, 300)
