@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -9,10 +10,11 @@ import pytest
 from scipy import sparse, stats
 
 from momus import Corpus, MomusError
-from momus.calibrating import Plan, calibrate, running, working
+from momus.calibrating import Plan, calibrate, judges, running, working
 from momus.calibrating.cells import Cell
 from momus.calibrating.summary import Rate, detectable, family_wise
 from momus.inference import ManyTests, Statistic, compare_rows, kolmogorov_smirnov, mean, perplexity, total_variation
+from momus.progress import Silent
 
 WORDS = [f"w{i}" for i in range(150)]
 
@@ -130,10 +132,53 @@ def test_work_that_is_interrupted_goes_on(tmp_path, monkeypatch):
     assert again.cells == whole.cells
 
 
+def test_unfinished_cells_are_gone_on_with(tmp_path, monkeypatch):
+    """Stopped within a cell, or asked for more splits later: no split is tested twice, and the numbers are the same."""
+    options = {"fit": FIT, "critics": ["length"], "defects": (), "seed": 3}
+    whole = calibrate(corpus(), splits=60, **options)
+    test, tested = judges.RowsJudge.test, []
+
+    def stops(self, *sides):
+        tested.append(1)
+        if len(tested) == 40:
+            raise KeyboardInterrupt
+        return test(self, *sides)
+
+    monkeypatch.setattr(working, "KEPT_EVERY", 0.0)
+    monkeypatch.setattr(judges.RowsJudge, "test", stops)
+    with pytest.raises(KeyboardInterrupt):
+        calibrate(corpus(), out=tmp_path / "c", splits=60, **options)
+    shown = Shown()
+    found = calibrate(corpus(), out=tmp_path / "c", splits=60, reporter=shown, **options)
+    assert len(tested) == 40 + 21
+    assert found.cells == whole.cells
+    assert shown.steps[:2] == [39, 40]
+    assert shown.steps[-1] == shown.total == 60
+    more = calibrate(corpus(), out=tmp_path / "c", splits=100, **options)
+    assert len(tested) == 40 + 21 + 40
+    assert more.cells == calibrate(corpus(), splits=100, **options).cells
+    tested.clear()
+    fewer = calibrate(corpus(), out=tmp_path / "c", splits=60, **options)
+    assert (fewer.cells, tested) == (whole.cells, [])
+
+
+class Shown(Silent):
+    """Notes how far the splits are said to be."""
+
+    @contextmanager
+    def stage(self, label, total=None):
+        if label == "measuring splits":
+            self.total, self.steps = total, []
+        yield lambda done: self.steps.append(done) if label == "measuring splits" else None
+
+
 def test_processes_give_what_one_process_gives(tmp_path):
     options = {"fit": FIT, "critics": ["length", "symbol-share"], "defects": ["length-truncation"], **SMALL}
     one = calibrate(corpus(), **options)
-    two = calibrate(corpus(), out=tmp_path / "two", jobs=2, **options)
+    shown = Shown()
+    two = calibrate(corpus(), out=tmp_path / "two", jobs=2, reporter=shown, **options)
+    assert shown.steps[-1] == shown.total == 2 * 60 + 4 * 20
+    assert shown.steps == sorted(shown.steps)
     assert two.cells == one.cells
     content = json.loads((tmp_path / "two" / "calibration.json").read_text())
     assert content["plan"]["seed"] == 3

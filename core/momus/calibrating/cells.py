@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from momus.calibrating.judges import SplitJudge
 from momus.calibrating.plan import NULL, draw, split
 from momus.errors import StoreError
 from momus.store.runs import write_json
+
+MISSING = "the statistic does not exist for texts of this size"
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,14 @@ class Cell:
         """Number of splits with p ≤ α."""
         return sum(p is not None and p <= alpha for p in self.p)
 
+    def first(self, splits: int) -> Cell:
+        """The cell with no more than so many splits."""
+        if len(self.p) <= splits:
+            return self
+        p = self.p[:splits]
+        reason = self.reason if any(v is not None for v in p) else MISSING
+        return replace(self, p=p, difference=self.difference[:splits], reason=reason)
+
     @property
     def mean_difference(self) -> float | None:
         """Mean difference over splits."""
@@ -79,38 +89,37 @@ def measure(
     seed: int,
     changed: tuple[int, int] = (0, 0),
     replacement: bool = False,
-    progress: Callable[[int], None] | None = None,
+    begun: Cell | None = None,
+    each: Callable[[Cell], None] | None = None,
 ) -> Cell:
-    """Test one size over many splits; with replacement where asked for and where documents are too few."""
+    """Test one size over many splits; with replacement where asked for and where documents are too few.
+
+    Parameters
+    ----------
+    begun
+        The same cell with fewer splits: it is gone on with.
+    each
+        Called with the cell so far, after each split.
+    """
     n, usable = len(judge.usable), int(judge.usable.sum())
-    common: dict[str, Any] = {
-        "critic": critic,
-        "statistic": judge.statistic,
-        "defect": defect,
-        "strength": strength,
-        "n_real": size[0],
-        "n_generated": size[1],
-        "changed": changed[0],
-        "places": changed[1],
-        "usable": usable,
-    }
+    p, difference = ([], []) if begun is None else (list(begun.p), list(begun.difference))
+    found = Cell(critic, judge.statistic, defect, strength, *size, p, difference, *changed, usable)
     few = sum(size) > usable
     if few and not (replacement and judge.repeatable and usable):
-        return Cell(**common, p=[], difference=[], reason=f"only {usable:,} documents can be scored")
-    p, difference = [], []
-    for k in range(splits):
+        return replace(found, p=[], difference=[], reason=f"only {usable:,} documents can be scored")
+    for k in range(len(p), splits):
         if few:
             order = draw(seed, k, np.flatnonzero(judge.usable), sum(size))
         else:
             order = split(seed, k, n)
             order = order[judge.usable[order]]
-        found = judge.test(order[: size[0]], order[size[0] : sum(size)])
-        p.append(_finite(found[0]))
-        difference.append(_finite(found[1]))
-        if progress is not None:
-            progress(k + 1)
-    none = "" if any(v is not None for v in p) else "the statistic does not exist for texts of this size"
-    return Cell(**common, p=p, difference=difference, reason=none)
+        tested = judge.test(order[: size[0]], order[size[0] : sum(size)])
+        p.append(_finite(tested[0]))
+        difference.append(_finite(tested[1]))
+        if each is not None:
+            each(found)
+    none = "" if found.tested else MISSING
+    return replace(found, reason=none)
 
 
 def _finite(value: float) -> float | None:
@@ -119,6 +128,8 @@ def _finite(value: float) -> float | None:
 
 class CellFolder:
     """Cells on disk, one JSON file each, written whole or not at all; found again by what they depend on.
+
+    How many splits a cell has it does not depend on: one with fewer is gone on with.
 
     Parameters
     ----------
@@ -131,18 +142,15 @@ class CellFolder:
     def __init__(self, path: Path, key: dict[str, Any]) -> None:
         self.path, self.key = path, key
 
-    def _file(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int], splits: int) -> Path:
-        everything = {"key": self.key, "critic": critic, "splits": splits}
-        text = json.dumps(everything, sort_keys=True, default=str)
+    def _file(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> Path:
+        text = json.dumps({"key": self.key, "critic": critic}, sort_keys=True, default=str)
         digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         what = defect if defect == NULL else f"{defect}-{strength:g}"
         return self.path / str(critic["name"]) / f"{what}-{size[0]}x{size[1]}-{digest}.json"
 
-    def find(
-        self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int], splits: int
-    ) -> Cell | None:
+    def find(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> Cell | None:
         """A kept cell, or None."""
-        path = self._file(critic, defect, strength, size, splits)
+        path = self._file(critic, defect, strength, size)
         if not path.exists():
             return None
         try:
@@ -150,9 +158,9 @@ class CellFolder:
         except (OSError, ValueError, TypeError) as error:
             raise StoreError(f"{path}: not readable ({error})", hint="remove this file, and run again") from error
 
-    def keep(self, cell: Cell, critic: dict[str, Any], size: tuple[int, int], splits: int) -> None:
-        """Keep a cell."""
-        path = self._file(critic, cell.defect, cell.strength, size, splits)
+    def keep(self, cell: Cell, critic: dict[str, Any]) -> None:
+        """Keep a cell, finished or not."""
+        path = self._file(critic, cell.defect, cell.strength, (cell.n_real, cell.n_generated))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_json(path, asdict(cell))

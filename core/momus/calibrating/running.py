@@ -7,11 +7,11 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,9 +24,12 @@ from momus.corpus import Corpus
 from momus.critic import Critic, usable_documents
 from momus.devices import resolve_device
 from momus.errors import FittingError, StoreError, UsageError
-from momus.progress import Reporter, default_reporter
+from momus.progress import Advance, Reporter, default_reporter
 from momus.store.runs import RUN, RunFolder
 from momus.version import __version__
+
+LOOKED_EVERY = 0.3
+"""Seconds after which the progress of other processes is shown."""
 
 
 @dataclass
@@ -180,8 +183,8 @@ def _folder(out: str | Path | None, stack: ExitStack) -> Path:
 class _Crew:
     """Processes that do the work, or this one."""
 
-    def __init__(self, work: Work, pool: ProcessPoolExecutor | None) -> None:
-        self.work, self.pool = work, pool
+    def __init__(self, work: Work, pool: ProcessPoolExecutor | None, done: Counted | None = None) -> None:
+        self.work, self.pool, self.done = work, pool, done
         self.mine = Worker(work) if pool is None else None
 
     def fit(self, names: Sequence[str]) -> Iterator[tuple[str, str | None]]:
@@ -195,23 +198,55 @@ class _Crew:
             for future in as_completed(futures):
                 yield futures[future], future.result()
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[Cell]:
-        """Measure cells, in any order."""
+    def run(self, tasks: Sequence[Task], advance: Advance) -> list[Cell]:
+        """Measure cells, in any order; ``advance`` is told of splits."""
         if self.mine is not None:
-            for task in tasks:
-                yield from self.mine.run(task)
-        else:
-            assert self.pool is not None
-            for future in as_completed([self.pool.submit(_run, task) for task in tasks]):
-                yield from future.result()
+            self.mine.advance = _counting(advance)
+            return [cell for task in tasks for cell in self.mine.run(task)]
+        assert self.pool is not None
+        assert self.done is not None
+        waiting = {self.pool.submit(_run, task) for task in tasks}
+        cells: list[Cell] = []
+        while waiting:
+            ended, waiting = wait(waiting, timeout=LOOKED_EVERY, return_when=FIRST_COMPLETED)
+            cells += [cell for future in ended for cell in future.result()]
+            advance(self.done.value)
+        return cells
+
+
+def _counting(advance: Advance) -> Advance:
+    """From splits done since the last call to splits done."""
+    total = 0
+
+    def more(splits: int) -> None:
+        nonlocal total
+        total += splits
+        advance(total)
+
+    return more
+
+
+class Counted(Protocol):
+    """A number that processes share."""
+
+    value: int
+
+    def get_lock(self) -> AbstractContextManager[object]:
+        """Hold it while it is changed."""
+        ...
 
 
 _WORKER: list[Worker] = []
 
 
-def _enlist(work: Work) -> None:
+def _enlist(work: Work, done: Counted) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted parent ends its processes itself
-    _WORKER[:] = [Worker(work)]
+
+    def advance(splits: int) -> None:
+        with done.get_lock():
+            done.value += splits
+
+    _WORKER[:] = [Worker(work, advance)]
 
 
 def _fit(name: str) -> str | None:
@@ -231,9 +266,10 @@ def _crew(work: Work, jobs: int) -> Iterator[_Crew]:
     threads = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = threads or str(max(1, (os.cpu_count() or 1) // jobs))
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_enlist, initargs=(work,))
+    done: Any = context.Value("q", 0)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_enlist, initargs=(work, done))
     try:
-        yield _Crew(work, pool)
+        yield _Crew(work, pool, done)
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - before:
@@ -269,12 +305,9 @@ def _fitted(
 def _measured(crew: _Crew, reporter: Reporter, names: Sequence[str], plan: Plan, documents: int) -> list[Cell]:
     tasks: list[Task] = [(NULL, 0.0, (name,)) for name in names]
     tasks += [(d, s, tuple(names)) for d in plan.defects for s in sorted(plan.strengths)]
-    total = sum(len(t[2]) for t in tasks) * len(plan.pairs(documents))
-    cells = []
-    with reporter.stage("measuring cells", total) as advance:
-        for i, cell in enumerate(crew.run(tasks)):
-            cells.append(cell)
-            advance(i + 1)
+    splits = sum(len(t[2]) * (plan.splits if t[0] == NULL else plan.power_splits) for t in tasks)
+    with reporter.stage("measuring splits", splits * len(plan.pairs(documents))) as advance:
+        cells = crew.run(tasks, advance)
     place = {n: i for i, n in enumerate(names)}
     order = {d: i for i, d in enumerate((NULL, *plan.defects))}
     return sorted(cells, key=lambda c: (place[c.critic], c.n_real, c.n_generated, order[c.defect], c.strength))

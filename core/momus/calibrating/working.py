@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,14 @@ from momus.controls import DEFECTS, Planted
 from momus.corpus import Corpus
 from momus.critic import Critic, usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
+from momus.progress import Advance
 from momus.scores import Scores
 from momus.version import __version__
 
 FITTED = "critics"
 CELLS = "cells"
+KEPT_EVERY = 10.0
+"""Seconds after which an unfinished cell is kept."""
 Task = tuple[str, float, tuple[str, ...]]
 """A defect, its strength, and the critics to measure."""
 
@@ -59,10 +63,16 @@ class Work:
 
 
 class Worker:
-    """Does tasks, and keeps fitted critics and scores of the real text between them."""
+    """Does tasks, and keeps fitted critics and scores of the real text between them.
 
-    def __init__(self, work: Work) -> None:
-        self.work = work
+    Parameters
+    ----------
+    advance
+        Told how many splits more are done.
+    """
+
+    def __init__(self, work: Work, advance: Advance = lambda splits: None) -> None:
+        self.work, self.advance = work, advance
         self.folder = work.cells()
         self._fitted: dict[str, Critic[Any]] = {}
         self._real: dict[str, Scores | None] = {}
@@ -96,7 +106,7 @@ class Worker:
         return self._real[critic.name]
 
     def run(self, task: Task) -> Iterator[Cell]:
-        """Measure all cells of a task, those that are kept taken as they are."""
+        """Measure all cells of a task; those that are kept are taken as they are, or gone on with."""
         defect, strength, names = task
         plan = self.work.plan
         splits = plan.splits if defect == NULL else plan.power_splits
@@ -105,16 +115,36 @@ class Worker:
             settings = _settings(next(c for c in self.work.critics if c.name == name))
             judge = None
             for size in plan.pairs(len(self.work.real)):
-                cell = self.folder.find(settings, defect, strength, size, splits)
-                if cell is None:
+                begun = self.folder.find(settings, defect, strength, size)
+                done = 0 if begun is None else min(len(begun.p), splits)
+                self.advance(done)
+                if begun is None or (done < splits and not _hopeless(begun)):
                     if planted is None:
                         planted = self._planted(defect, strength)
                     if judge is None:
                         judge = self._judge(name, planted.corpus, defect == NULL)
                     changed = len(planted.changes), planted.count
-                    cell = measure(judge, name, defect, strength, size, splits, plan.seed, changed, plan.replacement)
-                    self.folder.keep(cell, settings, size, splits)
+                    each = self._keeper(settings)
+                    cell = measure(
+                        judge, name, defect, strength, size, splits, plan.seed, changed, plan.replacement, begun, each
+                    )
+                    self.folder.keep(cell, settings)
+                else:
+                    cell = begun.first(splits)
+                self.advance(splits - max(done, len(cell.p)))
                 yield cell
+
+    def _keeper(self, settings: dict[str, Any]) -> Callable[[Cell], None]:
+        """Counts splits, and keeps unfinished cells from time to time, so that little is lost where work is stopped."""
+        kept = [time.monotonic()]
+
+        def each(cell: Cell) -> None:
+            self.advance(1)
+            if time.monotonic() - kept[0] > KEPT_EVERY:
+                self.folder.keep(cell, settings)
+                kept[0] = time.monotonic()
+
+        return each
 
     def _planted(self, defect: str, strength: float) -> Planted:
         if defect == NULL:
@@ -126,6 +156,11 @@ class Worker:
         real = self._of_real(critic)
         other = real if null else self._scores(critic, planted)
         return judge_for(critic, (self.work.real, real), (planted, other), plan.permutations, plan.wide, plan.seed)
+
+
+def _hopeless(cell: Cell) -> bool:
+    """Whether nothing was measured since there are too few documents."""
+    return bool(cell.reason) and not cell.p
 
 
 def _settings(critic: Critic[Any]) -> dict[str, Any]:
