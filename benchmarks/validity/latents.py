@@ -223,16 +223,13 @@ def compare(judged: pd.DataFrame, sets: dict[str, list[str]], blocks: Blocks) ->
         print(f"The judge with itself, {label}: {value:.3f}")
 
 
-def main() -> None:
-    """Find latents, and hold them against the judge."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("validity-scores"), help="scores and latents are kept here")
-    a = parser.parse_args()
+def prepared(out: Path) -> tuple[pd.DataFrame, dict[str, list[str]], Blocks]:
+    """Judged stories with all columns, sets of columns, and the block of each column."""
     table = stories()
-    found, headlines = all_scores(table["text"].tolist(), list(READINGS), a.out, "start")
+    found, headlines = all_scores(table["text"].tolist(), list(READINGS), out, "start")
     judged = measured(table, found)
     texts = table["text"].iloc[judged["story"]].tolist()
-    own = {name: latents(name, texts, a.out) for name in CRITICS}
+    own = {name: latents(name, texts, out) for name in CRITICS}
     judged = pd.concat([judged, *own.values()], axis=1)
     yard, heads, every = list(YARDSTICKS), list(headlines.values()), [c for f in own.values() for c in f.columns]
     blocks: Blocks = {**dict.fromkeys(yard, ("yardsticks", "")), **dict.fromkeys(heads, ("headlines", ""))}
@@ -243,7 +240,14 @@ def main() -> None:
     sets |= {f"latents of {n}": list(f.columns) for n, f in own.items()}
     sets |= {"all latents": every, "yardsticks and latents": yard + every}
     sets |= {"yardsticks, headlines, latents": yard + heads + every}
-    compare(judged, sets, blocks)
+    return judged, sets, blocks
+
+
+def main() -> None:
+    """Find latents, and hold them against the judge."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("validity-scores"), help="scores and latents are kept here")
+    compare(*prepared(parser.parse_args().out))
 
 
 if __name__ == "__main__":

@@ -268,7 +268,10 @@ def power_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
                 powers = ", ".join(f"{c.strength:g}: {rate(c, ALPHA).share:.2f}" for c in tested)
                 shown = "–" if d.difference is None else f"{d.difference:+.3g}"
                 n = max((c.tested for c in tested), default=0)
-                lines.append(f"| {critic} ({study.name}) | {defect} | {strength_text(d)} | {shown} | {powers} | {n} |")
+                at = strength_text(d)
+                if d.bound == ">" and (reached := [c for c in tested if rate(c, ALPHA).share >= POWER]):
+                    at, shown = f"{reached[0].strength:g}, less above", f"{reached[0].mean_difference:+.3g}"
+                lines.append(f"| {critic} ({study.name}) | {defect} | {at} | {shown} | {powers} | {n} |")
             elif defect != NULL and tested:
                 worst = max(tested, key=lambda c: rate(c, ALPHA).share)
                 if rate(worst, ALPHA).low > ALPHA:
