@@ -12,8 +12,8 @@ choose it. Fixed before it was held against the judge, but for the bounds (the f
   deviation of the scores for s and c, 1 for l, √½ for σ; a standard deviation of 1.5 on the log scale. One start, at
   the medians; L-BFGS within four of these of the medians.
 
-Added after this had been seen: what predictions from a critic's latents, model and prompt held out, say of the judge's
-scores beyond the yardsticks.
+Added after this had been seen: what predictions from latents alone, model and prompt held out, or the whole family, say
+of the judge's scores beyond the yardsticks.
 
 Run:  python benchmarks/validity/gaussian.py [--out DIR], after ranking.py and latents.py with the same DIR.
 """
@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 import torch
 from latents import Blocks, known_again, line, prepared, scaled
-from ranking import associations, family, show
+from ranking import associations, closer, family, show, stories
 from scipy.optimize import minimize
 from yardsticks import HELD, Floats, held_out, some_prompts
 
@@ -97,7 +97,7 @@ def main() -> None:
     print("\n| from | held out | ρ of means | within a prompt | − yardsticks | median share of variance |")
     print("|" + "---|" * 6)
     base: dict[str, Floats] = {}
-    alone: dict[str, Floats] = {}
+    alone: dict[str, dict[str, Floats]] = {"both": {}, "families": {}}
     for label, names in sets.items():
         for kind in (*HELD, "families"):
             shares: list[Floats] = []
@@ -105,13 +105,16 @@ def main() -> None:
             table, same = (families, "models") if kind == "families" else (judged, kind)
             guess = held_out(table, names, True, (same,), predict)[same]
             base.setdefault(kind, guess)  # the yardsticks come first
-            if kind == "both" and "yardsticks" not in label:
-                alone[label] = guess - pd.Series(guess).groupby(judged["prompt"]).transform("mean").to_numpy()
+            if kind in alone and "yardsticks" not in label:
+                centred = guess - pd.Series(guess).groupby(judged["prompt"]).transform("mean").to_numpy()
+                alone[kind][f"{label}, {kind}"] = centred
             of = zip(dict.fromkeys(blocks[n][0] for n in names), np.median(shares, axis=0).tolist(), strict=True)
             line(label, kind, judged, guess, base[kind], ", ".join(f"{b} {share:.2f}" for b, share in of))
-    show(
-        "Predictions, model and prompt held out, beyond the yardsticks", associations(judged.assign(**alone), [*alone])
-    )
+    texts = stories()["text"].tolist()
+    for kind, columns in alone.items():
+        wider = judged.assign(**columns)
+        show(f"Predictions beyond the yardsticks, held out: {kind}", associations(wider, [*columns]))
+        closer(wider, texts, [*columns])
     print("\n| from | two prompts to three: ρ | least | most | own model nearest |\n|" + "---|" * 5)
     for label, names in sets.items():
         found = some_prompts(judged, names, True, partial(process, blocks=blocks, shares=[]))

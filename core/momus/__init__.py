@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from momus.version import __version__
 
 if TYPE_CHECKING:
-    from momus.comparison import Comparison, Settings, compare
+    from momus.comparison import Comparison, compare
     from momus.corpus import Corpus, Document, Section
     from momus.critic import Critic
     from momus.errors import MomusError
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from momus.plugins import load_critic
     from momus.reading import read_corpus
     from momus.scores import LogPrior, Scores
+    from momus.settings import Settings
     from momus.token_critic import TokenCritic
 
 _HOMES = {
     "Comparison": "comparison",
-    "Settings": "comparison",
     "compare": "comparison",
     "Corpus": "corpus",
     "Document": "corpus",
@@ -44,6 +44,7 @@ _HOMES = {
     "read_corpus": "reading",
     "LogPrior": "scores",
     "Scores": "scores",
+    "Settings": "settings",
     "TokenCritic": "token_critic",
 }
 """Public names and the modules that hold them; imported when first asked for, so that ``import momus`` is light."""

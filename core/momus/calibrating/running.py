@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from momus.calibrating.cells import Cell
+from momus.calibrating.crew import Crew, crew_of
 from momus.calibrating.plan import NULL, Plan
-from momus.calibrating.working import CELLS, Task, Work, Worker
-from momus.comparison import FIT_SHARE, Source, as_corpus, chosen_critics
+from momus.calibrating.working import CELLS, Task, Work
+from momus.choosing import chosen_critics
 from momus.controls import DEFECTS
 from momus.corpus import Corpus
 from momus.critic import Critic, usable_documents
 from momus.devices import resolve_device
 from momus.errors import FittingError, StoreError, UsageError
-from momus.progress import Advance, Reporter, default_reporter
+from momus.progress import Reporter, default_reporter
+from momus.sources import FIT_SHARE, Source, as_corpus
 from momus.store.runs import RUN, RunFolder
 from momus.version import __version__
-
-LOOKED_EVERY = 0.3
-"""Seconds after which the progress of other processes is shown."""
 
 
 @dataclass
@@ -123,7 +118,7 @@ def calibrate(
     with ExitStack() as stack:
         folder = _folder(out, stack)
         work = Work(fitting, held_out, other, chosen, plan, folder, where)
-        crew = stack.enter_context(_crew(work, jobs))
+        crew = stack.enter_context(crew_of(work, jobs))
         names = _fitted(crew, reporter, chosen, critics is not None, warnings)
         cells = _measured(crew, reporter, names, plan, len(held_out))
         found = Calibration(plan, cells, _described(chosen, names), {}, warnings)
@@ -180,109 +175,8 @@ def _folder(out: str | Path | None, stack: ExitStack) -> Path:
     return path
 
 
-class _Crew:
-    """Processes that do the work, or this one."""
-
-    def __init__(self, work: Work, pool: ProcessPoolExecutor | None, done: Counted | None = None) -> None:
-        self.work, self.pool, self.done = work, pool, done
-        self.mine = Worker(work) if pool is None else None
-
-    def fit(self, names: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-        """Fit critics: (name, why not)."""
-        if self.mine is not None:
-            for name in names:
-                yield name, self.mine.fit(name)
-        else:
-            assert self.pool is not None
-            futures: dict[Future[str | None], str] = {self.pool.submit(_fit, name): name for name in names}
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-
-    def run(self, tasks: Sequence[Task], advance: Advance) -> list[Cell]:
-        """Measure cells, in any order; ``advance`` is told of splits."""
-        if self.mine is not None:
-            self.mine.advance = _counting(advance)
-            return [cell for task in tasks for cell in self.mine.run(task)]
-        assert self.pool is not None
-        assert self.done is not None
-        waiting = {self.pool.submit(_run, task) for task in tasks}
-        cells: list[Cell] = []
-        while waiting:
-            ended, waiting = wait(waiting, timeout=LOOKED_EVERY, return_when=FIRST_COMPLETED)
-            cells += [cell for future in ended for cell in future.result()]
-            advance(self.done.value)
-        return cells
-
-
-def _counting(advance: Advance) -> Advance:
-    """From splits done since the last call to splits done."""
-    total = 0
-
-    def more(splits: int) -> None:
-        nonlocal total
-        total += splits
-        advance(total)
-
-    return more
-
-
-class Counted(Protocol):
-    """A number that processes share."""
-
-    value: int
-
-    def get_lock(self) -> AbstractContextManager[object]:
-        """Hold it while it is changed."""
-        ...
-
-
-_WORKER: list[Worker] = []
-
-
-def _enlist(work: Work, done: Counted) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted parent ends its processes itself
-
-    def advance(splits: int) -> None:
-        with done.get_lock():
-            done.value += splits
-
-    _WORKER[:] = [Worker(work, advance)]
-
-
-def _fit(name: str) -> str | None:
-    return _WORKER[0].fit(name)
-
-
-def _run(task: Task) -> list[Cell]:
-    return list(_WORKER[0].run(task))
-
-
-@contextmanager
-def _crew(work: Work, jobs: int) -> Iterator[_Crew]:
-    if jobs == 1:
-        yield _Crew(work, None)
-        return
-    before = set(multiprocessing.active_children())
-    threads = os.environ.get("OMP_NUM_THREADS")
-    os.environ["OMP_NUM_THREADS"] = threads or str(max(1, (os.cpu_count() or 1) // jobs))
-    context = multiprocessing.get_context("spawn")
-    done: Any = context.Value("q", 0)
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_enlist, initargs=(work, done))
-    try:
-        yield _Crew(work, pool, done)
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - before:
-            process.terminate()
-        raise
-    finally:
-        if threads is None:
-            os.environ.pop("OMP_NUM_THREADS", None)
-    pool.shutdown()
-
-
 def _fitted(
-    crew: _Crew, reporter: Reporter, chosen: Sequence[Critic[Any]], explicit: bool, warnings: list[str]
+    crew: Crew, reporter: Reporter, chosen: Sequence[Critic[Any]], explicit: bool, warnings: list[str]
 ) -> list[str]:
     """Fit; names of the critics that could be, in the order given."""
     names, done = [c.name for c in chosen], []
@@ -302,7 +196,7 @@ def _fitted(
     return [n for n in names if n in done]
 
 
-def _measured(crew: _Crew, reporter: Reporter, names: Sequence[str], plan: Plan, documents: int) -> list[Cell]:
+def _measured(crew: Crew, reporter: Reporter, names: Sequence[str], plan: Plan, documents: int) -> list[Cell]:
     tasks: list[Task] = [(NULL, 0.0, (name,)) for name in names]
     tasks += [(d, s, tuple(names)) for d in plan.defects for s in sorted(plan.strengths)]
     splits = sum(len(t[2]) * (plan.splits if t[0] == NULL else plan.power_splits) for t in tasks)
