@@ -6,30 +6,29 @@
    critic's own defect found in 90 % of the splits, and who else alarms?
 3. ``tables``: Markdown tables (printed) and figures (``docs/figures/validity-*.svg``) of whatever has been measured.
 
-Chapters of about 1,000 words of 100 novels, drawn at random (critics of words, of running text, of topics, of persons);
+Chapters of about 1,000 words of 100 novels, drawn at random (critics of words, of running text, of topics, of persons)
+and paragraphs of 60 to 120 words (of grammar, from dependency parses, and of likelihoods under two n-gram models);
 Ethereum proposals with their section titles, without them, and without any marks; paragraphs of manual pages in German,
 French and Spanish. Finished cells are kept in --out: run it again to go on, or with other critics.
 
 Run:  python benchmarks/validity/null_and_power.py null power tables [--critics length,unigram] [--out runs/validity]
+What a study is stands in ``studies.py``.
 Data: ``litbank``, ``sectioned`` and ``code-mixing`` under MOMUS_DATA, else ../shared/data.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
-import os
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from studies import SPLITS, STUDIES, Study
 
-from momus import Corpus, MomusError, read_corpus
+from momus import MomusError
 from momus.calibrating import Plan, calibrate
 from momus.calibrating.cells import Cell
 from momus.calibrating.plan import NULL, parse_sizes
@@ -43,113 +42,8 @@ from momus.report.svg import COLOURS, draw
 
 SIZES = ((50, 50), (50, 200), (200, 200), (200, 1000), (1000, 1000))
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
-SPLITS = 1000
 ALPHA, WANTED = 0.05, (0.035, 0.065)
 POWER = 0.9
-
-
-def data() -> Path:
-    """Find the folder of real data."""
-    named = os.environ.get("MOMUS_DATA")
-    return Path(named) if named else Path(__file__).parents[3] / "shared" / "data"
-
-
-@dataclass(frozen=True)
-class Texts:
-    """What critics are fitted on, what is split, and a donor."""
-
-    fit: Corpus
-    real: Corpus
-    donor: Corpus | None = None
-
-
-def chapters(text: str, words: int = 1000) -> list[str]:
-    """Cut at paragraphs into pieces of at least so many words; a short rest is left out."""
-    found, current, count = [], [], 0
-    for paragraph in text.replace("\r", "").split("\n\n"):
-        current.append(paragraph)
-        count += len(paragraph.split())
-        if count >= words:
-            found.append("\n\n".join(current))
-            current, count = [], 0
-    return found
-
-
-def novels() -> Texts:
-    """Chapters of novels: 2,000 to fit on, 2,400 to split."""
-    found = [(d.id, c) for d in read_corpus(data() / "litbank" / "novels.jsonl.gz") for c in chapters(d.text)]
-    order = np.random.default_rng(0).permutation(len(found))
-    parts = order[:2000], order[2000:4400]
-    made = [Corpus.from_texts([found[i][1] for i in p], ids=[f"{found[i][0]} {i}" for i in p]) for p in parts]
-    return Texts(made[0], made[1])
-
-
-def proposals() -> Texts:
-    """Ethereum proposals: 300 to fit on, the others to split."""
-    corpora = [read_corpus(data() / "sectioned" / f"{name}.jsonl.gz") for name in ("eips", "ercs")]
-    documents = [d for c in corpora for d in c]
-    order = np.random.default_rng(0).permutation(len(documents))
-    made = [
-        Corpus.from_documents([replace(documents[i], id=f"{i} {documents[i].id}") for i in p], name)
-        for p, name in ((order[:300], "fit"), (order[300:], "real"))
-    ]
-    return Texts(made[0], made[1])
-
-
-def manuals() -> Texts:
-    """Paragraphs of 30 words or more, each in one of three languages; the donor has the same in another one."""
-    languages = ("de", "fr", "es")
-    with gzip.open(data() / "code-mixing" / "manpages-aligned_de_fr_es.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    rows = [r for r in rows if all(len(r[k].split()) >= 30 for k in languages)]
-    rng = np.random.default_rng(0)
-    rows = [rows[i] for i in rng.permutation(len(rows))]
-    cut = len(rows) // 3
-    texts = [r[languages[i % 3]] for i, r in enumerate(rows)]
-    other = [r[languages[(i + 1) % 3]] for i, r in enumerate(rows)]
-    ids = [f"p{i}" for i in range(len(rows))]
-    fit = Corpus.from_texts([r[k] for r in rows[:cut] for k in languages], name="fit")
-    real = Corpus.from_texts(texts[cut:], ids=ids[cut:], name="real")
-    return Texts(fit, real, Corpus.from_texts(other[cut:], ids=ids[cut:], name="donor"))
-
-
-@dataclass(frozen=True)
-class Study:
-    """A text, its critics with their parameters, and what is left out for their sake."""
-
-    name: str
-    texts: Callable[[], Texts]
-    critics: tuple[str, ...]
-    params: dict[str, dict[str, Any]] = field(default_factory=dict)
-    splits: int = SPLITS
-    large_splits: int = SPLITS
-    """Null splits of sizes with 1,000 documents on a side."""
-    largest: int = 2000
-    wide: int = 199
-    """Relabellings of tests that take long."""
-    replacement: bool = False
-    """Whether sizes that need more documents than there are draw them with replacement."""
-    documents: int = 2400
-    """Held-out documents that are scored for null splits."""
-    powered: int = 800
-    """Held-out documents that defects are planted in."""
-    power_splits: int = 200
-
-
-STUDIES = (
-    Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
-    Study("counts", novels, ("unigram", "rank-frequency"), powered=400, power_splits=40),
-    Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor"), powered=400, power_splits=40),
-    Study("long range", novels, ("long-range",), large_splits=200, wide=99, powered=400, power_splits=40),
-    Study("ebeling", novels, ("ebeling",), large_splits=200, powered=400, power_splits=40),
-    Study("sections", proposals, ("sections",), {"sections": {"posterior": "titles"}}, replacement=True),
-    Study("breaks", proposals, ("sections",), replacement=True),
-    Study("passages", proposals, ("passages",), replacement=True),
-    Study("topics", novels, ("topics",)),
-    Study("models", novels, ("perplexity", "mauve")),
-    Study("languages", manuals, ("code-mixing",), replacement=True),
-    Study("persons", novels, ("coreference",), replacement=True, documents=500, powered=420),
-)
 
 
 def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> None:
@@ -159,7 +53,11 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
         return
     texts = study.texts()
     held_out = texts.real.take(range(min(len(texts.real), study.documents if kind == "null" else study.powered)))
-    chosen = make_critics(names, study.params)
+    params = study.params
+    if study.prepare is not None:
+        (folder := a.out / "prepared").mkdir(parents=True, exist_ok=True)
+        params = {names[0]: study.prepare(texts, folder)}
+    chosen = make_critics(names, params)
     largest = min(study.largest, a.largest, study.largest if study.replacement else len(held_out))
     wanted = parse_sizes(a.sizes) or SIZES
     sizes = [s for s in SIZES if sum(s) <= largest and s in wanted]

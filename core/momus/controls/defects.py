@@ -83,14 +83,14 @@ _ALL = (
         "order of words",
         "Each word of a section is chosen with probability `strength`; the chosen ones move around one random cycle. "
         "Words are what white space parts; white space stays.",
-        ("perplexity", "coreference"),
+        ("perplexity", "coreference", "pcfg", "distortion"),
         move_ngrams(1),
     ),
     Defect(
         "trigram-shuffle",
         "order of words",
         "As word-shuffle, with consecutive groups of three words in place of words.",
-        ("perplexity", "coreference"),
+        ("perplexity", "coreference", "pcfg", "distortion"),
         move_ngrams(3),
     ),
     Defect(

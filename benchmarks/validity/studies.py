@@ -1,0 +1,159 @@
+"""Which critics are calibrated on which texts: what ``null_and_power.py`` measures."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from momus import Corpus, read_corpus
+from momus.kneser_ney import KneserNey
+from momus.tokens import get_tokenizer
+from momus_adapters.treebank import write_treebank
+
+SPLITS = 1000
+
+
+def data() -> Path:
+    """Find the folder of real data."""
+    named = os.environ.get("MOMUS_DATA")
+    return Path(named) if named else Path(__file__).parents[3] / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What critics are fitted on, what is split, and a donor."""
+
+    fit: Corpus
+    real: Corpus
+    donor: Corpus | None = None
+
+
+def chapters(text: str, words: int = 1000) -> list[str]:
+    """Cut at paragraphs into pieces of at least so many words; a short rest is left out."""
+    found, current, count = [], [], 0
+    for paragraph in text.replace("\r", "").split("\n\n"):
+        current.append(paragraph)
+        count += len(paragraph.split())
+        if count >= words:
+            found.append("\n\n".join(current))
+            current, count = [], 0
+    return found
+
+
+def novels() -> Texts:
+    """Chapters of novels: 2,000 to fit on, 2,400 to split."""
+    found = [(d.id, c) for d in read_corpus(data() / "litbank" / "novels.jsonl.gz") for c in chapters(d.text)]
+    order = np.random.default_rng(0).permutation(len(found))
+    parts = order[:2000], order[2000:4400]
+    made = [Corpus.from_texts([found[i][1] for i in p], ids=[f"{found[i][0]} {i}" for i in p]) for p in parts]
+    return Texts(made[0], made[1])
+
+
+def paragraphs() -> Texts:
+    """Paragraphs of 60 to 120 words of novels: 4,000 to fit on, 2,400 to split."""
+    novels = read_corpus(data() / "litbank" / "novels.jsonl.gz")
+    cut = [(d.id, " ".join(p.split())) for d in novels for p in d.text.replace("\r", "").split("\n\n")]
+    found = [(name, p) for name, p in cut if 60 <= len(p.split()) <= 120]
+    order = np.random.default_rng(0).permutation(len(found))
+    parts = order[:4000], order[4000:6400]
+    made = [Corpus.from_texts([found[i][1] for i in p], ids=[f"{found[i][0]} {i}" for i in p]) for p in parts]
+    return Texts(made[0], made[1])
+
+
+def proposals() -> Texts:
+    """Ethereum proposals: 300 to fit on, the others to split."""
+    corpora = [read_corpus(data() / "sectioned" / f"{name}.jsonl.gz") for name in ("eips", "ercs")]
+    documents = [d for c in corpora for d in c]
+    order = np.random.default_rng(0).permutation(len(documents))
+    made = [
+        Corpus.from_documents([replace(documents[i], id=f"{i} {documents[i].id}") for i in p], name)
+        for p, name in ((order[:300], "fit"), (order[300:], "real"))
+    ]
+    return Texts(made[0], made[1])
+
+
+def manuals() -> Texts:
+    """Paragraphs of 30 words or more, each in one of three languages; the donor has the same in another one."""
+    languages = ("de", "fr", "es")
+    with gzip.open(data() / "code-mixing" / "manpages-aligned_de_fr_es.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    rows = [r for r in rows if all(len(r[k].split()) >= 30 for k in languages)]
+    rng = np.random.default_rng(0)
+    rows = [rows[i] for i in rng.permutation(len(rows))]
+    cut = len(rows) // 3
+    texts = [r[languages[i % 3]] for i, r in enumerate(rows)]
+    other = [r[languages[(i + 1) % 3]] for i, r in enumerate(rows)]
+    ids = [f"p{i}" for i in range(len(rows))]
+    fit = Corpus.from_texts([r[k] for r in rows[:cut] for k in languages], name="fit")
+    real = Corpus.from_texts(texts[cut:], ids=ids[cut:], name="real")
+    return Texts(fit, real, Corpus.from_texts(other[cut:], ids=ids[cut:], name="donor"))
+
+
+def treebank(texts: Texts, folder: Path) -> dict[str, Any]:
+    """Dependency parses of the text to fit on, as trees: the grammar's treebank."""
+    path = folder / "paragraphs.mrg"
+    if not path.exists():
+        half = path.with_suffix(".part")
+        write_treebank([d.text for d in texts.fit], half)
+        half.replace(path)
+    return {"treebank": str(path)}
+
+
+def two_models(texts: Texts, folder: Path) -> dict[str, Any]:
+    """Trigrams and bigrams of the text to fit on: a language, and a model that knows less of it."""
+    table, found = texts.fit.tokens(get_tokenizer("whitespace")), {}
+    for name, order in (("language", 3), ("model", 2)):
+        path = folder / f"{name}.arpa"
+        KneserNey(order=order).fit(table.ids, table.offsets, table.vocabulary).write_arpa(path)
+        found[name] = {"scorer": "kenlm", "path": str(path)}
+    return found
+
+
+@dataclass(frozen=True)
+class Study:
+    """A text, its critics with their parameters, and what is left out for their sake."""
+
+    name: str
+    texts: Callable[[], Texts]
+    critics: tuple[str, ...]
+    params: dict[str, dict[str, Any]] = field(default_factory=dict)
+    splits: int = SPLITS
+    large_splits: int = SPLITS
+    """Null splits of sizes with 1,000 documents on a side."""
+    largest: int = 2000
+    wide: int = 199
+    """Relabellings of tests that take long."""
+    replacement: bool = False
+    """Whether sizes that need more documents than there are draw them with replacement."""
+    documents: int = 2400
+    """Held-out documents that are scored for null splits."""
+    powered: int = 800
+    """Held-out documents that defects are planted in."""
+    power_splits: int = 200
+    prepare: Callable[[Texts, Path], dict[str, Any]] | None = None
+    """Makes what the critic reads beside the texts, in a folder: parameters of the critic."""
+
+
+STUDIES = (
+    Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
+    Study("counts", novels, ("unigram", "rank-frequency"), powered=400, power_splits=40),
+    Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor"), powered=400, power_splits=40),
+    Study("long range", novels, ("long-range",), large_splits=200, wide=99, powered=400, power_splits=40),
+    Study("ebeling", novels, ("ebeling",), large_splits=200, powered=400, power_splits=40),
+    Study("sections", proposals, ("sections",), {"sections": {"posterior": "titles"}}, replacement=True),
+    Study("breaks", proposals, ("sections",), replacement=True),
+    Study("passages", proposals, ("passages",), replacement=True),
+    Study("grammar", paragraphs, ("pcfg",), prepare=treebank),
+    Study("likelihoods", paragraphs, ("distortion",), prepare=two_models),
+    Study("topics", novels, ("topics",)),
+    Study("models", novels, ("perplexity", "mauve")),
+    Study("languages", manuals, ("code-mixing",), replacement=True),
+    Study("persons", novels, ("coreference",), replacement=True, documents=500, powered=420),
+)
