@@ -177,3 +177,56 @@ def test_strength_of_preference_and_single_votes():
     cost = np.array([[4.0, 0.0], [2.0, 0.0], [3.0, 3.0], [0.0, 2.0]])
     assert pairs.strength(cost, votes, search)[0] == pytest.approx(1.0)
     assert pairs.single_votes(cost, votes)[0] == pytest.approx((4 + 3 + 2 + 3) / 16)
+
+
+@pytest.fixture(scope="module")
+def gaussian():
+    for name in ("ranking", "latents"):
+        module(name)
+    return module("gaussian")
+
+
+def made_stories(seed=0, models=30, prompts=5):
+    """Two numbers and a block of five columns; the score follows a curve of the first number, and noise."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "model": np.repeat([f"m{i}" for i in range(models)], prompts),
+            "prompt": np.tile([f"p{i}" for i in range(prompts)], models),
+            "a": rng.normal(size=models * prompts),
+            "b": rng.normal(size=models * prompts),
+        }
+    )
+    wide = pd.DataFrame(rng.normal(size=(len(table), 5)), columns=[f"w{i}" for i in range(5)])
+    judge = 10 * np.cos(2 * table["a"]) + rng.normal(size=len(table)) + 3 * table["prompt"].str[1].astype(int)
+    blocks = {"a": ("plain", ""), "b": ("plain", ""), **{f"w{i}": ("wide", "words") for i in range(5)}}
+    return pd.concat([table.assign(judge=judge), wide], axis=1), list(blocks), blocks
+
+
+def test_the_posterior_mean_is_scikit_learns_at_the_same_parameters(gaussian):
+    import torch
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
+
+    rng = np.random.default_rng(0)
+    x, y, new = rng.normal(size=(40, 3)), rng.normal(size=40), rng.normal(size=(7, 3))
+    s, c, length, sigma = 0.7, 1.3, 0.9, 0.4
+    kernel = ConstantKernel(s**2) * DotProduct(0.0) + ConstantKernel(c**2) * RBF(length) + WhiteKernel(sigma**2)
+    expected = GaussianProcessRegressor(kernel, optimizer=None, alpha=0.0).fit(x, y).predict(new)
+    parameters = torch.tensor(np.log([[s], [c], [length]]))
+    inside = gaussian.covariance(parameters, *gaussian.between([x], [x])) + sigma**2 * torch.eye(40)
+    across = gaussian.covariance(parameters, *gaussian.between([new], [x]))
+    found = across @ torch.linalg.solve(inside, torch.from_numpy(y))
+    assert found.numpy() == pytest.approx(expected, abs=1e-8)
+
+
+def test_a_curve_is_found_and_its_block_gets_the_variance(gaussian):
+    table, names, blocks = made_stories()
+    train, test = table[table["prompt"] != "p0"], table[table["prompt"] == "p0"]
+    shares = []
+    found = gaussian.process(train, test, names, True, blocks=blocks, shares=shares)
+    straight = yardsticks.predicted(train, test, ["a", "b"], True)
+    assert np.corrcoef(found, test["judge"])[0, 1] > 0.9
+    assert abs(np.corrcoef(straight, test["judge"])[0, 1]) < 0.5
+    assert shares[0].sum() <= 1
+    assert shares[0][0] > 5 * shares[0][1]
