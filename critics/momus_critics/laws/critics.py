@@ -16,6 +16,11 @@ from momus_critics.laws.curves import Curve
 from momus_critics.laws.dealt import DealtCurve, DealtHapaxes, DealtTypes, DealtWindows
 from momus_critics.laws.fitting import Floats, Line, fit_line
 
+NEAR = 10
+"""Lags up to which correlations of rare words make the verdict."""
+DECAYING = 100_000
+"""Tokens that the exponent of their decay needs."""
+
 
 class ZipfSlope(ScalingLaw):
     """Zipf's law by least squares: relative frequency against rank, all ranks (and up to ``head``).
@@ -121,8 +126,9 @@ class Taylor(ScalingLaw):
 class LongRange(ScalingLaw):
     """Long-range correlation of rare words: autocorrelation c(s) of the distances between them decays as s^−ξ.
 
-    The exponent depends on the order in which words of equal frequency are taken as rare: its spread over random orders
-    stands in the table, and ξ alone proves little.
+    The verdict is on the mean of c(s) at lags up to 10, which every text has. The exponent depends on the order in
+    which words of equal frequency are taken as rare (its spread over random orders stands in the table), does not exist
+    where nothing decays, and proves little alone.
 
     Parameters
     ----------
@@ -141,8 +147,8 @@ class LongRange(ScalingLaw):
     question = "Do rare words cluster over long stretches as in real text? c(s) is their distances' autocorrelation."
     x_label, y_label = "lag s", "autocorrelation c(s)"
     quantity = "−ξ"
-    minimum = 100_000
-    errors = "relabelled"  # logarithms of correlations near 0, of words that are rare by a count or two
+    headline = "correlation"
+    errors = "relabelled"  # which words are rare hangs on a count or two, and on the other groups
     y_scale = "linear"
 
     def __init__(
@@ -171,11 +177,25 @@ class LongRange(ScalingLaw):
         return x[kept], y[kept]
 
     def laws(self) -> Sequence[LawStatistic]:
-        """Exponent and error, of texts that have a decay."""
+        """Mean correlation at short lags; exponent and error, of texts that have a decay."""
         return (
+            LawStatistic("correlation", self.correlation),
             LawStatistic("exponent", lambda stream: self.decay(stream).slope),
             LawStatistic("error", lambda stream: self.decay(stream).error),
         )
+
+    def correlation(self, stream: Stream) -> float:
+        """Mean of c(s) over s = 1 … 10.
+
+        Raises
+        ------
+        ValueError
+            There are not 1,000 distances between rare words (16,000 tokens, if one in 16 is rare).
+        """
+        lags, found = self.curve(stream)
+        if not len(lags) or lags[-1] < NEAR:
+            raise ValueError(f"fewer than {100 * NEAR:,} distances between rare words")
+        return float(found[lags <= NEAR].mean())
 
     def decay(self, stream: Stream) -> Line:
         """The line, where there is a correlation that can decay.
@@ -183,8 +203,10 @@ class LongRange(ScalingLaw):
         Raises
         ------
         ValueError
-            There is none (see `verdict`), or there are too few points.
+            There is none (see `verdict`), or the text is too short.
         """
+        if len(stream) < DECAYING:
+            raise ValueError(f"the decay of a correlation needs {DECAYING:,} tokens")
         curve = self.curve(stream)
         if _strength(*curve) == "No":
             raise ValueError("distances of rare words are not correlated even at lags up to 10: there is no decay")
@@ -216,7 +238,7 @@ class LongRange(ScalingLaw):
 
 
 def _strength(lags: Floats, correlations: Floats) -> str:
-    if (correlations[lags <= 10] < 0).sum() > 1:
+    if (correlations[lags <= NEAR] < 0).sum() > 1:
         return "No"
     return "Weak" if (correlations[lags <= 100] < 0).any() else "Strong"
 
