@@ -26,7 +26,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from studies import SPLITS, STUDIES, Study
+from studies import SIZES, SPLITS, STUDIES, Study
 
 from momus import MomusError
 from momus.calibrating import Plan, calibrate
@@ -40,7 +40,6 @@ from momus.progress import default_reporter
 from momus.report.calibration import p_value_chart, power_chart, specificity
 from momus.report.svg import COLOURS, draw
 
-SIZES = ((50, 50), (50, 200), (200, 200), (200, 1000), (1000, 1000))
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 ALPHA, WANTED = 0.05, (0.035, 0.065)
 POWER = 0.9
@@ -60,7 +59,7 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
     chosen = make_critics(names, params)
     largest = min(study.largest, a.largest, study.largest if study.replacement else len(held_out))
     wanted = parse_sizes(a.sizes) or SIZES
-    sizes = [s for s in SIZES if sum(s) <= largest and s in wanted]
+    sizes = [s for s in study.sizes if sum(s) <= largest and s in wanted]
     common = Plan(alpha=ALPHA, power=POWER, splits=study.splits, power_splits=study.power_splits, wide=study.wide)
     if kind == "null":
         plan = replace(common, defects=(), replacement=study.replacement)
@@ -141,7 +140,11 @@ def null_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
             row = []
             for a, b in SIZES:
                 c = rates.get((critic, a, b))
-                row.append("not measured" if c is None else (c.reason or level(rate(c, ALPHA))))
+                row.append(
+                    ("not measured" if (a, b) in study.sizes else "–")
+                    if c is None
+                    else (c.reason or level(rate(c, ALPHA)))
+                )
             lines.append(f"| {critic} ({study.name}) | " + " | ".join(row) + " |")
     lines.append("")
     for (name, kind), each in cells.items():
@@ -176,7 +179,7 @@ def power_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
                     at = f"from {strength_text(d)}" if d.strength is not None else "below 0.9 at all strengths"
                     found = f"{worst.strength:g}: {rate_text(rate(worst, ALPHA))}"
                     others.append(f"| {critic} ({study.name}) | {defect} | {at} | {found} |")
-    for study in STUDIES:
+    for study in (s for s in STUDIES if s.sizes == SIZES):
         missing = set(study.critics) - {c.critic for c in cells.get((study.name, "power"), []) if c.defect != NULL}
         lines += [f"| {critic} ({study.name}) | – | not measured | | | 0 |" for critic in sorted(missing)]
     lines += ["", "| critic (text) | defect of another axis | power 0.9 | most alarms |", "|---|---|---|---|", *others]
@@ -259,7 +262,7 @@ def main() -> None:
     critics = a.critics.split(",") if a.critics else [c for s in STUDIES for c in s.critics]
     studies = [s for s in STUDIES if not a.studies or s.name in a.studies.split(",")]
     for kind in ("null", "power"):
-        for study in studies if kind in a.what else ():
+        for study in (s for s in studies if kind in a.what and (kind == "null" or s.sizes == SIZES)):
             try:
                 run(study, kind, critics, a)
             except MomusError as error:

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from momus.tokens import get_tokenizer
 from momus_adapters.treebank import write_treebank
 
 SPLITS = 1000
+SIZES = ((50, 50), (50, 200), (200, 200), (200, 1000), (1000, 1000))
 
 
 def data() -> Path:
@@ -47,11 +49,11 @@ def chapters(text: str, words: int = 1000) -> list[str]:
     return found
 
 
-def novels() -> Texts:
-    """Chapters of novels: 2,000 to fit on, 2,400 to split."""
-    found = [(d.id, c) for d in read_corpus(data() / "litbank" / "novels.jsonl.gz") for c in chapters(d.text)]
+def novels(words: int = 1000, fit: int = 2000) -> Texts:
+    """Chapters of novels: 2,000 to fit on, 2,400 (or as many as there are) to split."""
+    found = [(d.id, c) for d in read_corpus(data() / "litbank" / "novels.jsonl.gz") for c in chapters(d.text, words)]
     order = np.random.default_rng(0).permutation(len(found))
-    parts = order[:2000], order[2000:4400]
+    parts = order[:fit], order[fit : fit + 2400]
     made = [Corpus.from_texts([found[i][1] for i in p], ids=[f"{found[i][0]} {i}" for i in p]) for p in parts]
     return Texts(made[0], made[1])
 
@@ -127,6 +129,7 @@ class Study:
     splits: int = SPLITS
     large_splits: int = SPLITS
     """Null splits of sizes with 1,000 documents on a side."""
+    sizes: tuple[tuple[int, int], ...] = SIZES
     largest: int = 2000
     wide: int = 199
     """Relabellings of tests that take long."""
@@ -145,6 +148,7 @@ STUDIES = (
     Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
     Study("counts", novels, ("unigram", "rank-frequency"), powered=400, power_splits=40),
     Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor"), powered=400, power_splits=40),
+    Study("chapters of 2,000 words", partial(novels, 2000, 500), ("taylor",), sizes=SIZES[:2]),
     Study("long range", novels, ("long-range",), wide=39, powered=400, power_splits=40),
     Study("ebeling", novels, ("ebeling",), powered=400, power_splits=40),
     Study("sections", proposals, ("sections",), {"sections": {"posterior": "titles"}}, replacement=True),
