@@ -148,7 +148,7 @@ STUDIES = (
     Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
     Study("counts", novels, ("unigram", "rank-frequency"), powered=400, power_splits=40),
     Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor"), powered=400, power_splits=40),
-    Study("chapters of 2,000 words", partial(novels, 2000, 500), ("taylor",), sizes=SIZES[:2]),
+    Study("long chapters", partial(novels, 2000, 500), ("taylor",), sizes=SIZES[:2]),
     Study("long range", novels, ("long-range",), wide=39, powered=400, power_splits=40),
     Study("ebeling", novels, ("ebeling",), powered=400, power_splits=40),
     Study("sections", proposals, ("sections",), {"sections": {"posterior": "titles"}}, replacement=True),
