@@ -84,7 +84,9 @@ class Plan:
                     hint=f"raise --{name} to {math.ceil(1 / self.alpha) - 1} or more",
                 )
         if documents < 4:
-            raise UsageError(f"{documents} documents cannot be split", hint="give at least four, better some hundreds")
+            raise UsageError(
+                f"{documents} documents with text cannot be split", hint="give at least four, better some hundreds"
+            )
         for a, b in self.pairs(documents):
             if min(a, b) < 2:
                 raise UsageError(f"size {a}x{b}: a side needs two documents", hint="write --sizes 50,200x1000, say")
