@@ -7,7 +7,8 @@ Real and generated documents are drawn anew in each replication, from two proces
   documents differ as real ones do; the difference of exp(cross-entropy) under the mean distribution is exact.
 * ``paired`` and ``clustered``: means with a normal effect of each prompt, one document a side or one to five of them.
 * the exponents: documents of words from a Zipf law of which a share comes from 50 words of the document's own (for
-  correlations of rare words: 40 long documents, each with a Zipf exponent of its own). The
+  correlations of rare words: documents each with a Zipf exponent of its own, so uneven that they are as strong as in
+  chapters of novels, 0.1). The
   expectation of an exponent at a length of text has no closed form; the mean over all replications stands for it, whose
   own error is 1/√R of the exponent's spread.
 
@@ -140,11 +141,11 @@ def clustered(seed: int, n: int = 40) -> Found:
 
 
 def correlated(documents: int, rng: np.random.Generator, spread: float) -> Stream:
-    """Long documents, each with a Zipf exponent of its own: rare words crowd in some of them."""
+    """Documents of 1,000 words, each with a Zipf exponent of its own: rare words crowd in some of them."""
     parts = []
     for s in rng.normal(1.0, spread, documents).tolist():
         cumulated = np.cumsum(np.arange(1, VOCABULARY + 1) ** -s)
-        parts.append(np.searchsorted(cumulated, rng.random(5000) * cumulated[-1], side="right"))
+        parts.append(np.searchsorted(cumulated, rng.random(1000) * cumulated[-1], side="right"))
     words = once("words", lambda: _words(np.random.default_rng(5)))
     ends = np.cumsum([len(part) for part in parts])
     return Stream(np.concatenate(parts).clip(0, VOCABULARY - 1).astype(np.int32), words, ends)
@@ -181,7 +182,7 @@ def exponent(name: str) -> Callable[[int], Found]:
         rng = np.random.default_rng([seed, 7])
         n = DOCUMENTS.get(name, 60)
         if name == "long-range":
-            a, b = (correlated(40, rng, spread) for spread in (0.2, 0.25))
+            a, b = (correlated(100, rng, spread) for spread in (0.07, 0.09))
         else:
             a, b = (running(zipf(s, VOCABULARY), own, n, rng) for s, own in ((1.0, 0.3), (1.1, 0.2)))
         found = compare_law(critic, critic.laws()[0], a, b, 0.95)
