@@ -1,4 +1,4 @@
-"""Speed of what runs on a device, and its agreement with the CPU; prints the device's name.
+"""Speed of the code that runs on a GPU, and its agreement with the CPU; prints the device's name.
 
 Run:  bash benchmarks/gpu.sh [cpu]
 """
@@ -17,7 +17,7 @@ import torch
 
 from momus import Corpus
 from momus.sequences import Decoding, Sequences, document_seed, sample
-from momus_adapters.small_lm import small_lm
+from momus_adapters.language_models.small import small_lm
 from momus_critics.hsmm import Parameters, posterior, viterbi
 from momus_critics.hsmm.passes import SegmentScores
 from momus_critics.passages import Passages
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def timed(function: Callable[[], T], device: str) -> tuple[T, float]:
-    """A result, and the seconds of the second call."""
+    """Return the result and the seconds of the second call."""
     function()
     if device != "cpu":
         torch.cuda.synchronize()
@@ -39,12 +39,12 @@ def timed(function: Callable[[], T], device: str) -> tuple[T, float]:
 
 
 def spans(total: torch.Tensor) -> SegmentScores:
-    """Segment scores from running sums."""
+    """Segment scores from cumulative sums (B, T + 1, K)."""
     return lambda t, n: total[:, t, None] - total[:, t - n : t].flip(1)
 
 
 def hsmm(device: str, states: int = 800, length: int = 400, longest: int = 11, batch: int = 16) -> None:
-    """Both passes and the most probable path at the size of the synthetic study."""
+    """Both passes at the size of the synthetic study, and most probable paths with 40 states."""
     g = torch.Generator().manual_seed(0)
     leaving = torch.randn(states, states + 1, generator=g).log_softmax(dim=1)
     duration = torch.randn(states, longest, generator=g).log_softmax(dim=1)
@@ -81,7 +81,7 @@ def hsmm(device: str, states: int = 800, length: int = 400, longest: int = 11, b
 
 
 def documents(n: int, seed: int) -> Corpus:
-    """Running texts of five parts, each with words of its own."""
+    """Running texts of five parts, each with specific words."""
     rng = np.random.default_rng(seed)
     texts = []
     for _ in range(n):
@@ -94,7 +94,7 @@ def documents(n: int, seed: int) -> Corpus:
 
 
 def passages(device: str) -> None:
-    """The critic of passages, fitted and scored on the device and on the CPU."""
+    """The critic ``passages``, fitted on the device, and scored on the device and on the CPU."""
     real, other = documents(400, 0), documents(400, 1)
     start = time.perf_counter()
     critic = Passages(number=6).to(device).fit(real)
@@ -107,12 +107,12 @@ def passages(device: str) -> None:
 
 
 def encoder(device: str, sections: int) -> None:
-    """An encoder of BERT's size from random weights: posterior throughput against the bare forward pass."""
+    """An encoder of BERT's size with random weights: throughput of the posterior and of the bare forward pass."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    from momus_adapters.transformers_encoder import autocast, padded, sorted_batches, tokenize
-    from momus_adapters.transformers_posterior import TransformersPosterior
+    from momus_adapters.transformers.encoder import autocast, padded, sorted_batches, tokenize
+    from momus_adapters.transformers.posterior import TransformersPosterior
 
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in range(5000)]
@@ -154,7 +154,7 @@ def encoder(device: str, sections: int) -> None:
 
 
 def language_model(device: str, sequences: int) -> None:
-    """Scores and draws of a transformer with random weights, and the inside algorithm of a grammar."""
+    """Scores and samples of a transformer with random weights, and the inside algorithm of a grammar."""
     rng = np.random.default_rng(0)
     symbols, width = 8000, 256
     texts = Sequences.of([rng.integers(0, symbols, n) for n in rng.integers(5, 100, sequences)])
@@ -164,7 +164,7 @@ def language_model(device: str, sequences: int) -> None:
     expected = models["cpu"].score(few).log_probabilities
     apart = float(np.abs(found.log_probabilities[: len(expected)] - expected).max())
     tokens = len(found.log_probabilities)
-    print(f"language model: {tokens:,} tokens scored in {seconds:.2f} s; CPU differs by {apart:.1e} nats a token")
+    print(f"language model: {tokens:,} tokens scored in {seconds:.2f} s; CPU differs by {apart:.1e} nats per token")
     seeds = [document_seed(0, i) for i in range(256)]
     drawn, seconds = timed(
         lambda: sample(models[device], None, Decoding("nucleus", top_p=0.9, longest=64), seeds), device

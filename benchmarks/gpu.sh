@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What runs on a GPU, measured there, with its agreement with the CPU. From a checkout, without installation:
+# Measures the code that runs on a GPU, and its agreement with the CPU. From a checkout, without installation:
 #   bash benchmarks/gpu.sh            (a GPU; under 10 minutes)
-#   bash benchmarks/gpu.sh cpu        (the same code on a CPU, to see that it runs)
+#   bash benchmarks/gpu.sh cpu        (the same code on a CPU, to check that it runs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PYTHONPATH="core:critics:adapters${PYTHONPATH:+:$PYTHONPATH}" HF_HUB_OFFLINE=1

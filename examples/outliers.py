@@ -17,10 +17,9 @@ import pandas as pd
 from scipy.stats import binomtest
 from shared import GENERATED, REAL, corpus, figure, options, run
 
-from momus.critic import Critic
-from momus.plugins import critic_class
-from momus.results import find_outliers
-from momus.scores import Scores
+from momus.comparison.result import find_outliers
+from momus.critic import Critic, Scores
+from momus.critic.registry import critic_class
 
 
 def main(argv: Sequence[str] | None = None) -> pd.DataFrame:

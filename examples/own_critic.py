@@ -23,15 +23,14 @@ from shared import DECODERS, corpus, figure, options, run
 import momus
 from momus.conformance import check_critic
 from momus.conformance.corpora import documents
+from momus.critic import EvidenceMixin, Pooled, Rows, StatisticsMixin
 from momus.evidence import Evidence, Heatmap
-from momus.rows import Rows
-from momus.summary import Pooled
 
 STATES = ("narration", "speech", "start or end")
 SPEECH = re.compile(r"""\s*["“‘']""")
 
 
-class Turns(momus.Critic[momus.StateSequences]):
+class Turns(momus.Critic[momus.StateSequences], StatisticsMixin, EvidenceMixin):
     """z: speech or narration, paragraph by paragraph; P_c: a Markov chain with start and end."""
 
     name = "turns"
@@ -39,7 +38,7 @@ class Turns(momus.Critic[momus.StateSequences]):
     question = "Do paragraphs of speech and of narration follow one another as in real text?"
     sequence = True
 
-    def fit(self, real: momus.Corpus, validation: momus.Corpus | None = None) -> Self:
+    def fit(self, real: momus.Corpus) -> Self:
         """Count transitions."""
         counts = self.pairs(self.project(real)).sum(axis=0) + 0.5
         self.log_move_ = np.log(counts / counts.sum(axis=1, keepdims=True))
@@ -65,7 +64,7 @@ class Turns(momus.Critic[momus.StateSequences]):
             np.add.at(counts[i], (z[:-1], z[1:]), 1)
         return counts
 
-    def rows(self, latents: momus.StateSequences) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: momus.StateSequences) -> Mapping[str, Rows]:
         """Transitions, so that they can be summed up and shown."""
         return {"pairs": self.pairs(latents).reshape(len(latents), 9)}
 

@@ -34,7 +34,7 @@ from shared import GENERATED, REAL, corpus, figure, options, run
 from sklearn.decomposition import NMF
 
 import momus
-from momus.plugins import critic_class
+from momus.critic.registry import critic_class
 from momus_adapters.pyro import PyroCritic, documents
 
 

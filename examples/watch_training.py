@@ -22,8 +22,8 @@ from scipy.stats import norm
 from shared import GENERATED, OTHER, corpus, figure, options, run
 
 import momus
-from momus.plugins import critic_class
-from momus_adapters.transformers_callback import CriticCallback
+from momus.critic.registry import critic_class
+from momus_adapters.transformers.callback import CriticCallback
 
 WINDOW = 96
 SAMPLES = 24
@@ -36,7 +36,7 @@ class WordLength(momus.Critic[momus.Values]):
     axis = "length of words"
     question = "Are words as long as in real text?"
 
-    def fit(self, real: momus.Corpus, validation: momus.Corpus | None = None) -> Self:
+    def fit(self, real: momus.Corpus) -> Self:
         """Take mean and standard deviation."""
         z = self.project(real).values
         self.mean_, self.sd_ = float(z.mean()), float(z.std(ddof=1))

@@ -1,7 +1,7 @@
-"""From documents to arrays, one row a document: what critics made of other tools' models read.
+"""Features of documents: arrays with one row per document, the input of critics made of other tools' models.
 
-Features are a callable from a corpus to an array (n, …), or a class of `momus.fitted.Fitted` with ``fit(corpus)`` that
-is such a callable once fitted; the class is constructed anew for each fit, and saved with the critic.
+Features are a callable from a corpus to an array (n, …), or a `momus.estimator.Estimator` class with ``fit(corpus)``
+that is such a callable once fitted; the class is constructed anew for each fit, and saved with the critic.
 """
 
 from __future__ import annotations
@@ -10,27 +10,26 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from momus.corpus import Corpus
 from momus.errors import FittingError, UsageError
-from momus.fitted import Fitted
-from momus.tokens import Tokenizer, get_tokenizer
-from momus.vocabulary import VocabularyRules, build_vocabulary, count_words
-from momus_adapters.names import resolve
+from momus.estimator import Estimator
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
+from momus.text.tokens import Tokenizer, get_tokenizer
+from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
+from momus_adapters.saved.names import resolve
 
-Floats = NDArray[np.float64]
 Features = str | Callable[..., Any]
 BAG = "momus_adapters.features:BagOfWords"
 
 
-class BagOfWords(Fitted):
+class BagOfWords(Estimator):
     """Counts over a vocabulary, dense float64 (n, V).
 
     Parameters
     ----------
     least_count, most_documents, most_words, letters
-        The vocabulary, see `momus.vocabulary.VocabularyRules`.
+        The vocabulary, see `momus.text.vocabulary.VocabularyRules`.
     scale
         ``counts``; ``shares`` (of the document's known words); ``log`` (log of 1 + count).
     tokens, lower
@@ -99,7 +98,7 @@ class BagOfWords(Fitted):
 
 
 def make_features(given: Features, options: Mapping[str, Any] | None) -> Callable[[Corpus], Any]:
-    """Make the callable; a class of `Fitted` is constructed, unfitted.
+    """Make the callable; a class of `Estimator` is constructed, unfitted.
 
     Raises
     ------
@@ -107,7 +106,7 @@ def make_features(given: Features, options: Mapping[str, Any] | None) -> Callabl
         There is no such callable, or options are given to a function.
     """
     found = resolve(given, "features")
-    if isinstance(found, type) and issubclass(found, Fitted):
+    if isinstance(found, type) and issubclass(found, Estimator):
         made: Any = found.with_params(dict(options or {}), place=f"features {found.__name__}")
         return made  # type: ignore[no-any-return]
     if options:
@@ -117,7 +116,7 @@ def make_features(given: Features, options: Mapping[str, Any] | None) -> Callabl
 
 def fit_features(features: Callable[[Corpus], Any], real: Corpus) -> None:
     """Fit features that can be."""
-    if isinstance(features, Fitted):
+    if isinstance(features, Estimator):
         learner: Any = features
         learner.fit(real)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.errors import MissingExtraError, UsageError
-
-Floats = NDArray[np.float64]
+from momus.numeric.types import Floats
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
-"""Languages mixed within a document: manual pages in German, French and Spanish, aligned paragraph by paragraph.
+"""Code mixing: mixed and switched languages in German, French and Spanish manual pages with aligned paragraphs.
 
-Fitted on the pages of one half, each language a document of its own; the other half is scored. A mixture takes each
-word from one of the three languages at random, word by word. A switch goes over to another language at mid-length.
+The critic is fitted on one half of the pages, with one document per page and language; the other half is scored. A
+mixture draws each word from one of the three languages at random. A switch changes to another language at mid-length.
 
-1. Each topic is one language: share of a topic's tokens (of held-out pages) that are of its main language, ≥ 0.99.
-2. Mixtures and pure pages by the mixing index: area under the ROC curve, ≥ 0.99; the same paragraph by paragraph.
-3. The switch is shown within 5 words on average.
-4. Ways to fit, on equal counts: our Gibbs sampler, gensim (variational), tomotopy (collapsed Gibbs, if installed):
-   held-out completion, purity, time, and whether a second run gives the same.
+1. Each topic is one language: share of a topic's tokens (of held-out pages) in its main language, ≥ 0.99.
+2. Mixed against pure pages by the mixing index: area under the ROC curve, ≥ 0.99; also by paragraph.
+3. The detected switch is within 5 words of the true one on average.
+4. Fitting methods on equal counts: our Gibbs sampler, gensim (variational), tomotopy (collapsed Gibbs, if installed):
+   held-out completion, purity, time, and whether a second run gives the same result.
 
 Run:  python benchmarks/reproduce/code_mixing.py        Data: ``code-mixing`` under MOMUS_DATA, else ../shared/data.
 """
@@ -26,10 +26,11 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from momus import Corpus
-from momus.vocabulary import VocabularyRules, build_vocabulary
-from momus_critics.clusters import mixtures
+from momus.numeric.ragged import offsets_of
+from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import CodeMixing, lda
 from momus_critics.code_mixing.critic import _counts
+from momus_critics.fits.clusters import mixtures
 from momus_critics.shares import stopwords
 from momus_critics.topics.completion import halves, log_likelihoods
 
@@ -52,7 +53,7 @@ def pages(paragraphs: Rows) -> Rows:
 
 
 def translated(row: dict[str, str]) -> bool:
-    """Whether each version has no more stopwords of another language than of its own: some were left in English."""
+    """Whether no version has more stopwords of another language than of its own; some were left in English."""
     lists = {k: stopwords(k) for k in (*LANGUAGES, "en")}
     for own in LANGUAGES:
         words = row[own].lower().split()
@@ -63,19 +64,19 @@ def translated(row: dict[str, str]) -> bool:
 
 
 def pure(rows: Rows, name: str) -> Corpus:
-    """One document for each row and language."""
+    """One document per row and language."""
     return Corpus.from_texts([row[k] for row in rows for k in LANGUAGES], name=name)
 
 
 def mixture(row: dict[str, str], rng: np.random.Generator) -> str:
-    """Each word from a language drawn at random."""
+    """Draw each word from a random language."""
     words = [row[k].split() for k in LANGUAGES]
     n = min(map(len, words))
     return " ".join(words[k][i] for i, k in enumerate(rng.integers(3, size=n)))
 
 
 def purity(critic: CodeMixing, rows: Rows) -> tuple[list[float], float, float]:
-    """Share of each topic's tokens that are of its main language; of all tokens; of documents by their main topic."""
+    """Share of tokens in their topic's main language, by topic and overall; the same for documents by main topic."""
     latents = critic.project(pure(rows, "pages"))
     each = latents.counts.mean(axis=(1, 2)).reshape(len(rows), len(LANGUAGES), -1)
     tokens = each.sum(axis=0)
@@ -104,7 +105,7 @@ def told_apart(critic: CodeMixing, rows: Rows, least: int, rng: np.random.Genera
 
 
 def switches(critic: CodeMixing, rows: Rows, least: int) -> str:
-    """Mean distance between the true switch at mid-length and the nearest one shown, in tokens."""
+    """Mean distance, in tokens, between the true switch at mid-length and the nearest detected one."""
     gaps, counts = [], []
     for i, row in enumerate(rows):
         first, second = (row[LANGUAGES[(i + k) % 3]].split() for k in (0, 1))
@@ -120,12 +121,12 @@ def switches(critic: CodeMixing, rows: Rows, least: int) -> str:
     error = np.std(gaps) / np.sqrt(len(gaps))
     return (
         f"off by {np.mean(gaps):.2f} ± {1.96 * error:.2f} tokens on average, median {np.median(gaps):.0f} (n = "
-        f"{len(gaps)}); {np.mean(counts):.2f} switches shown a document, 1 being true"
+        f"{len(gaps)}); {np.mean(counts):.2f} switches detected per document (1 is true)"
     )
 
 
 def ways(fit_rows: Rows, test_rows: Rows) -> None:
-    """Compare ways to fit."""
+    """Compare fitting methods."""
     critic = CodeMixing(topics=3)
     corpus, held = pure(fit_rows, "fit"), pure(test_rows, "held out")
     critic.vocabulary_ = build_vocabulary(
@@ -183,9 +184,7 @@ def ways(fit_rows: Rows, test_rows: Rows) -> None:
             value = log_likelihoods(theta, model.phi_, second).sum() / second.sum()
             lines.append(f"{value:.4f} (purity {purity(model, test_rows)[1]:.3f})")
         same = np.array_equal(found[0][1], found[1][1])
-        print(
-            f"   {name}: {seconds:.1f} s a fit; same twice: {same}; nats a held-out token, 3 seeds: {', '.join(lines)}"
-        )
+        print(f"   {name}: {seconds:.1f} s per fit; same twice: {same}; nats per held-out token: {', '.join(lines)}")
 
 
 def _theta(model: CodeMixing, counts: object) -> np.ndarray:
@@ -193,7 +192,7 @@ def _theta(model: CodeMixing, counts: object) -> np.ndarray:
     from momus_critics.code_mixing.posterior import Sampling, sample
 
     words = np.repeat(counts.indices, counts.data.astype(int)).astype(np.int64)  # type: ignore[attr-defined]
-    ends = np.concatenate([[0], np.cumsum(counts.data)])[counts.indptr].astype(np.int64)  # type: ignore[attr-defined]
+    ends = offsets_of(counts.data)[counts.indptr].astype(np.int64)  # type: ignore[attr-defined]
     shape = sample(Tokens(words, ends), model.phi_, model.alpha_, Sampling()) + model.alpha_
     return np.asarray((shape / shape.sum(axis=-1, keepdims=True)).mean(axis=(1, 2)))
 
@@ -207,7 +206,7 @@ def main() -> None:
         paragraphs = [json.loads(line) for line in lines]
     whole = len(paragraphs)
     paragraphs = [row for row in paragraphs if translated(row)]
-    print(f"{len(paragraphs):,} of {whole:,} paragraphs; the others are not translated, by their stopwords")
+    print(f"{len(paragraphs):,} of {whole:,} paragraphs; the others are untranslated, judging by stopwords")
     rng = np.random.default_rng(seed)
     names = sorted({r["page"] for r in paragraphs})
     chosen = set(rng.permutation(names)[: len(names) // 2])
@@ -216,7 +215,7 @@ def main() -> None:
         begun = time.perf_counter()
         critic = CodeMixing(topics=3, seed=seed).fit(pure(fit_rows, "fit"))
         print(f"{label}: fitted on {3 * len(fit_rows):,} documents in {time.perf_counter() - begun:.1f} s, seed {seed}")
-        print(f"   {critic.notes()[0]} {' | '.join(critic.topic_words(5))}")
+        print(f"   {critic.notes()[0].text} {' | '.join(critic.topic_words(5))}")
         each, whole_, by_documents = purity(critic, test_rows)
         tokens_ = ", ".join(f"{p:.4f}" for p in each)
         print(f"   purity of topics: {tokens_} of their tokens, {whole_:.4f} of all; {by_documents:.4f} of documents")

@@ -1,12 +1,12 @@
 """Coreference: planted defects under gold and resolved chains, the offline resolver's quality, long stories.
 
-1. LitBank's gold chains, 80 documents to fit and 20 held out: the other gender for 20 % of pronouns, 20 % of mentions
-   handed to another entity, first mentions dropped; the 20 unchanged documents are split in two halves that must not
-   differ. Paired by document for defects. Then the same with the offline resolver's chains.
+1. LitBank's gold chains, 80 documents to fit and 20 held out. Defects: 20 % of pronouns get the other gender, 20 % of
+   mentions are reassigned to another entity, first mentions are dropped; tests are paired by document and unpaired. The
+   two halves of the 20 unchanged documents must not differ. Then the same with the offline resolver's chains.
 2. The offline resolver on LitBank's person mentions (chains with more pronouns of persons than of things, and two
-   mentions or more): MUC, B³, CEAF-e, third-person pronouns whose nearest antecedent is right, words a second; beside
-   ``xrenner`` with --xrenner (pip install --no-deps xrenner six xmltodict).
-3. Eight-chapter stories by language models under the critic of LitBank's novels, by the offline resolver.
+   mentions or more): MUC, B³, CEAF-e, third-person pronouns with a correct nearest antecedent, words per second;
+   compared with ``xrenner`` by --xrenner (pip install --no-deps xrenner six xmltodict).
+3. Eight-chapter stories by language models, resolved offline, under the critic of LitBank's novels.
 
 Run:  python benchmarks/reproduce/coreference.py [--parts 123] [--xrenner]
 Data: ``litbank`` and ``long-stories`` under MOMUS_DATA, else ../shared/data.
@@ -32,13 +32,13 @@ from scipy import stats
 from scipy.optimize import linear_sum_assignment
 
 from momus import Corpus, read_corpus
+from momus.comparison.judge import judge
 from momus.controls.mentions import drop_introductions, reassign_mentions, swap_pronouns
 from momus.errors import MomusError
-from momus.judging import judge
-from momus.mentions import FEMALE, MALE, PLURAL, Resolved
-from momus_adapters.conll import read_conll, write_chains
+from momus.text.mentions import FEMALE, MALE, PLURAL, Resolved
+from momus_adapters.corpora.conll import read_conll, write_chains
 from momus_adapters.persons import SpacyPersons
-from momus_adapters.xrenner import XrennerPersons
+from momus_adapters.persons.xrenner import XrennerPersons
 from momus_critics.coreference import Coreference
 from momus_critics.coreference.symbols import _is_person, _role
 
@@ -46,7 +46,7 @@ Found = dict[str, Resolved]
 Clusters = list[set[tuple[int, int]]]
 
 JUDGED = re.compile(r"\s*\+ Judge Evaluation \(Chapter \d+\)")
-"""Behind nearly every chapter of the long stories the file has a judge's own words about it: they are cut off."""
+"""Start of the judge's evaluation that follows nearly every chapter of the long stories; it is cut off."""
 
 
 def data() -> Path:
@@ -66,7 +66,7 @@ def litbank() -> tuple[Corpus, Found]:
 
 
 def damaged(corpus: Corpus, found: Found, how: str, name: str) -> tuple[Corpus, Found, int]:
-    """Plant a defect in each document; ids stay, as prompts."""
+    """Plant a defect in each document; the old ids become prompts."""
     texts, changed, count = [], {}, 0
     for i, d in enumerate(corpus):
         text, r = d.text, found[d.id]
@@ -85,14 +85,14 @@ def damaged(corpus: Corpus, found: Found, how: str, name: str) -> tuple[Corpus, 
 
 
 def defects(corpus: Corpus, found: Found, label: str) -> None:
-    """Fit on 80 documents, and find each defect in the 20 others."""
+    """Fit on 80 documents, and test each defect on the other 20."""
     fit, held = corpus.split(0.8, 0, ("fit", "held-out"))
     made = {how: damaged(held, found, how, how) for how in ("unchanged", "pronouns", "mentions", "introductions")}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "chains.jsonl"
         write_chains({**found, **{k: r for _, rs, _ in made.values() for k, r in rs.items()}}, path)
         critic = Coreference(resolver="given", model=str(path)).fit(fit)
-        print(f"{label}: {critic.notes()[0]}")
+        print(f"{label}: {critic.notes()[0].text}")
         real = critic.score(made["unchanged"][0])
         half = np.random.default_rng(1).permutation(len(held))
         a, b = (real.take(np.sort(half[s])) for s in (slice(0, 10), slice(10, 20)))
@@ -108,7 +108,7 @@ def defects(corpus: Corpus, found: Found, label: str) -> None:
                 kind = "paired" if paired else "unpaired"
                 print(
                     f"   {how} ({count}), {kind}: Latent PPL {v.real_value:.2f} → {v.generated_value:.2f}, "
-                    f"log-ratio {v.effect:.3f}, p = {v.p:.4f}; not introduced {u.real_value:.1%} → "
+                    f"log-ratio {v.effect:.3f}, p = {v.p:.4f}; first mentioned by a pronoun {u.real_value:.1%} → "
                     f"{u.generated_value:.1%}, p = {u.p:.4f}; n = {v.n_real}"
                 )
             rows: Any = critic.evidence(real.summary, scores.summary)[0]
@@ -142,7 +142,7 @@ def found_clusters(r: Resolved, left_out: set[tuple[int, int]]) -> Clusters:
 
 
 def totals(gold: Clusters, found: Clusters) -> np.ndarray:
-    """Numerators and denominators of precision and recall: MUC, B³, CEAF-e (3, 4)."""
+    """Numerators and denominators of precision and recall for MUC, B³ and CEAF-e, shape (3, 4)."""
     out = np.zeros((3, 4))
     for side, (one, other) in enumerate(((found, gold), (gold, found))):
         of = {m: i for i, c in enumerate(other) for m in c}
@@ -160,7 +160,7 @@ def totals(gold: Clusters, found: Clusters) -> np.ndarray:
 
 
 def pronouns_right(text: str, gold: Clusters, found: Clusters) -> tuple[int, int]:
-    """Third-person pronouns whose nearest antecedent found is right, of those that are not a chain's first mention."""
+    """Count third-person pronouns with a correct nearest antecedent, and all that are not a chain's first mention."""
     right = whole = 0
     third = {*MALE, *FEMALE, *PLURAL}
     of = {m: c for c in found for m in c}
@@ -174,7 +174,7 @@ def pronouns_right(text: str, gold: Clusters, found: Clusters) -> tuple[int, int
 
 
 def attempts(corpus: Corpus, resolver: XrennerPersons) -> dict[str, Resolved]:
-    """What a resolver finds, document by document, without those on which it fails."""
+    """Resolve document by document, and leave out those on which the resolver fails."""
     found = {}
     for i, document in enumerate(corpus):
         try:
@@ -187,7 +187,7 @@ def attempts(corpus: Corpus, resolver: XrennerPersons) -> dict[str, Resolved]:
 def quality(
     corpus: Corpus, gold: Found, resolve: Callable[[Corpus], list[Resolved]], label: str, spent: float = 0.0
 ) -> Found:
-    """Print how well a resolver does; ``spent`` seconds went before."""
+    """Print the quality of a resolver; ``spent`` is the time already used, in seconds."""
     begun = time.perf_counter() - spent
     found = resolve(corpus)
     seconds = time.perf_counter() - begun
@@ -211,7 +211,7 @@ def quality(
     names = ", ".join(f"{n} {x:.3f}" for n, x in zip(("MUC", "B³", "CEAF-e"), scores, strict=True))
     print(
         f"{label}: {names}, CoNLL F1 {scores.mean():.3f} [{low:.3f}, {high:.3f}]; pronouns {right:,} of {whole:,} "
-        f"right ({right / whole:.1%}); {words / seconds:,.0f} words a second",
+        f"correct ({right / whole:.1%}); {words / seconds:,.0f} words per second",
         flush=True,
     )
     return dict(zip(corpus.ids, found, strict=True))
@@ -221,12 +221,12 @@ def quality(
 
 
 def stories(corpus: Corpus, resolver: SpacyPersons) -> None:
-    """Table by model: Latent PPL a story, log-mean with t-interval over stories."""
+    """Print Latent PPL per story by model: log-mean with t-interval over stories."""
     novels = read_corpus(data() / "litbank" / "novels.jsonl.gz")
     begins = [" ".join(d.text.split(" ")[3000:9000]) for d in novels]
     order = np.random.default_rng(0).permutation(len(begins))
     critic = Coreference().fit(Corpus.from_texts([begins[i] for i in order[:60]], name="novels"))
-    print(critic.notes()[0])
+    print(critic.notes()[0].text)
     held = critic.score(Corpus.from_texts([begins[i] for i in order[60:]], name="held"))
     print(f"   held-out novels: {_interval(np.log(np.exp(held.per_state[held.scored])))} (n = {held.n_scored})")
     groups = defaultdict(list)

@@ -1,9 +1,9 @@
-"""Three small language models, three ways of decoding, all critics: the tables of Meister & Cotterell (2021) in small.
+"""Three small language models, three decoding methods, many critics: the tables of Meister & Cotterell (2021) in small.
 
-A trigram model, an LSTM and a transformer are trained on paragraphs of WikiText-2 over its most frequent words; each
-writes as many documents as the held-out text has, by ancestral, nucleus and beam sampling, into JSON Lines files that
-are kept. Critics are fitted on the training text and compare each with held-out text. What the paper's tables 2, 3
-and 5 say is then asked of the figures, one claim a line.
+A trigram model, an LSTM and a transformer are trained on paragraphs of WikiText-2 over its most frequent words. Each
+generates as many documents as the held-out text has, by ancestral, nucleus and beam sampling, into JSON Lines files
+that are kept. Critics are fitted on the training text and compare each file with held-out text. The output has the
+statistics of the paper's tables 2, 3 and 5, one model per line.
 
     python benchmarks/reproduce/decoding.py --out FOLDER      # about half an hour on two cores
 """
@@ -22,12 +22,12 @@ import numpy as np
 
 import momus
 from momus import Corpus
-from momus.console import number
 from momus.generating import write_documents
 from momus.progress import default_reporter, reporting
+from momus.report.format import number
 from momus.sequences import Decoding, Prompt, Sequences
 from momus.sequences.ngram import NGramModel
-from momus_adapters.small_lm import small_lm, train
+from momus_adapters.language_models.small import small_lm, train
 
 CRITICS = ("rank-frequency", "unigram", "length", "stopword-share", "symbol-share", "type-token", "zipf-slope", "heaps")
 CRITICS += ("productivity", "perplexity", "mauve")
@@ -36,19 +36,19 @@ MODELS = ("trigram", "lstm", "transformer")
 
 
 def paragraphs(path: Path, shortest: int, longest: int) -> list[str]:
-    """Paragraphs of so many words, headings left out."""
+    """Read paragraphs of ``shortest`` to ``longest`` words, without headings."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         found = [line.strip() for line in file]
     return [p for p in found if p and not p.startswith("=") and shortest <= p.count(" ") + 1 <= longest]
 
 
 def closed(texts: list[str], vocabulary: dict[str, int]) -> list[str]:
-    """Texts whose other words are ``<unk>``, as the models write them."""
+    """Replace words outside the vocabulary by ``<unk>``, as in the models' output."""
     return [" ".join(w if w in vocabulary else "<unk>" for w in t.split()) for t in texts]
 
 
 def written(model, decode, options, name: str) -> dict[str, Path]:
-    """Documents of one model by each way of decoding; files that are there already are gone on with."""
+    """Generate documents of one model by each decoding method; existing files are resumed."""
     found = {}
     for way, method in WAYS.items():
         how = Decoding(
@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=3000)
     parser.add_argument("--shortest", type=int, default=10)
     parser.add_argument("--longest", type=int, default=90)
-    parser.add_argument("--train", type=int, default=5000, help="paragraphs to train on, at most")
+    parser.add_argument("--train", type=int, default=5000, help="largest number of training paragraphs")
     parser.add_argument("--documents", type=int, default=400)
     parser.add_argument("--cut", type=int, default=200)
     parser.add_argument("--width", type=int, default=128)
@@ -115,7 +115,7 @@ def run(options) -> None:
     for kind in MODELS:
         there = {f"{kind} {way}": options.out / f"{kind}-{way}.jsonl" for way in WAYS}
         if all(p.exists() and p.read_bytes().count(b"\n") == options.documents for p in there.values()):
-            print(f"{kind}: the documents are there already")
+            print(f"{kind}: documents exist already")
             files |= there
             continue
         start = time.perf_counter()
@@ -129,7 +129,7 @@ def run(options) -> None:
             )
             loss = min(train(model, *sequences, epochs=options.epochs, batch=32, rate=rate, seed=options.seed))
         seconds = time.perf_counter() - start
-        print(f"{kind}: perplexity of validation text {np.exp(loss):.1f} a word, {seconds:.0f} s", flush=True)
+        print(f"{kind}: validation perplexity {np.exp(loss):.1f} per word, {seconds:.0f} s", flush=True)
         files |= {f"{kind} {way}": path for way, path in written(model, decode, options, kind).items()}
     compare(options, closed(texts, vocabulary), closed(real, vocabulary), files)
 

@@ -1,7 +1,7 @@
 """Distortion of sequence probabilities at small scale (LeBrun et al. 2022): five findings, each with its interval.
 
-An n-gram model of real sentences, whose probabilities are exact, is the language at temperatures 0.70, 0.85, 1.00 and
-1.15; a transformer and an LSTM are trained on samples of it.
+The language is an n-gram model of real sentences at temperatures 0.70, 0.85, 1.00 and 1.15, with exact probabilities.
+A transformer and an LSTM are trained on samples of it.
 
     python benchmarks/reproduce/distortion.py            # under half an hour on two cores
     python benchmarks/reproduce/distortion.py --full --device cuda
@@ -27,8 +27,8 @@ from momus.progress import default_reporter, reporting
 from momus.report.svg import draw
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
-from momus.tokens import get_tokenizer
-from momus_adapters.small_lm import small_lm, train
+from momus.text.tokens import get_tokenizer
+from momus_adapters.language_models.small import small_lm, train
 from momus_critics.distortion import draw_language, estimates, study
 from momus_critics.distortion.estimation import by_rank, mean_interval
 
@@ -38,7 +38,7 @@ KINDS = ("transformer", "lstm")
 
 
 def language(path: Path, words: int, order: int) -> tuple[NGramModel, int]:
-    """A Kneser–Ney model of the sentences of WikiText, over its most frequent words and one for the others."""
+    """Fit a Kneser–Ney model to the sentences of WikiText, over its most frequent words and one symbol for the rest."""
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8") as file:
         lines = [x.strip() for x in file]
@@ -53,7 +53,7 @@ def language(path: Path, words: int, order: int) -> tuple[NGramModel, int]:
 
 
 def trained(kind, fresh, held, words, options, temperature, device, test=None, truth=None):
-    """A trained model, its validation losses, and its mean error on test sequences after each epoch."""
+    """Train a model; return it, its validation losses, and its mean error on test sequences after each epoch."""
     model = small_lm(kind, words, width=options.width, layers=options.layers, seed=options.seed, device=device)
     curve = []
 
@@ -65,7 +65,7 @@ def trained(kind, fresh, held, words, options, temperature, device, test=None, t
     losses = train(model, fresh, held, epochs=options.epochs, rate=options.rate, seed=options.seed, after_epoch=look)
     seconds = time.perf_counter() - start
     print(
-        f"   {kind}, T = {temperature}, {len(fresh):,} sequences: validation {min(losses):.4f} nats a token "
+        f"   {kind}, T = {temperature}, {len(fresh):,} sequences: validation {min(losses):.4f} nats per token "
         f"(epoch {int(np.argmin(losses)) + 1} of {len(losses)}), {seconds:.0f} s",
         flush=True,
     )
@@ -73,7 +73,7 @@ def trained(kind, fresh, held, words, options, temperature, device, test=None, t
 
 
 def run(options) -> dict:
-    """The whole study; what it found as plain values."""
+    """Run the whole study and return its results as plain values."""
     words = options.words
     root, sentences = language(options.text, words, options.order)
     print(f"language: {options.order}-gram model of {sentences:,} sentences, {words:,} symbols, seed {options.seed}")
@@ -91,7 +91,7 @@ def run(options) -> dict:
         entropy = -float(truth.totals.mean()), 1.96 * float(truth.totals.std(ddof=1)) / np.sqrt(len(test))
         per_token = -float(truth.log_probabilities.mean())
         print(
-            f"\nT = {t}: entropy of a sequence {entropy[0]:.2f} ± {entropy[1]:.2f} nats, {per_token:.3f} a token, "
+            f"\nT = {t}: entropy {entropy[0]:.2f} ± {entropy[1]:.2f} nats per sequence, {per_token:.3f} per token, "
             f"mean length {test.lengths.mean():.1f}, n = {len(test):,}",
             flush=True,
         )
@@ -110,7 +110,7 @@ def run(options) -> dict:
             record["temperature"][key] = mean_interval(errors / found.fresh.lengths, options.seed)
             every[kind, t] = found.fresh
             excess = mean_interval(-errors, options.seed)
-            print(f"      KL(L‖M) {excess[0]:.3f} [{excess[1]:.3f}, {excess[2]:.3f}] nats a sequence")
+            print(f"      KL(L‖M) {excess[0]:.3f} [{excess[1]:.3f}, {excess[2]:.3f}] nats per sequence")
             if watch:
                 record["curve " + kind] = curve
                 print("      by epoch: " + ", ".join(f"{m:+.2f} [{a:+.2f}, {b:+.2f}]" for m, a, b in curve))
@@ -135,7 +135,7 @@ def run(options) -> dict:
             f"T {t}: {m:+.2f} [{a:+.2f}, {b:+.2f}]" for t, (m, a, b) in zip(TEMPERATURES, rows, strict=True)
         )
         worse = [x[2] < y[1] for x, y in pairwise(rows)]
-        print(f"   {kind}, at equal probability: {text}; each lower one worse, intervals apart: {worse}")
+        print(f"   {kind}, at equal probability: {text}; each lower temperature worse, intervals disjoint: {worse}")
     for name, figure in figures:
         if options.out is not None:
             options.out.mkdir(parents=True, exist_ok=True)
@@ -146,10 +146,10 @@ def run(options) -> dict:
 
 
 def matched(some, seed, bins=12, least=10) -> list[tuple[float, float, float]]:
-    """Mean error of each language over the same bins of log p, each bin with the same weight, with 95 % intervals.
+    """Mean error of each language over common bins of log p with equal weights, with 95 % intervals.
 
-    Languages of another entropy have sequences of other probabilities; the claim is that at the same probability the
-    error is worse where the entropy is lower. Bins are those in which each language has at least ten sequences.
+    Languages of different entropy have sequences of different probabilities. The claim is that at the same probability
+    the error is worse if the entropy is lower. Only bins in which each language has at least ten sequences are used.
     """
     low = max(np.quantile(e.language, 0.02) for e in some)
     high = min(np.quantile(e.language, 0.98) for e in some)
@@ -167,8 +167,8 @@ def matched(some, seed, bins=12, least=10) -> list[tuple[float, float, float]]:
 
 
 def verdicts(record) -> None:
-    """Findings iv and v over all models, by the distance of intervals."""
-    print("\nfinding iv: more data helps, and does not remove it")
+    """Print findings iv and v over all models, judged by whether intervals overlap."""
+    print("\nfinding iv: more data helps but does not remove the error")
     for kind in KINDS:
         rows = sorted((int(k.split()[1]), v) for k, v in record["data"].items() if k.startswith(kind))
         text = ", ".join(f"{n:,}: {m:+.2f} [{a:+.2f}, {b:+.2f}]" for n, (m, a, b) in rows)
@@ -180,18 +180,18 @@ def verdicts(record) -> None:
             (t, next(f[1:4] for f in record["findings"][f"{kind} T={t}"] if f[0] == "i")) for t in TEMPERATURES
         ]
         print(
-            f"   {kind}, a sequence: "
+            f"   {kind}, per sequence: "
             + ", ".join(f"T {t}: {m:+.2f} [{a:+.2f}, {b:+.2f}]" for t, (m, a, b) in a_sequence)
         )
         a_token = [(t, record["temperature"][f"{kind} T={t}"]) for t in TEMPERATURES]
-        print("      a token: " + ", ".join(f"T {t}: {m:+.3f} [{a:+.3f}, {b:+.3f}]" for t, (m, a, b) in a_token))
+        print("      per token: " + ", ".join(f"T {t}: {m:+.3f} [{a:+.3f}, {b:+.3f}]" for t, (m, a, b) in a_token))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     folder = Path(os.environ.get("MOMUS_DATA") or Path(__file__).parents[3] / "shared" / "data")
     data = folder / "wikitext-2" / "train.txt.gz"
-    parser.add_argument("--text", type=Path, default=data, help="tokenised text, one paragraph a line")
+    parser.add_argument("--text", type=Path, default=data, help="tokenised text, one paragraph per line")
     parser.add_argument("--words", type=int, default=500, help="symbols of the language")
     parser.add_argument("--order", type=int, default=3)
     parser.add_argument("--train", type=int, default=12_000, help="sequences to train on")
@@ -212,7 +212,7 @@ def main() -> None:
         options.words, options.train, options.test, options.width = 10_000, 1_000_000, 20_000, 512
         options.layers, options.epochs, options.rate, options.held = 6, 10, 5e-4, 10_000
     if not options.text.is_file():
-        sys.exit(f"no text at {options.text}: name some with --text")
+        sys.exit(f"no text at {options.text}; pass a file with --text")
     torch.manual_seed(options.seed)
     start = time.perf_counter()
     with reporting(default_reporter()):

@@ -1,7 +1,7 @@
-"""Scaling laws beside the paper's figures (Takahashi & Tanaka-Ishii 2019) and independent reference figures.
+"""Scaling laws compared with the paper's values (Takahashi & Tanaka-Ishii 2019) and independent reference values.
 
-Text: WikiText-2 train (words without line ends), its shuffles of n-grams, and one million words of Simon's and of the
-Pitman–Yor process. Every figure of ours comes with its standard error.
+Texts: WikiText-2 train (words without line breaks), its n-gram shuffles, and one million words each of the Simon and
+the Pitman–Yor process. Each of our values has its standard error.
 
 Run:  python benchmarks/reproduce/scaling.py [--figures DIR]
 Data: the folder ``wikitext-2`` under MOMUS_DATA, else ../shared/data.
@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 
 import momus
-from momus.blocks import standard_error
 from momus.controls import pitman_yor, shuffle_ngrams, simon
-from momus.streams import Stream
-from momus.tokens import get_tokenizer
+from momus.laws.test import standard_error
+from momus.text.running import RunningText
+from momus.text.tokens import get_tokenizer
 from momus_critics.laws import Ebeling, Heaps, LongRange, Taylor, ZipfSlope
 from momus_critics.laws.base import ScalingLaw
 
@@ -52,24 +52,24 @@ CORRELATION = {
 """The paper's verdict on long-range correlation ("No", or an exponent; Simon's does not decay)."""
 
 
-def wikitext() -> Stream:
-    """WikiText-2 train as a stream of words."""
+def wikitext() -> RunningText:
+    """WikiText-2 train as running text."""
     named = os.environ.get("MOMUS_DATA")
     folder = Path(named) if named else Path(__file__).parents[3] / "shared" / "data"
     corpus = momus.read_corpus(folder / "wikitext-2" / "train.txt.gz", fmt="lines")
-    return Stream.of(corpus.tokens(get_tokenizer("whitespace", lower=False)))
+    return RunningText.of(corpus.tokens(get_tokenizer("whitespace", lower=False)))
 
 
-def numbered(ids: np.ndarray) -> Stream:
-    """A stream of made words."""
-    return Stream(ids, [f"w{i}" for i in range(int(ids.max()) + 1)])
+def numbered(ids: np.ndarray) -> RunningText:
+    """Running text of made-up words, numbered by their ids."""
+    return RunningText(ids, [f"w{i}" for i in range(int(ids.max()) + 1)])
 
 
-def texts(words: int) -> dict[str, Callable[[], Stream]]:
-    """All texts, made when asked for."""
+def texts(words: int) -> dict[str, Callable[[], RunningText]]:
+    """Return functions that make each text."""
     real = wikitext()
     shuffles = {
-        f"{n}-gram shuffle": (lambda n=n: Stream(shuffle_ngrams(real.ids, n, seed=n), real.vocabulary))
+        f"{n}-gram shuffle": (lambda n=n: RunningText(shuffle_ngrams(real.ids, n, seed=n), real.vocabulary))
         for n in (1, 2, 5, 10)
     }
     return {
@@ -80,8 +80,8 @@ def texts(words: int) -> dict[str, Callable[[], Stream]]:
     }
 
 
-def show(name: str, stream: Stream) -> bool:
-    """Print all laws of one text; returns whether all are within tolerance."""
+def show(name: str, stream: RunningText) -> bool:
+    """Print all laws of one text; return whether all are within tolerance."""
     print(f"\n{name}: {len(stream):,} tokens, {int((stream.counts > 0).sum()):,} types")
     print(f"  {'law':<12}{'ours':>9}{'± s.e.':>9}{'ε':>8}{'paper':>16}{'reference':>20}  within")
     fine = True
@@ -90,7 +90,7 @@ def show(name: str, stream: Stream) -> bool:
         paper, reference, tolerance = TARGETS.get(name, {}).get(law.name, (None, None, 0.0))
         try:
             line = law.line(stream)
-            error = standard_error(law, law.laws()[0], stream, 20).error
+            error = standard_error(law.laws()[0], stream, 20).error
         except ValueError as reason:
             print(f"  {law.name:<12}{'–':>9}  ({reason})")
             continue
@@ -108,7 +108,7 @@ def show(name: str, stream: Stream) -> bool:
     return fine and within != "NO"
 
 
-def figures(folder: Path, real: Stream, shuffled: Stream) -> None:
+def figures(folder: Path, real: RunningText, shuffled: RunningText) -> None:
     """Draw each law for a text and its shuffle, as the report does."""
     from momus.evidence import Chart
     from momus.report.svg import COLOURS, draw

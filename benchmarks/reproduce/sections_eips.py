@@ -1,12 +1,12 @@
 """Section order on real documents: fitted on Ethereum proposals (EIPs), real text = half of the ERCs.
 
-What must hold (with gold titles): the other half is not told apart (p > 0.05 in at least 18 of 20 random splits);
-shuffled sections have a Latent PPL at least 20 times the real one; two neighbours swapped in 20 % of documents are
-flagged at p ≤ 0.01; one section repeated in each document is flagged, and repetitions lead the evidence table. Each
-defect is looked for twice: unpaired (one half against the other half, damaged), and in pairs (each document of a half
-against itself, damaged: two texts with the same prompts). The same is printed as found with titles withheld (linear
-posterior; fine-tuned encoder with --encoder), and with section breaks withheld too, where the states' agreement with
-the true titles is measured.
+Required with gold titles: the other half does not differ (p > 0.05 in at least 18 of 20 random splits); shuffled
+sections have a Latent PPL at least 20 times the real one; two neighbours swapped in 20 % of documents are detected at
+p ≤ 0.01; one section repeated in each document is detected, and repetitions lead the evidence table. Each defect is
+tested twice: unpaired (one half against the other half, damaged), and paired (each document of a half against its own
+damaged version: two texts with the same prompts). The same is printed, without requirements, with titles withheld
+(linear posterior; fine-tuned encoder with --encoder), and with section breaks withheld too; there the agreement of
+states with the true titles is measured.
 
 Run:  python benchmarks/reproduce/sections_eips.py [--splits 20] [--encoder FOLDER]
 Data: the folder ``sectioned`` under MOMUS_DATA, else ../shared/data.
@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 from sklearn.metrics import normalized_mutual_info_score
 
 import momus
-from momus.judging import judge
-from momus.scores import Scores
-from momus.texts import normalize_title
+from momus.comparison.judge import judge
+from momus.critic import Scores
+from momus.text.titles import normalize_title
+from momus_critics.chains.base import ChainCritic
 from momus_critics.passages import Passages
 from momus_critics.passages.pieces import split_pieces
 from momus_critics.sections import Sections
-from momus_critics.sections.base import ChainCritic
 from momus_critics.sections.titles import OTHER
 
 Titled = list[tuple[str | None, str]]
@@ -52,17 +52,17 @@ def change(corpus: momus.Corpus, how: Change, name: str, seed: int = 0) -> momus
 
 
 def unchanged(sections: Titled, rng: np.random.Generator) -> Titled:
-    """Leave a document as it is."""
+    """Return the sections unchanged."""
     return sections
 
 
 def shuffled(sections: Titled, rng: np.random.Generator) -> Titled:
-    """All sections in random order."""
+    """Put all sections into random order."""
     return [sections[i] for i in rng.permutation(len(sections))]
 
 
 def swapped(sections: Titled, rng: np.random.Generator) -> Titled:
-    """Two neighbouring sections are swapped."""
+    """Swap two neighbouring sections."""
     out = list(sections)
     if len(out) > 1:
         i = int(rng.integers(len(out) - 1))
@@ -71,13 +71,13 @@ def swapped(sections: Titled, rng: np.random.Generator) -> Titled:
 
 
 def repeated(sections: Titled, rng: np.random.Generator) -> Titled:
-    """One section stands twice."""
+    """Repeat one section."""
     i = int(rng.integers(len(sections)))
     return [*sections[: i + 1], *sections[i:]]
 
 
 def dropped(sections: Titled, rng: np.random.Generator) -> Titled:
-    """One section is missing."""
+    """Drop one section."""
     if len(sections) < 2:
         return sections
     i = int(rng.integers(len(sections)))
@@ -85,7 +85,7 @@ def dropped(sections: Titled, rng: np.random.Generator) -> Titled:
 
 
 def some(how: Change, share: float = 0.2) -> Change:
-    """Apply a defect to a share of the documents only."""
+    """Apply a defect to a random share of the documents."""
 
     def change_some(sections: Titled, rng: np.random.Generator) -> Titled:
         return how(sections, rng) if rng.random() < share else sections
@@ -106,10 +106,10 @@ DEFECTS: dict[str, Change] = {
 
 
 def show(critic: ChainCritic, label: str, splits: int) -> None:
-    """Print each defect's Latent PPL, and how often it is found, over random halves: one real, the other damaged."""
+    """Print each defect's Latent PPL, and its detections over random halves, one real and the other damaged."""
     ercs = change(momus.read_corpus(data() / "ercs.jsonl.gz", name="ercs"), unchanged, "ercs")
     whole = critic.score(ercs)
-    print(f"\n{label}: {' '.join(critic.notes())}")
+    print(f"\n{label}: {' '.join(n.text for n in critic.notes())}")
     print(
         f"  {'ERCs':<14}{'Latent PPL':>11}{'/ real':>8}   found at p <= 0.01 in {splits} splits (median p): "
         f"{'latent_ppl':<16}{'disorder':<16}{'return_share':<16}leading transition"
@@ -127,7 +127,7 @@ def show(critic: ChainCritic, label: str, splits: int) -> None:
             f"  {name:<14}{scores.latent_ppl:11.2f}{ratio:8.2f}{'':>49}{each[0]:<16}{each[1]:<16}{each[2]:<16}{leading}"
         )
         each = ", ".join(f"{k} {(v <= 0.01).sum()} ({np.median(v):.4f})" for k, v in pairs.items())
-        print(f"  {'':<14}each document of a half against itself, damaged: {each}")
+        print(f"  {'':<14}paired, each document against its damaged version: {each}")
         if name == "unchanged":
             alarms = {k: int((v <= 0.05).sum()) for k, v in p.items()}
             print(f"  {'':<14}false alarms at p <= 0.05 in {splits} splits: {alarms}")
@@ -136,7 +136,7 @@ def show(critic: ChainCritic, label: str, splits: int) -> None:
 def _over_splits(
     critic: ChainCritic, real: Scores, damaged: Scores, corpus: momus.Corpus, splits: int, paired: bool = False
 ) -> dict[str, NDArray[np.float64]]:
-    """p-values of one half against the damaged other half, or with pairs against itself, damaged."""
+    """Return p-values of one half against the other half, damaged, or if paired, against its own damaged version."""
     row = {name: i for i, name in enumerate(real.ids)}
     found: dict[str, list[float]] = {"latent_ppl": [], "disorder": []}
     if "returns" in real.rows:
@@ -151,7 +151,7 @@ def _over_splits(
 
 
 def agreement(critic: Passages, types: set[str], corpus: momus.Corpus) -> tuple[float, float, int]:
-    """NMI of states with true section types: a section's most frequent state, and piece by piece; n sections."""
+    """NMI of states with true section types, by section (its most frequent state) and by piece; number of sections."""
     titles, states, piece_titles, piece_states = [], [], [], []
     for document, found in zip(corpus, critic.segment(corpus), strict=True):
         start = 0
@@ -171,14 +171,14 @@ def agreement(critic: Passages, types: set[str], corpus: momus.Corpus) -> tuple[
 
 
 def main() -> None:
-    """Fit and show each posterior."""
+    """Fit each posterior and print its results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--encoder", help="folder of an encoder to fine-tune, such as all-MiniLM-L6-v2")
     parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--only-neural", action="store_true", help="leave titles and the linear posterior out")
+    parser.add_argument("--only-neural", action="store_true", help="skip titles and the linear posterior")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--only-passages", action="store_true", help="running text without marks only")
+    parser.add_argument("--only-passages", action="store_true", help="only running text without marks")
     a = parser.parse_args()
     eips = momus.read_corpus(data() / "eips.jsonl.gz", name="eips")
     titles = Sections(posterior="titles").fit(eips)

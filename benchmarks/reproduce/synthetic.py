@@ -1,13 +1,13 @@
 """The synthetic study of Deng et al. (2022, section 3, appendix D): does a language model find hidden states?
 
-Sequences of 50 sub-sequences over 53 symbols come from a chain of 256 hidden states. Three language models are judged
-by word PPL (how well they predict symbols) and by Latent PPL (whether the states of what they generate follow one
-another as they should): the process itself; an HSMM learned from symbols alone, its segments, states and number of
-states found and its segmentation latent; and a transformer.
+Sequences of 50 sub-sequences over 53 symbols are drawn from a chain of 256 hidden states. Three language models are
+evaluated by word PPL (how well they predict symbols) and Latent PPL (whether the states of their output follow each
+other as in the process): the process itself; an HSMM learned from symbols alone, which infers segments, states, their
+number and the segmentation; and a transformer.
 
 Run:  python benchmarks/reproduce/synthetic.py [--full] [--device cuda] [--out F.json]
 Default: the full process and all 51,200 sequences; a transformer of 2 layers and few steps, for a CPU. ``--full``: 6
-layers, 512 wide, 120,000 steps as in the paper, for a GPU.
+layers of width 512 and 120,000 steps as in the paper, for a GPU.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from hsmm_symbols.symbols import learn_symbols
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 from momus.controls.segments import DELIMITER, SegmentProcess, latent_perplexity
-from momus_critics.hsmm.symbols import learn_symbols
 
 PAPER = {
     "data": (1.99, 44.30),
@@ -39,7 +39,7 @@ Symbols = list[list[int]]
 
 @dataclass
 class Row:
-    """One language model's figures."""
+    """Results of one language model."""
 
     model: str
     word_ppl: float
@@ -54,7 +54,7 @@ class Row:
 
 
 def word_perplexity(log_likelihood: np.ndarray, sequences: Symbols) -> tuple[float, float]:
-    """exp of the mean NLL a symbol, and its standard error over sequences (delta method)."""
+    """Return exp of the mean NLL per symbol, and its standard error over sequences (delta method)."""
     n = np.array([len(s) for s in sequences], dtype=float)
     mean = -log_likelihood.sum() / n.sum()
     error = math.sqrt(((log_likelihood + mean * n) ** 2).sum()) / n.sum()
@@ -62,7 +62,7 @@ def word_perplexity(log_likelihood: np.ndarray, sequences: Symbols) -> tuple[flo
 
 
 def make_gpt(full: bool, longest: int) -> torch.nn.Module:
-    """A transformer language model from random weights."""
+    """Return a transformer language model with random weights."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
     size = {"n_layer": 6, "n_head": 4, "n_embd": 512} if full else {"n_layer": 2, "n_head": 4, "n_embd": 128}
@@ -74,7 +74,7 @@ def make_gpt(full: bool, longest: int) -> torch.nn.Module:
 
 
 def padded(sequences: Symbols) -> torch.Tensor:
-    """Sequences after a begin symbol, padded on the right."""
+    """Sequences after a begin symbol, padded on the right, shape (sequences, 1 + longest)."""
     rows = [torch.tensor([BEGIN, *s]) for s in sequences]
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
 
@@ -104,7 +104,7 @@ def train(model: torch.nn.Module, data: Symbols, steps: int, batch: int, rate: f
 
 @torch.inference_mode()
 def gpt_log_likelihood(model: torch.nn.Module, data: Symbols, device: str, batch: int = 32) -> np.ndarray:
-    """log P(symbols) of each sequence."""
+    """log P(symbols) of each sequence, shape (sequences,)."""
     out = np.empty(len(data))
     order = np.argsort([len(s) for s in data], kind="stable")
     for i in range(0, len(order), batch):
@@ -118,7 +118,7 @@ def gpt_log_likelihood(model: torch.nn.Module, data: Symbols, device: str, batch
 
 @torch.inference_mode()
 def gpt_sample(model: torch.nn.Module, n: int, segments: int, longest: int, device: str, batch: int) -> Symbols:
-    """Ancestral samples, cut after the last delimiter asked for."""
+    """Draw ancestral samples, cut after ``segments`` delimiters."""
     found: Symbols = []
     for i in track(range(0, n, batch), "sampling from the transformer"):
         start = torch.full((min(batch, n - i), 1), BEGIN, device=device)
@@ -133,7 +133,7 @@ def gpt_sample(model: torch.nn.Module, n: int, segments: int, longest: int, devi
 
 
 def show(rows: list[Row], seed: int) -> None:
-    """Print figures beside the paper's."""
+    """Print the results beside the paper's."""
     table = Table(title=f"Synthetic study, seed {seed} (± one standard error)")
     for c in ("model", "word PPL", "paper", "Latent PPL", "paper", "invalid", "learned in", "note"):
         table.add_column(c)
@@ -199,16 +199,16 @@ def main() -> None:
     """Parse the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--train", type=int, default=51_200, help="sequences to learn from")
+    parser.add_argument("--train", type=int, default=51_200, help="training sequences")
     parser.add_argument("--test", type=int, default=1280, help="sequences for word PPL (of 6,400)")
     parser.add_argument("--generate", type=int, default=6400, help="sequences drawn from the HSMM")
     parser.add_argument("--full", action="store_true", help="the paper's transformer")
-    parser.add_argument("--steps", type=int, help="training steps of the transformer; 0 leaves it out")
-    parser.add_argument("--batch", type=int, default=11, help="sequences a step (11 are about 4,096 symbols)")
+    parser.add_argument("--steps", type=int, help="training steps of the transformer; 0 skips it")
+    parser.add_argument("--batch", type=int, default=11, help="sequences per step (11 are about 4,096 symbols)")
     parser.add_argument("--rate", type=float, help="learning rate")
     parser.add_argument("--samples", type=int, help="sequences drawn from the transformer")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--out", type=Path, help="write the figures as JSON")
+    parser.add_argument("--out", type=Path, help="write the results as JSON")
     a = parser.parse_args()
     a.steps = a.steps if a.steps is not None else (120_000 if a.full else 4000)
     a.rate = a.rate or (5e-4 if a.full else 2e-3)

@@ -1,6 +1,6 @@
-"""Statistical tendencies (Meister & Cotterell 2021): reference figures, language models, temperatures.
+"""Statistical tendencies (Meister & Cotterell 2021): reference values, language models, temperatures.
 
-1. WikiText-2 train, a document a line, tokens by white space: our figures beside independent reference figures.
+1. WikiText-2 train, one document per line, tokens split by white space: our values beside independent references.
 2. Human stories against the continuations of five language models (250 pairs to compare, 250 human stories to fit on).
 3. GPT-3 at four temperatures: each against temperature 1.0, paired by prompt (there is no human text).
 
@@ -19,8 +19,8 @@ import numpy as np
 
 import momus
 from momus.comparison import Comparison
-from momus.console import number, p_value
-from momus.tokens import get_tokenizer
+from momus.report.format import number, p_value
+from momus.text.tokens import get_tokenizer
 from momus_critics import zipf
 from momus_critics.type_token import TypeToken
 
@@ -35,7 +35,7 @@ def data() -> Path:
 
 
 def references() -> None:
-    """Print our figures beside the reference figures."""
+    """Print our values beside the reference values."""
     corpus = momus.read_corpus(data() / "wikitext-2" / "train.txt.gz", fmt="lines")
     counts = np.bincount(corpus.tokens(get_tokenizer("whitespace", lower=False)).ids).astype(float)
     ordered = zipf.ranked(counts[None])
@@ -54,13 +54,13 @@ def references() -> None:
         ("type–token β, n = 2", two.beta_, 1.00054, 1e-5),
     )
     print(f"WikiText-2 train: {len(corpus):,} documents, {int(counts.sum()):,} tokens, {len(counts):,} types")
-    print(f"{'figure':<26}{'ours':>10}{'reference':>12}  within 0.00001")
+    print(f"{'value':<26}{'ours':>10}{'reference':>12}  within 0.00001")
     for name, ours, reference, tolerance in rows:
         print(f"{name:<26}{ours:10.5f}{reference:12.5f}  {'yes' if abs(ours - reference) <= tolerance else 'NO'}")
 
 
 def show(found: Comparison) -> None:
-    """Print every statistic of each generated text with interval and adjusted p."""
+    """Print every statistic of each generated text with its interval and adjusted p."""
     names = list(dict.fromkeys(v.generated for v in found.verdicts))
     print(f"{'critic: statistic':<36}" + "".join(f"{n:>34}" for n in names))
     for key in dict.fromkeys((v.critic, v.statistic) for v in found.verdicts):
@@ -91,7 +91,7 @@ def figures(folder: Path) -> None:
         texts[name] = momus.read_corpus(f"{path}#sampled", name=name)
     counters = [StopwordShare().fit(texts["human"]), SymbolShare().fit(texts["human"])]
     words = get_tokenizer("words")
-    panels = {"tokens a document": [c.tokens(words).lengths for c in texts.values()]}
+    panels = {"tokens per document": [c.tokens(words).lengths for c in texts.values()]}
     for counter in counters:
         panels[counter.axis] = [counter.project(c).shares for c in texts.values()]
     figure = Figure(figsize=(12, 4), layout="constrained")
@@ -121,7 +121,7 @@ def figures(folder: Path) -> None:
 
 
 def models() -> None:
-    """Human stories against five models."""
+    """Compare human stories with five models."""
     for path in sorted((data() / "human-vs-lm").glob("writing_*.json.gz")):
         human = momus.read_corpus(f"{path}#original", name="human")
         sampled = momus.read_corpus(f"{path}#sampled", name=path.name.removeprefix("writing_").split(".json")[0])
@@ -132,7 +132,7 @@ def models() -> None:
 
 
 def temperatures() -> None:
-    """GPT-3 at temperatures 0, 0.7, 1.2 against temperature 1.0."""
+    """Compare GPT-3 at temperatures 0, 0.7, 1.2 with temperature 1.0."""
     texts: dict[str, dict[str, str]] = {}
     with tarfile.open(data() / "decoding" / "gpt3-temperatures.tar.gz") as archive:
         for member in archive.getmembers():
@@ -147,7 +147,7 @@ def temperatures() -> None:
         for t, c in sorted(texts.items())
     }
     base = corpora.pop("T = 1.0")
-    print(f"\nGPT-3, {len(prompts)} prompts; laws fitted on temperature 1.0, and every temperature compared with it")
+    print(f"\nGPT-3, {len(prompts)} prompts; critics fitted on temperature 1.0, and each other compared with it")
     show(momus.compare(base, dict(corpora), fit=base, critics=CRITICS + LAWS))
 
 

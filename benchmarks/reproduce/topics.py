@@ -1,11 +1,11 @@
-"""Company of topics in real text: broken company is found, held-out text is not, and what language models do.
+"""Topic co-occurrence in real text, in text with reassigned paragraphs, and in text by language models.
 
-1. Proposals (EIPs and ERCs), and chapters of about 1,000 words of 100 novels: fitted on half of them; a quarter
-   is real, and the last quarter is compared with it as it is, and with each paragraph replaced by one of another
-   document of that quarter. Over random splits.
-2. Chapters of stories by 55 language models, under the critic of the novels: Latent NLL a model, with t-intervals over
-   its stories, beside chapters of novels that were held out.
-3. Human stories and what five language models make of their first 30 tokens, fitted on half of the human ones.
+1. Proposals (EIPs and ERCs), and chapters of about 1,000 words of 100 novels, over random splits: the critic is fitted
+   on half of them, and a quarter is real. The last quarter is compared with it unchanged, and with each paragraph
+   replaced by one from another document of that quarter.
+2. Chapters of stories by 55 language models under the critic of the novels: Latent NLL per model, with t-intervals over
+   its stories, compared with held-out chapters of novels.
+3. Human stories, and five language models' continuations of their first 30 tokens; fitted on half of the human ones.
 
 Run:  python benchmarks/reproduce/topics.py [--splits 5] [--topics 50]
 Data: ``sectioned``, ``litbank``, ``long-stories`` and ``human-vs-lm`` under MOMUS_DATA, else ../shared/data.
@@ -26,12 +26,12 @@ import numpy as np
 from scipy import stats
 
 from momus import Corpus, read_corpus
-from momus.judging import judge
+from momus.comparison.judge import judge
 from momus_critics.topics import Topics
 
 Texts = list[str]
 JUDGED = re.compile(r"\s*\+ Judge Evaluation \(Chapter \d+\)")
-"""Behind nearly every chapter of the long stories the file has a judge's own words about it: they are cut off."""
+"""Start of the judge's evaluation that follows nearly every chapter of the long stories; it is cut off."""
 
 
 def data() -> Path:
@@ -47,7 +47,7 @@ def proposals() -> Texts:
 
 
 def chapters(text: str, words: int = 1000) -> Texts:
-    """Cut at paragraphs, into pieces of at least so many words; a short rest is left out."""
+    """Cut at paragraph breaks into pieces of at least ``words`` words; a shorter remainder is dropped."""
     found, current, count = [], [], 0
     for paragraph in text.replace("\r", "").split("\n\n"):
         current.append(paragraph)
@@ -59,7 +59,7 @@ def chapters(text: str, words: int = 1000) -> Texts:
 
 
 def broken(texts: Texts, rng: np.random.Generator) -> Texts:
-    """Deal out the paragraphs of all documents again, each document keeping their number."""
+    """Reassign the paragraphs of all documents at random; each document keeps its number of paragraphs."""
     parts = [[p for p in t.split("\n\n") if p.strip()] for t in texts]
     flat = [p for document in parts for p in document]
     order = iter(rng.permutation(len(flat)))
@@ -67,15 +67,15 @@ def broken(texts: Texts, rng: np.random.Generator) -> Texts:
 
 
 def fit(texts: Texts, topics: int, seed: int) -> Topics:
-    """Fit, and say how long it took."""
+    """Fit the critic and print the time."""
     begun = time.perf_counter()
     critic = Topics(topics=topics, seed=seed).fit(Corpus.from_texts(texts, name="fit"))
-    print(f"   {' '.join(critic.notes())} {time.perf_counter() - begun:.0f} s", flush=True)
+    print(f"   {' '.join(n.text for n in critic.notes())} {time.perf_counter() - begun:.0f} s", flush=True)
     return critic
 
 
 def company(name: str, texts: Texts, topics: int, splits: int) -> None:
-    """Part 1."""
+    """Part 1: test unchanged and reassigned text over random splits."""
     print(f"{name}: {len(texts):,} documents, K = {topics}")
     found = defaultdict(list)
     for seed in range(splits):
@@ -86,7 +86,7 @@ def company(name: str, texts: Texts, topics: int, splits: int) -> None:
         critic = fit([texts[i] for i in parts[0]], topics, seed)
         other = [texts[i] for i in parts[2]]
         real = critic.score(Corpus.from_texts([texts[i] for i in parts[1]], name="real"))
-        for label, changed in (("other documents", other), ("paragraphs of others", broken(other, rng))):
+        for label, changed in (("other documents", other), ("paragraphs of other documents", broken(other, rng))):
             generated = critic.score(Corpus.from_texts(changed, name="generated"))
             row = judge(critic, real, generated, paired=False, seed=seed, permutations=1999, resamples=999)
             for name in ("latent_nll", "distance"):
@@ -107,7 +107,7 @@ def company(name: str, texts: Texts, topics: int, splits: int) -> None:
 
 
 def stories(novels: Texts, topics: int) -> None:
-    """Part 2."""
+    """Part 2: print Latent NLL of stories by model."""
     rng = np.random.default_rng(0)
     order = rng.permutation(len(novels))
     critic = fit([novels[i] for i in order[: len(novels) // 2]], topics, 0)
@@ -135,7 +135,7 @@ def stories(novels: Texts, topics: int) -> None:
 
 
 def humans(topics: int) -> None:
-    """Part 3."""
+    """Part 3: compare human stories with five models."""
     for file in sorted((data() / "human-vs-lm").glob("writing_*.json.gz")):
         with gzip.open(file, "rt", encoding="utf-8") as lines:
             found = json.load(lines)
@@ -156,7 +156,7 @@ def humans(topics: int) -> None:
 
 
 def main() -> None:
-    """Run all three."""
+    """Run the parts asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--topics", type=int, default=50)

@@ -1,6 +1,6 @@
-"""Time of a whole comparison: n against n sectioned documents of 500 words, all four first critics, stage by stage.
+"""Time of a whole comparison by stage: n against n sectioned documents of 500 words, four critics.
 
-MAUVE, on the features of a small sentence encoder, is timed in the same run as the peer, where ``mauve-text`` and an
+MAUVE, on the features of a small sentence encoder, is timed in the same run for comparison, if ``mauve-text`` and an
 encoder are installed. Run:  python benchmarks/speed/compare.py --n 1000 10000 50000
 """
 
@@ -23,7 +23,7 @@ WORDS, TYPES_OF_WORD = 500, 30_000
 
 
 def documents(n: int, seed: int, name: str) -> momus.Corpus:
-    """Documents of seven section types with Zipfian words, a tenth of them belonging to the type."""
+    """Documents of seven section types with Zipfian words, a tenth of them specific to the type."""
     rng = np.random.default_rng(seed)
     vocabulary = np.array([f"w{i}" for i in range(TYPES_OF_WORD)])
     p = 1.0 / (np.arange(TYPES_OF_WORD) + 2.7)
@@ -42,7 +42,7 @@ def documents(n: int, seed: int, name: str) -> momus.Corpus:
 
 
 def measure(n: int, fitted: int, folder: Path) -> None:
-    """Compare n with n documents, critics fitted on another corpus, and print the share of each stage."""
+    """Compare n with n documents, with critics fitted on another corpus, and print the share of each stage."""
     import pyarrow.parquet as pq
 
     paths = {}
@@ -100,9 +100,9 @@ def peer(n: int) -> None:
 def main() -> None:
     """Run the measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--n", type=int, nargs="+", default=[1000, 10_000], help="documents a side")
+    parser.add_argument("--n", type=int, nargs="+", default=[1000, 10_000], help="documents per side")
     parser.add_argument("--fit", type=int, default=10_000, help="documents to fit on")
-    parser.add_argument("--peer", type=int, default=0, help="documents a side for MAUVE (0: leave it out)")
+    parser.add_argument("--peer", type=int, default=0, help="documents per side for MAUVE (0: skip it)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for n in arguments.n:

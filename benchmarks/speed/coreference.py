@@ -1,8 +1,8 @@
-"""The n-gram process over chains against the paper's literal algorithm in plain Python, on a million symbols.
+"""Speed of the n-gram process over chains, compared with the paper's literal algorithm in plain Python.
 
-Both relabel entities within each window and count windows of 1 to 5 symbols, with absolute discounting; the literal
-side holds tuples in dictionaries and walks down the orders for each symbol. Chains are drawn from a process of persons
-who come and go.
+Both relabel entities within each window and count windows of 1 to 5 symbols, with absolute discounting. The literal
+version keeps tuples in dictionaries and walks down the orders for each symbol. A million symbols of chains are drawn
+from a process in which persons come and go.
 
 Run:  python benchmarks/speed/coreference.py [--symbols 1000000]
 """
@@ -23,7 +23,7 @@ ORDER, KINDS = 5, 37
 
 
 def draw(symbols: int, seed: int) -> Chains:
-    """Documents of 500 symbols: sentence starts, and mentions of a few persons of whom the last are the likeliest."""
+    """Documents of 500 symbols: sentence starts, and mentions of a few persons, the most recent being likeliest."""
     rng = np.random.default_rng(seed)
     offsets = np.append(np.arange(0, symbols, 500), symbols).astype(np.int64)
     bare = rng.random(symbols) < 0.3
@@ -39,7 +39,7 @@ def named(window: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 
 def literal(chains: Chains) -> tuple[float, float]:
-    """Count and score by dictionaries; returns seconds, and mean log-probability."""
+    """Count and score with dictionaries; return seconds and mean log-probability."""
     start = time.perf_counter()
     symbols = list(zip(chains.kinds.tolist(), chains.entities.tolist(), strict=True))
     documents = [
@@ -91,14 +91,14 @@ def literal(chains: Chains) -> tuple[float, float]:
 
 
 def left(g: tuple[tuple[int, int], ...]) -> tuple[bool, bool, bool]:
-    """Whether the first entity leaves the window, the last symbol is of it, and the last symbol is new."""
+    """Whether the first entity leaves the window, whether the last symbol mentions it, and whether the last is new."""
     entity, last = g[0][1], g[-1][1]
     gone = entity >= 0 and all(e != entity for _, e in g[1:-1])
     return gone, gone and last == entity, last >= 0 and all(e != last for _, e in g[:-1])
 
 
 def main() -> None:
-    """Time both, in one run."""
+    """Time both in one run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--symbols", type=int, default=1_000_000)
     chains = draw(parser.parse_args().symbols, 0)
@@ -112,7 +112,7 @@ def main() -> None:
         print(f"ours, {smoothing}: fit {fitted - start:.2f} s, score {done - fitted:.2f} s", flush=True)
     seconds, value = literal(chains)
     ours = done - start
-    print(f"literal Python, absolute: {seconds:.1f} s ({seconds / ours:.0f} times as long); {value:.9f} nats a symbol")
+    print(f"literal Python, absolute: {seconds:.1f} s ({seconds / ours:.0f} times ours); {value:.9f} nats per symbol")
     print(f"difference of mean log-probability: {abs(value - found['absolute']):.1e}")
 
 

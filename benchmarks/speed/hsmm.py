@@ -1,8 +1,8 @@
-"""The HSMM's dynamic programmes against ``torch-struct``'s semi-Markov model, on equal inputs.
+"""Speed of the HSMM's dynamic programs, compared with ``torch-struct``'s semi-Markov model on equal inputs.
 
-Both get the same scores: sizes that the peer can hold are run on both sides in subprocesses of their own, so that peak
-memory is each side's; log-partitions must agree to 1e-4. Then the size of the synthetic study (800 states, length 400,
-duration 11): ours runs; of the peer, what it tries to allocate is reported.
+Both get the same scores. At sizes that the peer can hold, each side runs in a separate subprocess with its own peak
+memory; log-partitions must agree to 1e-4. At the size of the synthetic study (800 states, length 400, duration 11),
+ours runs; for the peer, the attempted allocation is reported.
 
 Run:  python benchmarks/speed/hsmm.py [--device cuda]      (needs: pip install --no-deps torch-struct)
 """
@@ -26,7 +26,7 @@ GOAL = (800, 400, 11, 8)
 
 
 def inputs(states: int, length: int, longest: int, batch: int) -> tuple[Parameters, torch.Tensor]:
-    """Random parameters, and log densities of single observations (B, T, K)."""
+    """Random parameters, and log densities of single observations, shape (B, T, K)."""
     g = torch.Generator().manual_seed(0)
     leaving = torch.randn(states, states + 1, generator=g).log_softmax(dim=1)
     duration = torch.randn(states, longest, generator=g).log_softmax(dim=1)
@@ -36,13 +36,13 @@ def inputs(states: int, length: int, longest: int, batch: int) -> tuple[Paramete
 
 
 def scorer(each: torch.Tensor) -> SegmentScores:
-    """Segment scores that add up over observations."""
+    """Segment scores as sums of the log densities (B, T, K) of their observations."""
     total = torch.cat([torch.zeros_like(each[:, :1]), each.cumsum(dim=1)], dim=1)
     return lambda t, n: total[:, t, None] - total[:, t - n : t].flip(1)
 
 
 def peer_potentials(p: Parameters, each: torch.Tensor) -> torch.Tensor:
-    """The same model as the peer's edges (B, T, D + 1, next state, state)."""
+    """The same model as edge potentials of the peer, shape (B, T, D + 1, next state, state)."""
     b, t_max, k = each.shape
     edges = torch.full((b, t_max, p.longest + 1, k, k), -1e5)
     scores = scorer(each)
@@ -94,7 +94,7 @@ def measure(side: str, size: tuple[int, int, int, int], device: str) -> dict[str
 
 
 def run(side: str, size: tuple[int, int, int, int], device: str) -> dict[str, object]:
-    """Run one side in a process of its own."""
+    """Run one side in a separate process."""
     command = [sys.executable, __file__, "--side", side, "--size", *map(str, size), "--device", device]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -131,7 +131,7 @@ def main() -> None:
         )
     states, length, longest, batch = GOAL
     cells = 2 ** (length - 1).bit_length() * (longest + 1 - 1) ** 2 * states**2 * batch
-    print(f"  by its layout, torch-struct's first chart at {states} states holds {4 * cells / 2**30:,.0f} GB")
+    print(f"  torch-struct's first chart at {states} states would hold {4 * cells / 2**30:,.0f} GB")
     both = run("both", GOAL, a.device)
     print(
         f"  expectations (both passes) at {' × '.join(map(str, GOAL))}: {both.get('seconds', 0):.2f} s, "

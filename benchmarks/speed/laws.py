@@ -1,4 +1,4 @@
-"""Speed of the scaling laws, against plain Counter and NumPy code kept here, and `powerlaw` for the Zipf fit.
+"""Speed of the scaling laws, compared with plain Counter and NumPy code below, and `powerlaw` for the Zipf fit.
 
 Run:  python benchmarks/speed/laws.py [--times 10]
 Data: the folder ``wikitext-2`` under MOMUS_DATA, else ../shared/data.
@@ -18,9 +18,9 @@ from typing import TypeVar
 import numpy as np
 
 import momus
-from momus.blocks import standard_error
-from momus.streams import Stream
-from momus.tokens import get_tokenizer
+from momus.laws.test import standard_error
+from momus.text.running import RunningText
+from momus.text.tokens import get_tokenizer
 from momus_critics import zipf
 from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope
 from momus_critics.laws.curves import window_lengths
@@ -31,14 +31,14 @@ LAWS = (ZipfSlope(), Heaps(), Ebeling(), Taylor(), LongRange(), Productivity())
 
 
 def timed(function: Callable[[], T]) -> tuple[T, float]:
-    """A result and the seconds that it took."""
+    """Return the result of a function and its time in seconds."""
     start = time.perf_counter()
     result = function()
     return result, time.perf_counter() - start
 
 
 def peer_ebeling(words: list[str]) -> float:
-    """Ebeling's exponent by Counter over every window."""
+    """Ebeling's exponent with a Counter for every window."""
     text = " ".join(words)
     lengths = window_lengths(len(text))
     values = []
@@ -55,7 +55,7 @@ def peer_ebeling(words: list[str]) -> float:
 
 
 def peer_taylor(words: list[str], segment: int = 5620) -> float:
-    """Taylor's exponent by Counter over every segment."""
+    """Taylor's exponent with a Counter for every segment."""
     total: Counter[str] = Counter()
     squares: Counter[str] = Counter()
     pieces = len(words) // segment
@@ -69,24 +69,24 @@ def peer_taylor(words: list[str], segment: int = 5620) -> float:
 
 
 def peer_heaps(words: list[str]) -> float:
-    """Heaps' exponent by a growing set."""
+    """Heaps' exponent with a growing set."""
     seen: set[str] = set()
     growth = []
     for w in words:
         seen.add(w)
         growth.append(len(seen))
-    grid = Heaps().curve(Stream(np.zeros(len(words), np.int32), ["x"]))[0].astype(int)
+    grid = Heaps().curve(RunningText(np.zeros(len(words), np.int32), ["x"]))[0].astype(int)
     return fit_line(grid, np.array(growth)[grid - 1]).slope
 
 
 def peer_productivity(words: list[str], order: int) -> float:
-    """N1/N of n-grams by Counter."""
+    """N1/N of n-grams with a Counter."""
     grams = Counter(tuple(words[i : i + order]) for i in range(len(words) - order + 1))
     return sum(n == 1 for n in grams.values()) / (len(words) - order + 1)
 
 
-def all_laws(stream: Stream) -> dict[str, tuple[float, float]]:
-    """Each law's slope and time; productivity is computed for n-grams of 1 to 5."""
+def all_laws(stream: RunningText) -> dict[str, tuple[float, float]]:
+    """Return each law's slope and time; productivity is computed for n-grams of 1 to 5."""
     from momus_critics.laws import curves
 
     found = {}
@@ -100,13 +100,13 @@ def all_laws(stream: Stream) -> dict[str, tuple[float, float]]:
 def main() -> None:
     """Print all timings."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--times", type=int, default=10, help="how many times the text, for the growth of time")
+    parser.add_argument("--times", type=int, default=10, help="repetitions of the text, to measure growth of time")
     arguments = parser.parse_args()
     named = os.environ.get("MOMUS_DATA")
     folder = Path(named) if named else Path(__file__).parents[3] / "shared" / "data"
     corpus = momus.read_corpus(folder / "wikitext-2" / "train.txt.gz", fmt="lines")
     table, splitting = timed(lambda: corpus.tokens(get_tokenizer("whitespace", lower=False)))
-    stream = Stream.of(table)
+    stream = RunningText.of(table)
     print(f"{len(stream):,} tokens; splitting and encoding {splitting:.2f} s")
     found = all_laws(stream)
     for name, (value, seconds) in found.items():
@@ -115,8 +115,8 @@ def main() -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(f"all laws: {total:.2f} s = {total / splitting:.1f} times splitting and encoding; peak {peak:.2f} GB")
 
-    _, intervals = timed(lambda: [standard_error(law, law.laws()[0], stream, 20) for law in LAWS])
-    print(f"intervals (20 groups left out in turn, six laws): {intervals:.1f} s")
+    _, intervals = timed(lambda: [standard_error(law.laws()[0], stream, 20) for law in LAWS])
+    print(f"intervals (leaving out each of 20 groups, six laws): {intervals:.1f} s")
 
     words = [stream.vocabulary[i] for i in stream.ids.tolist()]
     for name, peer in (("ebeling", peer_ebeling), ("taylor", peer_taylor), ("heaps", peer_heaps)):
@@ -139,7 +139,7 @@ def main() -> None:
         fit, seconds = timed(lambda: powerlaw.Fit(ranks, discrete=True, xmin=1, verbose=False).power_law.alpha)
         print(f"Zipf by maximum likelihood: {exponent:.4f} in {ours_fit:.3f} s; powerlaw {fit:.4f} in {seconds:.2f} s")
 
-    long = Stream(np.tile(stream.ids, arguments.times), stream.vocabulary)
+    long = RunningText(np.tile(stream.ids, arguments.times), stream.vocabulary)
     more = all_laws(long)
     grown = sum(s for _, s in more.values())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

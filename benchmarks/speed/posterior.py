@@ -1,8 +1,8 @@
-"""Throughput of a fine-tuned encoder as posterior, against the bare forward pass on the same sorted batches.
+"""Throughput of a fine-tuned encoder as posterior, compared with the bare forward pass on the same sorted batches.
 
 The posterior reads sections from a corpus, splits them into word pieces, sorts and pads batches, and turns logits into
-probabilities; the bare pass gets the padded tensors ready-made. Reported beside it: the same sections in their own
-order, which shows what sorting by length is worth.
+probabilities; the bare pass gets ready-made padded tensors. The same sections unsorted show the gain from sorting by
+length.
 
 Run:  python benchmarks/speed/posterior.py FOLDER_OF_AN_ENCODER [--device cuda] [--sections 512]
 Data: the folder ``sectioned`` under MOMUS_DATA, else ../shared/data.
@@ -19,12 +19,12 @@ import numpy as np
 import torch
 
 import momus
-from momus_adapters.transformers_encoder import autocast, padded, sorted_batches, tokenize
-from momus_adapters.transformers_posterior import TransformersPosterior
+from momus_adapters.transformers.encoder import autocast, padded, sorted_batches, tokenize
+from momus_adapters.transformers.posterior import TransformersPosterior
 
 
 def main() -> None:
-    """Measure three times each, report the best."""
+    """Measure each three times and report the best."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("--device", default="cpu")
@@ -38,7 +38,7 @@ def main() -> None:
     labels = np.arange(part.section_counts.sum()) % 8
     posterior = TransformersPosterior(model=a.model, epochs=1, layers=0, longest=16, batch=a.batch)
     posterior.device = a.device
-    posterior.fit(part, labels, 8)  # the head alone, on short cuts: only speed matters here
+    posterior.fit(part, labels, 8)  # train the head only, on 16 tokens per section: only speed matters here
     posterior.longest = 128
     network, tokenizer, pad = posterior.network()
     texts = part.section_texts.to_pylist()

@@ -1,7 +1,7 @@
-"""Scoring with a causal language model: tokens a second, against the bare forward pass and one document at a time.
+"""Speed of scoring with a causal language model, compared with the bare forward pass and a loop over documents.
 
-Three ways in turn, several rounds in one run: `TransformersLM.score` on documents of very different lengths; the
-network's forward pass alone on the same sorted batches; and a loop over documents. Ratios are of the best round.
+Three methods in turn, several rounds in one run: `TransformersLM.score` on documents of very different lengths; the
+network's forward pass alone on the same sorted batches; and one document at a time. Ratios are of the best rounds.
 
     python benchmarks/speed/scoring.py [--model FOLDER_OR_GGUF] [--documents 120] [--device cpu]
 """
@@ -15,12 +15,12 @@ import numpy as np
 import torch
 
 from momus.sequences import Sequences
-from momus_adapters.transformers_lm import TransformersLM
-from momus_adapters.windows import batches, pieces
+from momus_adapters.language_models.transformers import TransformersLM
+from momus_adapters.language_models.windows import batches, pieces
 
 
 def untrained(layers: int, width: int, words: int) -> TransformersLM:
-    """A Llama of random weights with a tokenizer of the same size."""
+    """Return a Llama with random weights and a tokenizer of the same vocabulary size."""
     from tokenizers import Tokenizer, models
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -41,7 +41,7 @@ def untrained(layers: int, width: int, words: int) -> TransformersLM:
 
 
 def bare(model: TransformersLM, sequences: Sequences) -> None:
-    """The forward pass on the same batches, nothing else."""
+    """Run only the forward pass on the same batches."""
     todo = pieces(sequences.lengths + 1, model.window)
     with torch.inference_mode():
         for some in batches(todo, model.budget):
@@ -52,7 +52,7 @@ def bare(model: TransformersLM, sequences: Sequences) -> None:
 
 
 def loop(model: TransformersLM, sequences: Sequences) -> np.ndarray:
-    """One document at a time, as many scripts do it."""
+    """Score one document at a time, as many scripts do."""
     totals = []
     with torch.inference_mode():
         for i in range(len(sequences)):
@@ -99,7 +99,7 @@ def main() -> None:
             work[name].append(time.process_time() - b)
     for name in ways:
         print(
-            f"   {name:14} {tokens / min(wall[name]):8,.0f} tokens a second of wall time, "
+            f"   {name:14} {tokens / min(wall[name]):8,.0f} tokens per second of wall time, "
             f"{tokens / min(work[name]):8,.0f} of processor time (best of {options.rounds})"
         )
     for label, t in (("wall", wall), ("processor", work)):
@@ -108,7 +108,7 @@ def main() -> None:
             f"{min(t['one at a time']) / min(t['scores']):.2f} times the loop"
         )
     gap = np.abs(totals["scores"].totals - totals["one at a time"]).max()
-    print(f"   largest difference of log p of a document between scores and loop: {gap:.1e} nats")
+    print(f"   largest difference in a document's log p between scores and loop: {gap:.1e} nats")
 
 
 if __name__ == "__main__":

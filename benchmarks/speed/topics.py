@@ -1,8 +1,8 @@
-"""The correlated topic model against ``tomotopy``'s, in one run: fit, held-out likelihood, inference, memory.
+"""The correlated topic model compared with ``tomotopy``'s in one run: fit, held-out likelihood, inference, memory.
 
 Texts: novels cut into chapters of about 1,000 words, and EIPs with ERCs. Both sides get the same counts. Held-out
-likelihood is by document completion: topics of a document are inferred from a random half of its tokens, and the other
-half is scored as Σ log Σ_k θ_k φ_kv (Wallach et al. 2009), by the same code for both sides, with each side's own θ.
+likelihood is by document completion: the topics of a document are inferred from a random half of its tokens, and the
+other half is scored as Σ log Σ_k θ_k φ_kv (Wallach et al. 2009), by the same code for both sides, with θ of each side.
 
 Run:  python benchmarks/speed/topics.py [--texts eips] [--topics 50] [--workers 1]     (peer: pip install tomotopy)
 Data: the folders ``litbank`` and ``sectioned`` under MOMUS_DATA, else ../shared/data.
@@ -21,8 +21,8 @@ from scipy import sparse
 from scipy.special import softmax
 
 import momus
-from momus.tokens import get_tokenizer
-from momus.vocabulary import VocabularyRules, build_vocabulary, count_words
+from momus.text.tokens import get_tokenizer
+from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.shares import stopwords
 from momus_critics.topics.completion import completed, halves, log_likelihoods
 from momus_critics.topics.fitting import Model, Options, fit, infer
@@ -35,7 +35,7 @@ def data() -> Path:
 
 
 def load(texts: str) -> momus.Corpus:
-    """Chapters of novels, or proposals."""
+    """Read chapters of novels, or proposals."""
     if texts == "eips":
         found = [momus.read_corpus(data() / "sectioned" / f) for f in ("eips.jsonl.gz", "ercs.jsonl.gz")]
         return momus.Corpus.from_texts([d.text for c in found for d in c], name="eips")
@@ -47,7 +47,7 @@ def load(texts: str) -> momus.Corpus:
 
 
 def simulated(documents: int, topics: int) -> sparse.csr_array:
-    """Documents of 200 words from a known process over 20,000 words."""
+    """Draw documents of 200 words from a known process over 20,000 words; returns counts (documents, 20,000)."""
     rng = np.random.default_rng(0)
     phi = rng.dirichlet(np.full(20_000, 0.02), size=topics)
     cumulated = phi.cumsum(axis=1)
@@ -65,7 +65,7 @@ def simulated(documents: int, topics: int) -> sparse.csr_array:
 
 
 def words_of(counts: sparse.csr_array) -> list[list[str]]:
-    """Documents as lists of word numbers, for the peer."""
+    """Return documents as lists of word numbers, for the peer."""
     rows = zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
     return [
         [str(v) for v, c in zip(counts.indices[a:b], counts.data[a:b], strict=True) for _ in range(int(c))]
@@ -74,7 +74,7 @@ def words_of(counts: sparse.csr_array) -> list[list[str]]:
 
 
 def ours(a: argparse.Namespace, train: sparse.csr_array, test: tuple[sparse.csr_array, sparse.csr_array]) -> None:
-    """Fit and score our model, telling held-out likelihood as it grows."""
+    """Fit and score our model, and print held-out likelihood during the fit."""
     options = Options(a.topics, steps=a.steps, seed=0, point=a.point, device=a.device)
     began = time.perf_counter()
     spent = [0.0]
@@ -92,7 +92,7 @@ def ours(a: argparse.Namespace, train: sparse.csr_array, test: tuple[sparse.csr_
 
     model = fit(train, options, report=report)
     for step, seconds, value in curve:
-        print(f"  ours, step {step:3d}: {seconds:7.1f} s, {value:.4f} nats a held-out token")
+        print(f"  ours, step {step:3d}: {seconds:7.1f} s, {value:.4f} nats per held-out token")
     for rounds in (1, 2, 5, 20, 60):
         start = time.perf_counter()
         lam, _, _ = infer(test[0], model.weights, model.mean, model.covariance, options, rounds)
@@ -103,7 +103,7 @@ def ours(a: argparse.Namespace, train: sparse.csr_array, test: tuple[sparse.csr_
 
 
 def peer(a: argparse.Namespace, train: sparse.csr_array, test: tuple[sparse.csr_array, sparse.csr_array]) -> None:
-    """The same by tomotopy."""
+    """Fit and score tomotopy's model in the same way."""
     import tomotopy  # type: ignore[import-not-found]
 
     model = tomotopy.CTModel(k=a.topics, seed=1)
@@ -135,13 +135,13 @@ def peer(a: argparse.Namespace, train: sparse.csr_array, test: tuple[sparse.csr_
 
 
 def main() -> None:
-    """Compare."""
+    """Compare both models."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", choices=("novels", "eips", "simulated"), default="eips")
     parser.add_argument("--topics", type=int, default=50)
     parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--point", action="store_true", help="points instead of Dirichlet posteriors of words")
-    parser.add_argument("--iterations", type=int, default=200, help="of the peer; 0 leaves it out")
+    parser.add_argument("--point", action="store_true", help="point estimates instead of Dirichlet posteriors of words")
+    parser.add_argument("--iterations", type=int, default=200, help="iterations of the peer; 0 skips it")
     parser.add_argument("--every", type=int, default=50)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--device", default="cpu")

@@ -1,19 +1,19 @@
-"""How often 95 % intervals cover known values of simulated processes: Latent NLL, Latent PPL, the exponents of laws.
+"""Coverage of 95 % intervals on simulated processes: Latent NLL, Latent PPL, means by prompt, exponents of laws.
 
-Real and generated documents are drawn anew in each replication, from two processes. What is true:
+Each replication draws new real and generated documents from two processes. The true values:
 
-* ``latent-nll`` (critic of length): lengths are negative binomial; −Σ p(k) log P_c(k) is summed exactly.
-* ``latent-ppl`` (critic of single words): each document mixes a Zipf law with a Dirichlet draw of its own around it, so
+* ``latent-nll`` (critic ``length``): lengths are negative binomial; −Σ p(k) log P_c(k) is summed exactly.
+* ``latent-ppl`` (critic ``unigram``): the word distribution of each document is a Dirichlet draw around a Zipf law, so
   documents differ as real ones do; the difference of exp(cross-entropy) under the mean distribution is exact.
-* ``paired`` and ``clustered``: means with a normal effect of each prompt, one document a side or one to five of them.
-* the exponents: documents of words from a Zipf law of which a share comes from 50 words of the document's own (for
-  correlations of rare words: documents each with a Zipf exponent of its own, so uneven that they are as strong as in
-  chapters of novels, 0.1). The
-  expectation of an exponent at a length of text has no closed form; the mean over all replications stands for it, whose
-  own error is 1/√R of the exponent's spread.
+* ``paired`` and ``clustered``: means with a normal effect per prompt, one document per side or one to five of them.
+* exponents: words are drawn from a Zipf law, and a share of them from 50 words specific to the document. For
+  correlations of rare words, each document has its own Zipf exponent, and the exponents vary so much that the
+  correlations are as strong as in chapters of novels (0.1). The expected exponent at a given length of text has no
+  closed form; the mean over all replications stands in for it, with an error of 1/√R of the exponent's standard
+  deviation.
 
 Run:  python benchmarks/validity/coverage.py [latent-nll latent-ppl paired clustered zipf-slope …] [--replications 1000]
-      [--out runs/coverage]   Replications already there are kept. No data needed.
+      [--out runs/coverage]   Existing replications are kept. No data needed.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ import numpy as np
 from scipy import stats
 
 from momus import Corpus
-from momus.blocks import compare_law
-from momus.calibrating.summary import Rate
-from momus.critic import Critic
-from momus.inference import Statistic, compare_rows, mean
-from momus.judging import judge
-from momus.plugins import critic_class
-from momus.streams import Stream
+from momus.calibration.rates import Rate
+from momus.comparison.judge import judge
+from momus.critic import Critic, Statistic, mean
+from momus.critic.registry import critic_class
+from momus.inference import compare_rows
+from momus.laws.test import compare_law
+from momus.text.running import RunningText
 
 LAWS = ("zipf-slope", "heaps", "productivity", "taylor", "long-range", "ebeling")
 CASES = ("latent-nll", "latent-ppl", "paired", "clustered", *LAWS)
@@ -47,14 +47,14 @@ _KEPT: dict[str, Any] = {}
 
 
 def once(name: str, make: Callable[[], Any]) -> Any:
-    """Make something once a process."""
+    """Return the cached object of this name; make it on the first call in this process."""
     if name not in _KEPT:
         _KEPT[name] = make()
     return _KEPT[name]
 
 
 def verdict(critic: Critic[Any], real: Corpus, generated: Corpus, statistic: str, seed: int) -> tuple[float, ...]:
-    """Difference and interval as `momus compare` gives them."""
+    """Return the difference and its interval as `momus compare` computes them."""
     found = judge(critic, critic.score(real), critic.score(generated), permutations=99, seed=seed)
     v = next(v for v in found if v.statistic == statistic)
     assert v.difference is not None
@@ -64,16 +64,16 @@ def verdict(critic: Critic[Any], real: Corpus, generated: Corpus, statistic: str
 
 
 def of_lengths(lengths: np.ndarray, name: str) -> Corpus:
-    """Documents of so many words."""
+    """Return documents with the given numbers of words."""
     return Corpus.from_texts(["a " * n for n in lengths.tolist()], name=name)
 
 
 def latent_nll(seed: int, n: int = 60, m: int = 60) -> Found:
-    """Length of documents."""
+    """Difference of Latent NLL of the critic ``length``."""
     laws = stats.nbinom(2, 0.05), stats.nbinom(2, 0.04)
 
     def fitted() -> tuple[Critic[Any], float]:
-        from momus.latents import Values
+        from momus.critic import Values
 
         lengths = laws[0].rvs(500, random_state=np.random.default_rng(10**6)) + 1
         critic = critic_class("length")().fit(of_lengths(lengths, "fit"))
@@ -88,13 +88,13 @@ def latent_nll(seed: int, n: int = 60, m: int = 60) -> Found:
 
 
 def zipf(s: float, types: int) -> np.ndarray:
-    """Shares of a Zipf law."""
+    """Probabilities of a Zipf law with exponent s, shape (types,)."""
     mass = np.arange(1, types + 1) ** -s
     return np.asarray(mass / mass.sum())
 
 
 def latent_ppl(seed: int, n: int = 60, m: int = 60) -> Found:
-    """Single words."""
+    """Difference of Latent PPL of the critic ``unigram``."""
     laws = zipf(1.0, 60), zipf(0.9, 60)
     words = [f"w{i}" for i in range(60)]
 
@@ -120,7 +120,7 @@ MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 
 
 def paired(seed: int, n: int = 40) -> Found:
-    """Means of n prompts, one document of each side."""
+    """Means over n prompts, one document per side."""
     rng = np.random.default_rng(seed)
     prompt = rng.normal(size=n)
     a, b = (np.column_stack([prompt + rng.exponential(size=n) + d, np.ones(n)]) for d in (0.0, 0.5))
@@ -130,7 +130,7 @@ def paired(seed: int, n: int = 40) -> Found:
 
 
 def clustered(seed: int, n: int = 40) -> Found:
-    """Means of n prompts: one real document each, and one to five generated ones."""
+    """Means over n prompts: one real document per prompt, and one to five generated ones."""
     rng = np.random.default_rng(seed)
     prompt = rng.normal(size=n)
     owners = np.repeat(np.arange(n), rng.integers(1, 6, n))
@@ -140,19 +140,19 @@ def clustered(seed: int, n: int = 40) -> Found:
     return r.difference, r.low, r.high, 0.5
 
 
-def correlated(documents: int, rng: np.random.Generator, spread: float) -> Stream:
-    """Documents of 1,000 words, each with a Zipf exponent of its own: rare words crowd in some of them."""
+def correlated(documents: int, rng: np.random.Generator, spread: float) -> RunningText:
+    """Documents of 1,000 words with different Zipf exponents, so rare words are concentrated in some of them."""
     parts = []
     for s in rng.normal(1.0, spread, documents).tolist():
         cumulated = np.cumsum(np.arange(1, VOCABULARY + 1) ** -s)
         parts.append(np.searchsorted(cumulated, rng.random(1000) * cumulated[-1], side="right"))
     words = once("words", lambda: _words(np.random.default_rng(5)))
     ends = np.cumsum([len(part) for part in parts])
-    return Stream(np.concatenate(parts).clip(0, VOCABULARY - 1).astype(np.int32), words, ends)
+    return RunningText(np.concatenate(parts).clip(0, VOCABULARY - 1).astype(np.int32), words, ends)
 
 
-def running(law: np.ndarray, own: float, documents: int, rng: np.random.Generator) -> Stream:
-    """Documents of about 1,000 words, a share of which comes from 50 words of the document's own."""
+def running(law: np.ndarray, own: float, documents: int, rng: np.random.Generator) -> RunningText:
+    """Documents of about 1,000 words, of which the share ``own`` comes from 50 words specific to the document."""
     lengths = rng.integers(700, 1300, documents)
     cumulated = np.cumsum(law)
     parts = []
@@ -164,7 +164,7 @@ def running(law: np.ndarray, own: float, documents: int, rng: np.random.Generato
         parts.append(ids)
     words = once("words", lambda: _words(np.random.default_rng(5)))
     ends = np.cumsum([len(part) for part in parts])
-    return Stream(np.concatenate(parts).clip(0, VOCABULARY - 1).astype(np.int32), words, ends)
+    return RunningText(np.concatenate(parts).clip(0, VOCABULARY - 1).astype(np.int32), words, ends)
 
 
 def _words(rng: np.random.Generator) -> list[str]:
@@ -175,7 +175,7 @@ def _words(rng: np.random.Generator) -> list[str]:
 
 
 def exponent(name: str) -> Callable[[int], Found]:
-    """The exponent of a law."""
+    """Return the replication of a law: the difference of its statistic between two simulated texts."""
 
     def replicate(seed: int) -> Found:
         critic = once(name, critic_class(name))
@@ -185,7 +185,7 @@ def exponent(name: str) -> Callable[[int], Found]:
             a, b = (correlated(100, rng, spread) for spread in (0.07, 0.09))
         else:
             a, b = (running(zipf(s, VOCABULARY), own, n, rng) for s, own in ((1.0, 0.3), (1.1, 0.2)))
-        found = compare_law(critic, critic.laws()[0], a, b, 0.95)
+        found = compare_law(critic.laws()[0], a, b, 0.95)
         assert found.low is not None
         assert found.high is not None
         return found.difference, found.low, found.high, None
@@ -203,7 +203,7 @@ REPLICATES: dict[str, Callable[[int], Found]] = {
 
 
 def coverage(found: list[Found]) -> tuple[Rate, Rate, Rate, float]:
-    """Intervals that cover the truth; that lie above it; below it; and their mean width in standard deviations."""
+    """Rates of intervals that cover the truth, lie above it, lie below it; their mean width in standard deviations."""
     d, low, high = (np.array([f[i] for f in found], dtype=float) for i in range(3))
     truth = d.mean() if found[0][3] is None else float(found[0][3])
     n = len(found)
@@ -213,8 +213,8 @@ def coverage(found: list[Found]) -> tuple[Rate, Rate, Rate, float]:
 
 
 def table(cases: list[str], out: Path) -> str:
-    """Coverage of each case."""
-    lines = ["| what | coverage of 95 % intervals | above | below | width / s.d. | replications |"]
+    """Return the coverage of each case as a Markdown table."""
+    lines = ["| case | coverage of 95 % intervals | above the truth | below the truth | width / s.d. | replications |"]
     lines.append("|---|---:|---:|---:|---:|---:|")
     for case in cases:
         path = out / f"{case}.jsonl"
@@ -229,13 +229,13 @@ def table(cases: list[str], out: Path) -> str:
 
 
 def main() -> None:
-    """Replicate, and print the table."""
+    """Run the replications and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", default=list(CASES), help=f"of {', '.join(CASES)}")
+    parser.add_argument("cases", nargs="*", default=list(CASES), help=f"any of {', '.join(CASES)}")
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--out", type=Path, default=Path("runs/coverage"))
-    parser.add_argument("--table", action="store_true", help="only print what is there")
-    parser.add_argument("--write", type=Path, help="put the table into this page: docs/validity.md")
+    parser.add_argument("--table", action="store_true", help="only print the results that exist")
+    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
     a = parser.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
     for case in a.cases if not a.table else ():

@@ -1,19 +1,20 @@
-"""The judge from latents by Gaussian processes: a fourth attempt, made after ``latents.py`` was seen.
+"""Predicting the judge's scores from latents by Gaussian processes: the fourth attempt, after ``latents.py``.
 
-Ridge regression there gave every block of numbers the same say, and one penalty, chosen by leaving out *models*, for
-predictions of other prompts too. Here each block has a say of its own, straight and curved, and nothing is left out to
-choose it. Fixed before it was held against the judge, but for the bounds (the first run left the range of floats):
+Ridge regression in ``latents.py`` gave every block of variables the same weight, and one penalty chosen by leaving out
+*models*, even for predictions of other prompts. Here each block has separate weights of a linear and a nonlinear part,
+and nothing is left out to choose them. Fixed before it was compared with the judge, except for the bounds (the first
+run left the range of floats):
 
 * Blocks and their coordinates are those of ``latents.py``: yardsticks, headlines, latents of five critics, each with a
   total variance of 1 over the training stories.
-* A story's score, centred within its prompt, is a Gaussian process of covariance
+* A story's score, centred within its prompt, is a Gaussian process with covariance
   Σ_b (s_b² x·x' + c_b² exp(−|x − x'|² / 2 l_b²)) over blocks b, with noise σ² (Rasmussen & Williams 2006).
 * s, c, l, σ maximise the marginal likelihood, each with a log-normal prior: medians √(½ / blocks) of the standard
   deviation of the scores for s and c, 1 for l, √½ for σ; a standard deviation of 1.5 on the log scale. One start, at
   the medians; L-BFGS within four of these of the medians.
 
-Added after this had been seen: what predictions from latents alone, model and prompt held out, or the whole family, say
-of the judge's scores beyond the yardsticks.
+Added after this had been seen: partial correlations, given the yardsticks, of the judge's scores with predictions from
+latents alone, with model and prompt held out, or the whole family.
 
 Run:  python benchmarks/validity/gaussian.py [--out DIR], after ranking.py and latents.py with the same DIR.
 """
@@ -37,20 +38,20 @@ SPREAD = 1.5
 
 
 def covariance(parameters: torch.Tensor, products: torch.Tensor, squares: torch.Tensor) -> torch.Tensor:
-    """Of blocks (b, n, m): inner products and squared distances; parameters (3, b) on the log scale."""
+    """Covariance (n, m) from inner products and squared distances (b, n, m), and log parameters s, c, l (3, b)."""
     s, c, length = (2 * parameters).exp()
     curved = torch.exp(-squares / (2 * length[:, None, None]))
     return (s[:, None, None] * products + c[:, None, None] * curved).sum(dim=0)
 
 
 def between(one: Sequence[Floats], other: Sequence[Floats]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inner products and squared distances of the rows of each block."""
+    """Return inner products and squared distances of the rows of each block, shapes (b, n, m)."""
     sides = [(torch.from_numpy(a), torch.from_numpy(b)) for a, b in zip(one, other, strict=True)]
     return torch.stack([a @ b.T for a, b in sides]), torch.stack([torch.cdist(a, b) ** 2 for a, b in sides])
 
 
 def fitted(y: Floats, inside: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-    """Logarithms of s, c, l of each block, then of σ, at the maximum."""
+    """Return log s, log c, log l of each block, then log σ, at the maximum of the posterior."""
     blocks, n = inside[0].shape[:2]
     start = np.log(np.r_[np.full(2 * blocks, (0.5 / blocks) ** 0.5), np.ones(blocks), 0.5**0.5])
     middle, target = torch.from_numpy(start), torch.from_numpy(y)
@@ -65,14 +66,14 @@ def fitted(y: Floats, inside: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor
         assert parameters.grad is not None
         return float(loss.detach()), parameters.grad.numpy()
 
-    near = [(m - 4 * SPREAD, m + 4 * SPREAD) for m in start]  # line searches else leave the range of floats
+    near = [(m - 4 * SPREAD, m + 4 * SPREAD) for m in start]  # otherwise line searches overflow
     return torch.from_numpy(minimize(objective, start, jac=True, method="L-BFGS-B", bounds=near).x)
 
 
 def process(
     train: pd.DataFrame, test: pd.DataFrame, names: list[str], ranks: bool, *, blocks: Blocks, shares: list[Floats]
 ) -> Floats:
-    """The posterior mean of the test stories; each block's variance among the training stories goes to ``shares``."""
+    """Posterior mean of the test stories; each block's share of the training variance is appended to ``shares``."""
     y = (train["judge"] - train.groupby("prompt")["judge"].transform("mean")).to_numpy()
     parts = [[n for n in names if blocks[n][0] == b] for b in dict.fromkeys(blocks[n][0] for n in names)]
     known, new = zip(*(scaled(train, test, part, blocks) for part in parts), strict=True)
@@ -89,12 +90,13 @@ def process(
 
 
 def main() -> None:
-    """Hold them against the judge."""
+    """Compare the predictions with the judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("validity-scores"), help="scores and latents are kept here")
+    parser.add_argument("--out", type=Path, default=Path("validity-scores"), help="folder of scores and latents")
     judged, sets, blocks = prepared(parser.parse_args().out)
     families = judged.assign(model=judged["model"].map(family))
-    print("\n| from | held out | ρ of means | within a prompt | − yardsticks | median share of variance |")
+    print("\n| predictors | held out | ρ of means | within a prompt | gain over yardsticks ", end="")
+    print("| median share of variance |")
     print("|" + "---|" * 6)
     base: dict[str, Floats] = {}
     alone: dict[str, dict[str, Floats]] = {"both": {}, "families": {}}
@@ -115,7 +117,7 @@ def main() -> None:
         wider = judged.assign(**columns)
         show(f"Predictions beyond the yardsticks, held out: {kind}", associations(wider, [*columns]))
         closer(wider, texts, [*columns])
-    print("\n| from | two prompts to three: ρ | least | most | own model nearest |\n|" + "---|" * 5)
+    print("\n| predictors | fitted on two prompts: ρ | smallest | largest | nearest model correct |\n|" + "---|" * 5)
     for label, names in sets.items():
         found = some_prompts(judged, names, True, partial(process, blocks=blocks, shares=[]))
         cells = " | ".join(f"{v:.3f}" for v in found)

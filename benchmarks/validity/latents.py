@@ -1,27 +1,27 @@
-"""The judge from the latents themselves: a third attempt, made after ``ranking.py``, also with ``--both``, was seen.
+"""Predicting the judge's scores from latents by ridge regression: the third attempt, after both of ``ranking.py``.
 
-Critics say in a few statistics how far the latents of a story are from those of novels. Here the latents are what a
-story's score is predicted from. Fixed before any of them was held against the judge:
+The statistics of a critic summarise how far the latents of a story are from those of novels. Here a story's score is
+predicted from the latents themselves. Fixed before any of them was compared with the judge:
 
-* Critics and what they are fitted on are those of ``ranking.py``. Read are the first 25,000 characters of the judged
-  stories of ranked models. Critics whose latents are few numbers, or that have none as perplexity, are left out.
-* Latents of a story: ``unigram``, counts of words; ``rank-frequency``, counts at ranks in the story's own order;
+* Critics and fitting texts are those of ``ranking.py``. The first 25,000 characters of the judged stories of ranked
+  models are read. Critics whose latents are few numbers, or that have none, like perplexity, are left out.
+* Latents of a story: ``unigram``, word counts; ``rank-frequency``, counts at ranks in the story's own order;
   ``topics``, topic shares at λ, summed over pieces; ``coreference``, windows of one, two and three symbols;
   ``passages``, states of pieces, and transitions between stretches (with start and end).
-* Of each table the 200 columns are kept that have most mass in the 40 held-out novels. Coordinates are √share
-  (Hellinger), the share being of all columns, kept or not.
-* Ridge regression as in ``yardsticks.predicted``; yardsticks and headlines as ranks among the training stories,
-  standardised. Coordinates are centred, but not standardised one by one: the sampling error of a √share hardly
-  depends on the share. Each block (yardsticks, headlines, each critic's latents) is divided so that its variance over
-  the training stories, summed over columns, is 1; the tables of a critic have equal parts of it.
-* 25 penalties from 0.001 to 100,000; how often an end is chosen is printed.
+* From each table, the 200 columns with most mass in the 40 held-out novels are kept. Coordinates are √share
+  (Hellinger), with the share taken over all columns, kept or not.
+* Ridge regression as in ``yardsticks.predicted``, with yardsticks and headlines as standardised ranks among the
+  training stories. Coordinates are centred, but not standardised one by one: the sampling error of a √share hardly
+  depends on the share. Each block (yardsticks, headlines, each critic's latents) is scaled to a variance of 1 over the
+  training stories, summed over columns; the tables of a critic have equal parts of it.
+* 25 penalties from 0.001 to 100,000; the number of fits that choose an end is printed.
 
-What knowing the model would give stands beside:
+For comparison, what recognition of the model alone would give:
 
-* each story predicted by the judge's mean of the same model's other stories (centred within prompts). Over all stories
-  of a model these have its own mean again: ρ of means on *held-out prompts* is 1 with nothing known of the text.
-* ρ on held-out prompts where models' scores are exchanged at random: all that is left to find is the model.
-* how often a story's nearest model, of means of coordinates over the four other prompts, is its own.
+* each story predicted by the judge's mean of the same model's other stories (centred within prompts). Averaged over all
+  stories of a model, these give its own mean again: ρ of means on *held-out prompts* is 1 without reading any text.
+* ρ on held-out prompts with models' scores permuted at random: only the identity of the model can then be predicted.
+* how often the nearest model of a story, by mean coordinates over the four other prompts, is its own.
 * ρ with whole families of models held out (twelve, in ten folds); added after all else had been seen.
 
 Run:  python benchmarks/validity/latents.py [--out DIR], after ranking.py with the same DIR; data as there.
@@ -42,25 +42,24 @@ from scipy import sparse
 from yardsticks import HELD, YARDSTICKS, Floats, agreement, gain, held_out, reliability, some_prompts, wilson
 
 from momus import Corpus
-from momus.critic import Critic
-from momus.rows import Counted, Rows, aligned
+from momus.critic import Counted, Critic, Rows, aligned
 
 CRITICS = ("unigram", "rank-frequency", "topics", "coreference", "passages")
 COLUMNS, EXCHANGES, PENALTIES = 200, 20, np.geomspace(1e-3, 1e5, 25)
-Blocks = dict[str, tuple[str, str]]  # block and table of each column; no table where numbers become ranks
+Blocks = dict[str, tuple[str, str]]  # block and table of each column; no table if values become ranks
 
 
 # 1. Latents of a story
 
 
 def of_values(values: np.ndarray, offsets: np.ndarray) -> Counted:
-    """Count whole numbers between the offsets of each document."""
+    """Count the integers of each document; values[offsets[i]:offsets[i + 1]] are those of document i."""
     labels, codes = np.unique(values, return_inverse=True)
     return Counted.of_tokens(codes, np.asarray(offsets, dtype=np.int64), labels)
 
 
 def tables(critic: Any, corpus: Corpus) -> dict[str, Rows]:
-    """Counts or shares of the latents of each document, by table."""
+    """Return counts or shares of the latents of each document, by table."""
     if critic.name == "passages":
         chains, edge = critic.project(corpus), critic.states
         steps = [np.r_[edge, z, edge] for z in np.split(chains.states, chains.offsets[1:-1])]
@@ -70,12 +69,12 @@ def tables(critic: Any, corpus: Corpus) -> dict[str, Rows]:
         chains, _ = critic.chains(corpus)
         windows = critic.process_.coder.windows(chains, (1, 2, 3))
         return {f"{m} symbols": of_values(w, chains.offsets) for m, w in enumerate(windows, 1)}
-    found = critic.rows(critic.project(corpus))
+    found = critic.sufficient_statistics(critic.project(corpus))
     return {"words": found["words"]} if "words" in found else {"states": found["states"]}
 
 
 def pooled(critic: Critic[Any], texts: list[list[str]], name: str) -> dict[str, Rows]:
-    """Sums over the units of each text; units that the critic cannot score are left out and counted."""
+    """Sum the tables over the units of each text, without units that the critic cannot score; print their number."""
     units, owner = [u for each in texts for u in each], np.repeat(np.arange(len(texts)), [len(u) for u in texts])
     kept = np.flatnonzero([reason is None for reason in critic.unscored(Corpus.from_texts(units, name=name))])
     print(f"    {name}: {len(texts)} texts, {len(kept)} of {len(units)} documents", flush=True)
@@ -85,7 +84,7 @@ def pooled(critic: Critic[Any], texts: list[list[str]], name: str) -> dict[str, 
 
 
 def coordinates(real: Rows, own: Rows, ranked: bool) -> pd.DataFrame:
-    """√share of the columns with most mass in the real text, one row a text; NaN for texts without a latent."""
+    """√share of the columns with most mass in the real text, one row per text; NaN for texts without latents."""
     if isinstance(real, Counted) and isinstance(own, Counted):
         wide = aligned([real, own])
         sides, names = [t.matrix.toarray() for t in wide], np.array([str(x) for x in wide[0].labels], dtype=object)
@@ -93,7 +92,7 @@ def coordinates(real: Rows, own: Rows, ranked: bool) -> pd.DataFrame:
         sides = [np.asarray(real), np.asarray(own)]
         names = np.array([str(i) for i in range(sides[0].shape[1])], dtype=object)
     mass, values = sides[0].sum(axis=0), sides[1]
-    if ranked:  # the k-th column is the k-th most frequent word of each text, whatever it is
+    if ranked:  # column k is the count of the k-th most frequent word of each text
         mass, values = np.sort(mass)[::-1], np.sort(values, axis=1)[:, ::-1]
         names = np.array([str(k) for k in range(1, len(mass) + 1)], dtype=object)
     best = [i for i in np.argsort(-mass, kind="stable")[:COLUMNS] if mass[i] > 0]
@@ -103,7 +102,7 @@ def coordinates(real: Rows, own: Rows, ranked: bool) -> pd.DataFrame:
 
 
 def latents(name: str, texts: list[str], out: Path) -> pd.DataFrame:
-    """Fit a critic on novels and find the coordinates of each text; what is in ``out`` already is read."""
+    """Fit a critic on novels and compute the coordinates of each text; existing ones are read from ``out``."""
     path = out / "latents" / f"{name}.parquet"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -145,7 +144,7 @@ def scaled(train: pd.DataFrame, test: pd.DataFrame, names: list[str], blocks: Bl
 def blockwise(
     train: pd.DataFrame, test: pd.DataFrame, names: list[str], ranks: bool, *, blocks: Blocks, chosen: list[float]
 ) -> Floats:
-    """`yardsticks.predicted` with blocks; the penalty is added to ``chosen``."""
+    """Predict as `yardsticks.predicted`, with blocks; append the chosen penalty to ``chosen``."""
     from sklearn.linear_model import Ridge
     from sklearn.model_selection import GroupKFold
 
@@ -153,7 +152,7 @@ def blockwise(
     errors = np.zeros(len(PENALTIES))
     for inside, outside in GroupKFold(5).split(y, groups=train["model"]):
         a, b = scaled(train.iloc[inside], train.iloc[outside], names, blocks)
-        many = np.tile(y[inside][:, None], len(PENALTIES))  # one target a penalty: one decomposition for all
+        many = np.tile(y[inside][:, None], len(PENALTIES))  # (stories, penalties): one SVD for all
         guess = Ridge(alpha=PENALTIES, solver="svd").fit(a, many).predict(b)
         errors += ((guess - y[outside][:, None]) ** 2).mean(axis=0)
     chosen.append(float(PENALTIES[np.argmin(errors)]))
@@ -162,20 +161,20 @@ def blockwise(
 
 
 def line(label: str, kind: str, judged: pd.DataFrame, guess: Floats, base: Floats | None, more: str = "") -> None:
-    """Print a row of the table."""
+    """Print one row of the table."""
     rho, (low, high), within = agreement(judged, guess)
     against = "" if base is None else "{:+.3f} [{:+.3f}, {:+.3f}]".format(*gain(judged, base, guess))
     print(f"| {label} | {kind} | {rho:.3f} [{low:.3f}, {high:.3f}] | {within:.3f} | {against} | {more} |", flush=True)
 
 
 def identity(judged: pd.DataFrame) -> Floats:
-    """The mean of the same model's other stories, centred within prompts."""
+    """Predict each story by the mean of the same model's other stories, centred within prompts."""
     groups = (y := judged["judge"] - judged.groupby("prompt")["judge"].transform("mean")).groupby(judged["model"])
     return np.asarray((groups.transform("sum") - y) / (groups.transform("size") - 1), dtype=np.float64)
 
 
 def known_again(judged: pd.DataFrame, names: list[str], blocks: Blocks) -> str:
-    """How many stories are nearest to the mean of their own model's stories of other prompts."""
+    """Share of stories nearest to the mean of their own model's stories for other prompts, with its interval."""
     from sklearn.metrics import pairwise_distances_argmin
 
     hits = 0
@@ -189,16 +188,17 @@ def known_again(judged: pd.DataFrame, names: list[str], blocks: Blocks) -> str:
 
 
 def exchanged(judged: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Each model with the scores of another, prompt by prompt; a story that is missing has its prompt's mean."""
+    """Give each model the scores of another, prompt by prompt; a missing story gets the mean of its prompt."""
     wide = judged.pivot_table(index="model", columns="prompt", values="judge")
     other = wide.fillna(wide.mean()).sample(frac=1, random_state=seed).set_axis(wide.index)
     return judged.assign(judge=[other.at[k] for k in zip(judged["model"], judged["prompt"], strict=True)])
 
 
 def compare(judged: pd.DataFrame, sets: dict[str, list[str]], blocks: Blocks) -> None:
-    """Print how each set of columns predicts what it has not seen."""
-    print("\n| from | held out | ρ of means | within a prompt | − yardsticks | penalties |\n|" + "---|" * 6)
-    line("the model's other stories", "prompts", judged, identity(judged), None)
+    """Print how well each set of columns predicts held-out scores, and how well it recognises models."""
+    print("\n| predictors | held out | ρ of means | within a prompt | gain over yardsticks | penalties |")
+    print("|" + "---|" * 6)
+    line("judge's mean of the model's other stories", "prompts", judged, identity(judged), None)
     base: dict[str, Floats] = {}
     families = judged.assign(model=judged["model"].map(family))
     for label, names in sets.items():
@@ -210,8 +210,8 @@ def compare(judged: pd.DataFrame, sets: dict[str, list[str]], blocks: Blocks) ->
             base.setdefault(kind, guess)  # the yardsticks come first
             ends = f"{sum(c in PENALTIES[[0, -1]] for c in chosen)} of {len(chosen)} at an end"
             line(label, kind, judged, guess, base[kind], f"{np.median(chosen):.3g}, {ends}")
-    print("\n| from | columns | two prompts to three: ρ | least | most | scores exchanged: ρ | least | most ", end="")
-    print("| own model nearest |\n|" + "---|" * 9)
+    print("\n| predictors | columns | fitted on two prompts: ρ | smallest | largest ", end="")
+    print("| scores permuted: ρ | smallest | largest | nearest model correct |\n|" + "---|" * 9)
     for label, names in sets.items():
         predict = partial(blockwise, blocks=blocks, chosen=[])
         some = some_prompts(judged, names, True, predict)
@@ -224,7 +224,7 @@ def compare(judged: pd.DataFrame, sets: dict[str, list[str]], blocks: Blocks) ->
 
 
 def prepared(out: Path) -> tuple[pd.DataFrame, dict[str, list[str]], Blocks]:
-    """Judged stories with all columns, sets of columns, and the block of each column."""
+    """Return the judged stories with all columns, the sets of columns, and the block of each column."""
     table = stories()
     found, headlines = all_scores(table["text"].tolist(), list(READINGS), out, "start")
     judged = measured(table, found)
@@ -244,9 +244,9 @@ def prepared(out: Path) -> tuple[pd.DataFrame, dict[str, list[str]], Blocks]:
 
 
 def main() -> None:
-    """Find latents, and hold them against the judge."""
+    """Compute latents and compare them with the judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("validity-scores"), help="scores and latents are kept here")
+    parser.add_argument("--out", type=Path, default=Path("validity-scores"), help="folder of scores and latents")
     compare(*prepared(parser.parse_args().out))
 
 

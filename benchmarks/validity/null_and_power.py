@@ -1,18 +1,18 @@
-"""False alarms and power of every critic's headline test on real text, by `momus.calibrating`.
+"""False alarms and power of every critic's headline test on real text, by `momus.calibration`.
 
 1. ``null``: random splits of real text into two sides of 50, 200 and 1,000 documents, and of 50 against 200 and 200
    against 1,000. At α = 0.05 between 3.5 and 6.5 % of the splits should alarm.
-2. ``power``: defects planted in one side of 200 | 200 documents at rising strength. From which strength on is a
-   critic's own defect found in 90 % of the splits, and who else alarms?
-3. ``tables``: Markdown tables (printed) and figures (``docs/figures/validity-*.svg``) of whatever has been measured.
+2. ``power``: defects planted in one side of 200 | 200 documents at increasing strength. Measures the strength at which
+   a critic detects the defects of its axis in 90 % of the splits, and which other critics alarm.
+3. ``tables``: Markdown tables (printed) and figures (``docs/figures/validity-*.svg``) of all measurements so far.
 
-Chapters of about 1,000 words of 100 novels, drawn at random (critics of words, of running text, of topics, of persons)
-and paragraphs of 60 to 120 words (of grammar, from dependency parses, and of likelihoods under two n-gram models);
-Ethereum proposals with their section titles, without them, and without any marks; paragraphs of manual pages in German,
-French and Spanish. Finished cells are kept in --out: run it again to go on, or with other critics.
+Texts: random chapters of about 1,000 words of 100 novels (critics of words, running text, topics and persons);
+paragraphs of 60 to 120 words of the novels (grammar, from dependency parses; likelihoods under two n-gram models);
+Ethereum proposals with section titles, without titles, and without any section breaks; paragraphs of manual pages in
+German, French and Spanish. Finished cells are kept in --out: run the command again to resume, or with other critics.
 
 Run:  python benchmarks/validity/null_and_power.py null power tables [--critics length,unigram] [--out runs/validity]
-What a study is stands in ``studies.py``.
+``studies.py`` defines the studies.
 Data: ``litbank``, ``sectioned`` and ``code-mixing`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -29,15 +29,15 @@ from typing import Any
 from studies import SIZES, SPLITS, STUDIES, Study
 
 from momus import MomusError
-from momus.calibrating import Plan, calibrate
-from momus.calibrating.cells import Cell
-from momus.calibrating.plan import NULL, parse_sizes
-from momus.calibrating.summary import Rate, curves, detectable, family_wise, rate
-from momus.calibrating.view import own, rate_text, strength_text
+from momus.calibration import Plan, calibrate
+from momus.calibration.cells import Cell
+from momus.calibration.page import p_value_chart, power_chart, specificity
+from momus.calibration.plan import NULL, parse_sizes
+from momus.calibration.rates import Rate, curves, detectable, family_wise, rate
+from momus.calibration.view import own, rate_text, strength_text
 from momus.controls import DEFECTS
-from momus.plugins import make_critics
+from momus.critic.registry import make_critics
 from momus.progress import default_reporter
-from momus.report.calibration import p_value_chart, power_chart, specificity
 from momus.report.svg import COLOURS, draw
 
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -46,7 +46,7 @@ POWER = 0.9
 
 
 def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> None:
-    """Measure a study, or take what is kept."""
+    """Measure a study; finished cells are read from disk."""
     names = [c for c in study.critics if c in critics]
     if not names:
         return
@@ -74,7 +74,7 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
         strengths = tuple(map(float, a.strengths.split(","))) if a.strengths else STRENGTHS
         common = replace(common, sizes=((200, 200),), splits=study.power_splits)
         plans = [replace(common, defects=defects, strengths=strengths)]
-    print(f"{study.name}, {kind}: {len(texts.fit):,} to fit on, {len(held_out):,} to split", flush=True)
+    print(f"{study.name}, {kind}: {len(texts.fit):,} documents to fit, {len(held_out):,} to split", flush=True)
     for plan in plans:
         if not plan.sizes:
             continue
@@ -93,11 +93,11 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
         print(f"{found}\n{time.perf_counter() - begun:.0f} s\n", flush=True)
 
 
-# What is kept, as tables and figures
+# Tables and figures of the finished cells
 
 
 def kept(out: Path) -> dict[tuple[str, str], list[Cell]]:
-    """Cells of each (study, kind), finished or not: the newest of each kind of cell."""
+    """Return the cells of each (study, kind), finished or not; of repeated cells, the newest."""
     found: dict[tuple[str, str], list[Cell]] = {}
     for study in STUDIES:
         for kind in ("null", "power"):
@@ -122,7 +122,7 @@ def kept(out: Path) -> dict[tuple[str, str], list[Cell]]:
 
 
 def level(found: Rate) -> str:
-    """A rate, marked where it surely lies outside of what is wanted (or its share does)."""
+    """A rate with its interval, marked if the rate lies outside the band ``WANTED``."""
     if not found.n:
         return "not measured"
     inside = WANTED[0] <= found.share <= WANTED[1]
@@ -131,7 +131,7 @@ def level(found: Rate) -> str:
 
 
 def null_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
-    """False alarms, and those of the family of critics of words."""
+    """Return the false-alarm rates of each critic, then the family-wise rates of critics that share a text."""
     heads = [f"{a:,} \\| {b:,}" for a, b in SIZES]
     lines = ["| critic (text) | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(SIZES)]
     for study in STUDIES:
@@ -152,13 +152,18 @@ def null_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
             r, n = family_wise(each, ALPHA, size)
             if n > 1:
                 sizes = f"{size[0]:,} | {size[1]:,}"
-                lines.append(f"* {name}, {sizes}: any of {n} critics after Holm {rate_text(r)} of {r.n:,} splits")
+                lines.append(
+                    f"* {name}, {sizes}: any of {n} critics alarms after Holm's adjustment "
+                    f"in {rate_text(r)} of {r.n:,} splits"
+                )
     return "\n".join(lines)
 
 
 def power_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
-    """Each critic's own defects, and the others that raise its alarm."""
-    lines = ["| critic (text) | own defect | strength at power 0.9 | difference there | power at strengths | splits |"]
+    """Return the power against the defects of each critic's axis, then the other defects that raise an alarm."""
+    lines = [
+        "| critic (text) | defect of its axis | strength at power 0.9 | difference there | power by strength | splits |"
+    ]
     lines.append("|---|---|---:|---:|---|---:|")
     others: list[str] = []
     for study in STUDIES:
@@ -171,23 +176,24 @@ def power_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
                 n = max((c.tested for c in tested), default=0)
                 at = strength_text(d)
                 if d.bound == ">" and (reached := [c for c in tested if rate(c, ALPHA).share >= POWER]):
-                    at, shown = f"{reached[0].strength:g}, less above", f"{reached[0].mean_difference:+.3g}"
+                    at, shown = f"{reached[0].strength:g}, but lower above", f"{reached[0].mean_difference:+.3g}"
                 lines.append(f"| {critic} ({study.name}) | {defect} | {at} | {shown} | {powers} | {n} |")
             elif defect != NULL and tested:
                 worst = max(tested, key=lambda c: rate(c, ALPHA).share)
                 if rate(worst, ALPHA).low > ALPHA:
-                    at = f"from {strength_text(d)}" if d.strength is not None else "below 0.9 at all strengths"
+                    at = f"from {strength_text(d)}" if d.strength is not None else "at no strength"
                     found = f"{worst.strength:g}: {rate_text(rate(worst, ALPHA))}"
                     others.append(f"| {critic} ({study.name}) | {defect} | {at} | {found} |")
     for study in (s for s in STUDIES if s.sizes == SIZES):
         missing = set(study.critics) - {c.critic for c in cells.get((study.name, "power"), []) if c.defect != NULL}
         lines += [f"| {critic} ({study.name}) | – | not measured | | | 0 |" for critic in sorted(missing)]
-    lines += ["", "| critic (text) | defect of another axis | power 0.9 | most alarms |", "|---|---|---|---|", *others]
+    lines += ["", "| critic (text) | defect of another axis | power ≥ 0.9 | highest alarm rate |"]
+    lines += ["|---|---|---|---|", *others]
     return "\n".join(lines)
 
 
 def write_between(path: Path, name: str, text: str) -> None:
-    """Put text between ``<!-- name -->`` and ``<!-- end of name -->``."""
+    """Replace the text between ``<!-- name -->`` and ``<!-- end of name -->``."""
     whole = path.read_text(encoding="utf-8")
     start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
     before, _, rest = whole.partition(start)
@@ -210,7 +216,7 @@ LIGHT = {
 
 
 def save(item: Any, path: Path) -> None:
-    """Write a figure that stands by itself: colours in place of the page's variables, and a ground."""
+    """Write a standalone figure: colours in place of the page's CSS variables, and a background."""
     svg = draw(item)
     for name in COLOURS:
         svg = svg.replace(f"var(--{name})", LIGHT[name])
@@ -223,7 +229,7 @@ def save(item: Any, path: Path) -> None:
 
 
 def figures(cells: dict[tuple[str, str], list[Cell]], folder: Path) -> None:
-    """Draw p-values of each critic, power curves, and the matrix of critics and defects."""
+    """Draw the p-values and power curves of each critic, and the matrix of critics and defects."""
     powered: list[Cell] = []
     for study in STUDIES:
         null, power = (cells.get((study.name, kind), []) for kind in ("null", "power"))
@@ -244,7 +250,7 @@ def figures(cells: dict[tuple[str, str], list[Cell]], folder: Path) -> None:
 
 
 def main() -> None:
-    """Measure what is asked for."""
+    """Measure the kinds and studies asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="+", choices=("null", "power", "tables"))
     parser.add_argument("--critics", help="comma-separated; default: all")
@@ -253,9 +259,9 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, default=Path(__file__).parents[2] / "docs" / "figures")
     parser.add_argument("--defects", help="comma-separated; default: all")
     parser.add_argument("--strengths", help="comma-separated; default: " + ",".join(map(str, STRENGTHS)))
-    parser.add_argument("--write", type=Path, help="put the tables into this page: docs/validity.md")
-    parser.add_argument("--largest", type=int, default=2000, help="leave out sizes of more documents together")
-    parser.add_argument("--sizes", help="of null splits: 50,50x200,200,200x1000,1000; default: all")
+    parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
+    parser.add_argument("--largest", type=int, default=2000, help="leave out sizes with more documents in total")
+    parser.add_argument("--sizes", help="null splits: 50,50x200,200,200x1000,1000; default: all")
     parser.add_argument("--large-splits", type=int, help="null splits of sizes with 1,000 documents on a side")
     parser.add_argument("--jobs", type=int, default=1)
     a = parser.parse_args()

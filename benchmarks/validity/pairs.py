@@ -1,18 +1,19 @@
-"""Pairs of continuations that people judged: does a critic prefer what people prefer?
+"""Human choices between two continuations: does a critic prefer what people prefer?
 
 150 pairs (contrastive decoding and contrastive search by the same model, 50 each from books, WikiText and news), four
 annotators each. Critics are fitted on passages of real text as long as the continuations: novels for books, WikiText-2
-for the others. Two rules, fixed before they were held against people, say which of two continuations is better:
+for the others. Two rules, fixed before they were compared with people, choose the better of two continuations:
 
-* *likelier*: the one with the lower Latent NLL a state;
-* *typical*: the one whose Latent NLL a state is nearer to the mean of held-out real passages.
+* *likelier*: the one with the lower Latent NLL per state;
+* *typical*: the one whose Latent NLL per state is nearer to the mean of held-out real passages.
 
-Yardsticks prefer the one that is nearer to the mean of the same passages. A pair counts where most annotators who saw a
-difference agree; a number that is equal for both, or that one of them does not have, counts as half a hit.
+Yardsticks prefer the one that is nearer to the mean of the same passages. A pair counts if it has a majority among the
+annotators who saw a difference; a statistic that is equal for both, or missing for one, counts as half a hit.
 
-People nearly always prefer contrastive search, so that a number which only knows one decoder from the other agrees with
-them. Beside hits therefore stands ρ, over all pairs, of the difference of the two numbers (decoding less search) with
-the votes for search less those against: does a number know *which* pairs people feel more strongly about?
+People nearly always prefer contrastive search, so a statistic that only tells the two decoders apart agrees with them.
+Strength is therefore reported beside hits: ρ, over all pairs, of the difference of the two values (decoding minus
+search) with the votes for search minus those against. It shows whether a statistic predicts *how strongly* people
+prefer search.
 
 Run:  python benchmarks/validity/pairs.py [--out DIR]
 Data: ``judgements``, ``litbank`` and ``wikitext-2`` under MOMUS_DATA, else ../shared/data.
@@ -52,7 +53,7 @@ from momus_critics.unigram import Unigram
 
 WORDS, HELD = 195, 1000
 MOST = 6000
-"""Passages that a critic is fitted on."""
+"""Most passages that a critic is fitted on."""
 CRITICS: dict[str, tuple[Callable[[], Critic[Any]], int]] = {
     "length": (Length, MOST),
     "unigram": (Unigram, MOST),
@@ -71,7 +72,7 @@ NOT_READ = "zipf-slope, heaps, ebeling, taylor, long-range and productivity need
 
 
 def pairs() -> list[dict[str, Any]]:
-    """Pairs with the continuations, and the votes: −1 for the first, 1 for the second, 0 for neither."""
+    """Read the pairs: continuations, and votes (−1 for the first, 1 for the second, 0 for neither)."""
     with gzip.open(data() / "judgements" / "contrastive-pairs.json.gz", "rt", encoding="utf-8") as lines:
         found = json.load(lines)
     votes = {"system a": -1, "system b": 1, "two systems": 0}
@@ -91,13 +92,13 @@ def _answers(pair: dict[str, Any]) -> list[str]:
 
 
 def passages(text: str) -> list[str]:
-    """Cut after every 195 words, keeping line ends; a shorter rest is left out."""
+    """Cut after every 195 words and keep line breaks; a shorter remainder is dropped."""
     ends = [m.end() for m in re.finditer(r"\S+", text)][WORDS - 1 :: WORDS]
     return [text[a:b].strip() for a, b in zip([0, *ends], ends, strict=False)]
 
 
 def plain(text: str) -> str:
-    """WikiText without its marks: joined hyphens and figures, no unknown words, no headings, usual spaces."""
+    """Undo WikiText's markup: join hyphens and figures, drop unknown words and headings, restore normal spacing."""
     text = re.sub(r"(?m)^ *=.*$", "", text).replace("<unk>", "")
     text = re.sub(r" @(.)@ ", r"\1", text)
     text = re.sub(r" +([,.;:!?)\]']|n't)", r"\1", text)
@@ -105,7 +106,7 @@ def plain(text: str) -> str:
 
 
 def real_texts() -> dict[str, tuple[list[str], list[str]]]:
-    """Passages to fit on, and held-out ones of other novels (the test part of WikiText)."""
+    """Passages to fit on, and held-out ones from other novels (or WikiText's test part)."""
     novels = [d.text.replace("\r", "") for d in read_corpus(data() / "litbank" / "novels.jsonl.gz")]
     order = np.random.default_rng(0).permutation(len(novels))
     bodies = [re.split(r"(?<=\s)(?=\S)", novels[i], maxsplit=3000)[-1] for i in order]
@@ -118,12 +119,12 @@ def real_texts() -> dict[str, tuple[list[str], list[str]]]:
 
 
 def some(texts: list[str], count: int) -> list[str]:
-    """At most so many, drawn at random, in order."""
+    """Draw at most ``count`` texts at random, in their order."""
     return [texts[i] for i in np.sort(np.random.default_rng(1).permutation(len(texts))[:count])]
 
 
 def numbers(make: Callable[[], Critic[Any]], fit: list[str], held: list[str], texts: list[str]) -> tuple[Floats, float]:
-    """Latent NLL a state of each text, and its mean over held-out real passages."""
+    """Return Latent NLL per state of each text, and its mean over held-out real passages."""
     critic = make().fit(Corpus.from_texts(fit, name="fit"))
     real = critic.score(Corpus.from_texts(held, name="held")).per_state
     return critic.score(Corpus.from_texts(texts, name="continuations")).per_state, float(np.nanmean(real))
@@ -136,7 +137,7 @@ def scored(
     groups: dict[str, list[str]],
     real: dict[str, tuple[list[str], list[str]]],
 ) -> pd.DataFrame:
-    """Two rows a pair: Latent NLL a state, and what is usual for real text of the kind."""
+    """Two rows per pair: Latent NLL per state, and its mean for real text of the same kind."""
     frame = pd.DataFrame({"nll": np.full(2 * len(found), np.nan), "usual": np.nan})
     for kind, domains in groups.items():
         inside = np.repeat([p["domain"] in domains for p in found], 2)
@@ -148,7 +149,7 @@ def scored(
 
 
 def hits(cost: Floats, majority: Floats) -> tuple[float, int, int]:
-    """Hits among pairs with a majority, pairs without a preference, pairs; cost is (pairs, 2), lower is better."""
+    """Hits among pairs with a majority, ties, and number of such pairs; cost is (pairs, 2), lower is better."""
     used = majority != 0
     choice = np.sign(cost[used, 0] - cost[used, 1])
     choice[~np.isfinite(choice)] = 0
@@ -160,7 +161,7 @@ def hits(cost: Floats, majority: Floats) -> tuple[float, int, int]:
 
 
 def ceiling(votes: np.ndarray) -> None:
-    """How often annotators agree: two of them, and each with the majority of the three others."""
+    """Print how often annotators agree: two of them, and each with the majority of the other three."""
     agree = [(a, b) for v in votes for a, b in combinations(v.tolist(), 2) if a and b]
     same = sum(a == b for a, b in agree)
     pairs_drawn = [
@@ -203,7 +204,7 @@ def krippendorff(votes: np.ndarray) -> float:
 
 
 def single_votes(cost: Floats, votes: np.ndarray) -> tuple[float, float, float]:
-    """Share of all votes that a number agrees with, and its interval over pairs."""
+    """Share of all votes that a statistic agrees with, and its interval over pairs."""
     choice = np.nan_to_num(np.sign(cost[:, 0] - cost[:, 1]))[:, None]
     agreed = np.where(votes == 0, 0.0, np.where(choice == 0, 0.5, choice == votes)).sum(axis=1)
     given = (votes != 0).sum(axis=1).astype(np.float64)
@@ -215,7 +216,7 @@ def _ratio(a: Floats, b: Floats) -> float:
 
 
 def strength(cost: Floats, votes: np.ndarray, search: np.ndarray) -> tuple[float, float, float]:
-    """ρ of how much better search looks to a number with how much better it looks to people."""
+    """ρ between a statistic's margin in favour of search and that of people, with its interval."""
     margin = np.where(search, cost[:, 0] - cost[:, 1], cost[:, 1] - cost[:, 0])
     people = np.where(search, 1, -1) * votes.sum(axis=1).astype(np.float64)
     kept = np.isfinite(margin)
@@ -228,7 +229,7 @@ def _shown(p: float) -> str:
 
 
 def show(rows: list[tuple[str, str, Floats]], found: list[dict[str, Any]], votes: np.ndarray) -> None:
-    """One row a number and rule: share of hits with Wilson's interval, sign test (Holm), single votes, strength."""
+    """Print one row per statistic and rule: hits with Wilson's interval, sign test (Holm), single votes, strength."""
     domains = sorted({p["domain"] for p in found})
     where = np.array([p["domain"] for p in found])
     majority = np.sign(votes.sum(axis=1)).astype(np.float64)
@@ -237,7 +238,7 @@ def show(rows: list[tuple[str, str, Floats]], found: list[dict[str, Any]], votes
     p = [stats.binomtest(int(h - t / 2), n - t).pvalue if n > t else 1.0 for h, t, n in counted]
     adjusted = holm(p)
     kinds = " | ".join(domains)
-    print(f"\n| number | rule | hits | 95 % | equal | {kinds} | p (Holm) | votes | 95 % | strength ρ | 95 % |")
+    print(f"\n| statistic | rule | hits | 95 % | ties | {kinds} | p (Holm) | single votes | 95 % | strength ρ | 95 % |")
     print("|" + "---|" * (10 + len(domains)))
     for (name, rule, cost), (h, t, n), all_ in zip(rows, counted, adjusted, strict=True):
         low, high = wilson(h, n)
@@ -254,9 +255,9 @@ def show(rows: list[tuple[str, str, Floats]], found: list[dict[str, Any]], votes
 
 
 def main() -> None:
-    """Print the ceiling, and every number."""
+    """Print the agreement of the annotators, then every statistic."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("validity-pairs"), help="scores are kept here, and read")
+    parser.add_argument("--out", type=Path, default=Path("validity-pairs"), help="folder of scores, reused if present")
     out = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
     found = pairs()

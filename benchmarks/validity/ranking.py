@@ -1,13 +1,13 @@
-"""Ranking models by critics: what they say of a model's stories beside what a judge said, and beyond plain yardsticks.
+"""Ranking models by critics: agreement of critics with an LLM judge of stories, alone and beyond plain yardsticks.
 
-Stories by some fifty language models are scored by critics fitted on novels, and models ranked by the mean of each
-statistic over their stories. Every statistic that a critic reports is tried, once, with the settings below, which were
-fixed before any of them was held against the judge; its headline is what stands for it.
+Critics fitted on novels score stories by some fifty language models, and models are ranked by the mean of each
+statistic over their stories. Every statistic that a critic reports is tried once, with the settings below, which were
+fixed before any of them was compared with the judge. Each critic is represented by its headline.
 
 1. Spearman's ρ with the judge's mean score, with intervals over models, and over stories within models.
 2. The partial rank correlation given all yardsticks, interval over models; Holm over critics, and over all statistics.
-3. Ridge regression on yardsticks, on critics, on both: held-out prompts, held-out models, and both held out; beside
-   what the judge's own scores of other prompts say.
+3. Ridge regression on yardsticks, on critics, on both: held-out prompts, held-out models, and both held out, compared
+   with the reliability of the judge's own scores.
 4. Stories where critics and yardsticks disagree most.
 
 Run:  python benchmarks/validity/ranking.py [--out DIR] [--figures DIR] [--critics length,…]
@@ -50,11 +50,10 @@ from yardsticks import (
 )
 
 from momus import Corpus, Scores, read_corpus
-from momus.critic import Critic
-from momus.inference import Statistic, holm
-from momus.judging import all_statistics
-from momus.rows import Counted, aligned
-from momus.streams import Stream
+from momus.comparison.judge import all_statistics
+from momus.critic import Counted, Critic, Statistic, aligned
+from momus.inference import holm
+from momus.text.running import RunningText
 from momus_critics.coreference import Coreference
 from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope
 from momus_critics.length import Length
@@ -68,22 +67,22 @@ from momus_critics.type_token import TypeToken
 from momus_critics.unigram import Unigram
 
 CHARACTERS = 25_000
-"""How much of a story is read, so that long stories are not told from short ones by their length."""
+"""Characters read of each story; the limit keeps story length from having an influence."""
 FIT, STRETCH, BLOCK = 60, 4400, 3000
-"""Novels to fit on, words of a stretch of a novel (about as much as is read of a story), tokens of a block."""
+"""Novels to fit on, words per stretch of a novel (about as much as is read of a story), tokens per block."""
 JUDGED = re.compile(r"\s*\+ Judge Evaluation \(Chapter \d+\)")
-"""Where the judge's own words about a chapter begin, with its scores: the file has them behind nearly every chapter."""
+"""Start of the judge's own evaluation with its scores, which follows nearly every chapter in the file."""
 SENTENCE = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
 LEAST = 4
-"""Judged stories of a model that is ranked."""
+"""Fewest judged stories of a model that is ranked."""
 RESAMPLES = 1000
 
 
-# 1. What is read
+# 1. Texts
 
 
 def pieces(text: str, words: int = 1000) -> list[str]:
-    """Cut at paragraphs, into pieces of at least so many words; a short rest is left out unless it is all there is."""
+    """Cut at paragraph breaks into pieces of at least ``words`` words; drop a shorter remainder, unless it is all."""
     found, current, count = [], [], 0
     for paragraph in text.split("\n\n"):
         current.append(paragraph)
@@ -95,23 +94,23 @@ def pieces(text: str, words: int = 1000) -> list[str]:
 
 
 def paragraphs(text: str) -> list[str]:
-    """What stands between blank lines."""
+    """Split the text at blank lines."""
     return [p for p in text.split("\n\n") if p.strip()] or [text]
 
 
 def whole(text: str) -> list[str]:
-    """The text, as one document."""
+    """Return the text as one document."""
     return [text]
 
 
 def read(text: str, part: str) -> str:
-    """The first or last characters, as many as are read, from the beginning of a paragraph."""
+    """Return the first or the last ``CHARACTERS`` of a text; the latter begin at a paragraph."""
     return text[:CHARACTERS] if part == "start" else text[-CHARACTERS:].partition("\n\n")[2] or text[-CHARACTERS:]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A critic, what its documents are, and how many stretches of each novel it is fitted on."""
+    """A critic, how texts are cut into its documents, and how many stretches of each novel it is fitted on."""
 
     make: Callable[[], Critic[Any]]
     cut: Callable[[str], list[str]] = whole
@@ -141,7 +140,7 @@ READINGS = {
 
 
 def novels(stretches: int) -> tuple[list[str], list[str]]:
-    """Stretches of 60 novels to fit on, and of 40 others; the first 3,000 words (titles, prefaces) are left out."""
+    """Stretches of 60 novels to fit on, and of the other 40, without the first 3,000 words (titles, prefaces)."""
     texts = [d.text.split(" ") for d in read_corpus(data() / "litbank" / "novels.jsonl.gz")]
     order = np.random.default_rng(0).permutation(len(texts))
     starts = [3000 + STRETCH * k for k in range(stretches)]
@@ -153,7 +152,7 @@ def novels(stretches: int) -> tuple[list[str], list[str]]:
 
 
 def stories(cut: bool = True) -> pd.DataFrame:
-    """One row a story: model, prompt, the judge's score or NaN, and the text without the judge's words."""
+    """One row per story: model, prompt, the judge's score or NaN, and the text without the judge's words."""
     with gzip.open(data() / "long-stories" / "stories.jsonl.gz", "rt", encoding="utf-8") as lines:
         found = [json.loads(line) for line in lines]
     return pd.DataFrame(
@@ -166,14 +165,14 @@ def stories(cut: bool = True) -> pd.DataFrame:
     )
 
 
-# 2. What critics say of a story
+# 2. Statistics of each story
 
 
 def scored(reading: Reading, texts: list[str], part: str) -> tuple[pd.DataFrame, str]:
-    """Every statistic of the critic, one row a text, and the name of its headline."""
+    """Return every statistic of the critic, one row per text, and the name of its headline."""
     fit, held = ([u for t in side for u in reading.cut(t)] for side in novels(reading.stretches))
     critic = reading.make().fit(Corpus.from_texts(fit, name="novels"))
-    print("   ", *critic.notes(), flush=True)
+    print("   ", *(n.text for n in critic.notes()), flush=True)
     if critic.unit == "block":
         return pd.DataFrame([_law_values(critic, read(text, part)) for text in texts]), critic.headline_statistic
     real = critic.score(Corpus.from_texts(held, name="held"))
@@ -184,18 +183,18 @@ def scored(reading: Reading, texts: list[str], part: str) -> tuple[pd.DataFrame,
 
 
 def _law_values(critic: Critic[Any], text: str) -> dict[str, float]:
-    """Exponents of one running text, and the mean Latent NLL of its blocks."""
+    """Return the exponents of one running text, and the mean Latent NLL of its blocks."""
     scores = critic.score(Corpus.from_texts([text], name="story"))
     row = {"latent_nll": scores.latent_nll, **{law.name: float("nan") for law in critic.laws()}}
-    if isinstance(scores.summary, Stream):  # too short a text has none
+    if isinstance(scores.summary, RunningText):  # None if the text is too short
         for law in critic.laws():
-            with suppress(ValueError):  # fewer points than a line needs
+            with suppress(ValueError):  # too few points for a line
                 row[law.name] = law.function(scores.summary)
     return row
 
 
 def _values(critic: Critic[Any], real: Scores, found: Scores, owner: np.ndarray, n: int) -> pd.DataFrame:
-    """Statistics of the pooled rows of each text, distances against all of the real text."""
+    """Return the statistics of the pooled rows of each text; distances are to the whole real text."""
     kept = owner[found.scored]
     mine, theirs = real.test_rows(), found.test_rows()
     columns = {}
@@ -222,7 +221,7 @@ def _value(statistic: Statistic, real: Floats, own: Floats) -> float:
 
 
 def all_scores(texts: list[str], names: list[str], out: Path, part: str) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Score by each critic once; what is in ``out`` already is read."""
+    """Score with each critic once; existing scores are read from ``out``."""
     (out / part).mkdir(parents=True, exist_ok=True)
     parts, headlines = [], {}
     for name in names:
@@ -240,11 +239,11 @@ def all_scores(texts: list[str], names: list[str], out: Path, part: str) -> tupl
     return pd.concat(parts, axis=1), headlines
 
 
-# 3. Held against the judge
+# 3. Agreement with the judge
 
 
 def association(judged: pd.DataFrame, name: str) -> dict[str, Any]:
-    """ρ with the judge over models, and what is left of it given the yardsticks."""
+    """ρ with the judge over models, and partial ρ given the yardsticks."""
     used = judged[np.isfinite(judged[name])]
     means = used.groupby("model")[list(dict.fromkeys([name, "judge", *YARDSTICKS]))].mean()
     x, y = means[name].to_numpy(), means["judge"].to_numpy()
@@ -266,7 +265,7 @@ def association(judged: pd.DataFrame, name: str) -> dict[str, Any]:
 
 
 def associations(judged: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """One row a statistic, with p-values adjusted over these (Holm)."""
+    """One row per statistic, with p-values adjusted over these (Holm)."""
     table = pd.DataFrame([association(judged, name) for name in names])
     p = table["p"].to_numpy(dtype=np.float64)
     table["holm"] = np.nan
@@ -275,7 +274,7 @@ def associations(judged: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def family(model: str) -> str:
-    """Models that come of one another or of one house."""
+    """Return the family of a model: models derived from one another, or from one developer."""
     known = (
         "gemma",
         "qwen",
@@ -296,15 +295,16 @@ def family(model: str) -> str:
 
 
 def closer(judged: pd.DataFrame, texts: list[str], names: list[str]) -> None:
-    """Partial correlations once more: over families of models, with the length of sentences too, and by prompt.
+    """Print partial correlations over families of models, given sentence length as well, and by prompt.
 
-    These statistics were chosen after looking, by their p.
+    These statistics were chosen by their p, after seeing the results.
     """
     words = [len(t[:CHARACTERS].split()) / max(1, len(SENTENCE.findall(t[:CHARACTERS]))) for t in texts]
     judged = judged.assign(words=np.array(words)[judged["story"].to_numpy()])
     prompts = sorted(judged["prompt"].unique())
     print(f"\n{judged['model'].map(family).nunique()} families of models. By prompt: {'; '.join(prompts)}\n")
-    print("| statistic | ρ of words a sentence | partial ρ | over families | given words a sentence too | by prompt |")
+    print("| statistic | ρ with words per sentence | ρ given yardsticks | over families ", end="")
+    print("| given words per sentence too | by prompt |")
     print("|" + "---|" * 6)
     for name in names:
         means = judged.groupby("model")[[name, "judge", *YARDSTICKS, "words"]].mean()
@@ -341,13 +341,14 @@ def show(title: str, table: pd.DataFrame) -> None:
 
 
 def combine(judged: pd.DataFrame, sets: dict[str, list[str]]) -> None:
-    """Print how each set of numbers predicts what it has not seen, and how much better than the yardsticks."""
+    """Print how well each set of variables predicts held-out scores, and its gain over the yardsticks."""
     print("\nThe judge with itself (Spearman's ρ over models with all five prompts):")
     for label, value in reliability(judged).items():
         print(f"    {label}: {value:.3f}")
     for ranks in (False, True):
-        print(f"\nRidge regression on {'ranks' if ranks else 'standardised numbers'}\n")
-        print("| from | numbers | held out | ρ of means | over models | within a prompt | − yardsticks | over models |")
+        print(f"\nRidge regression on {'ranks' if ranks else 'standardised values'}\n")
+        print("| predictors | variables | held out | ρ of means | over models | within a prompt ", end="")
+        print("| gain over yardsticks | over models |")
         print("|" + "---|" * 8)
         base: dict[str, Floats] = {}
         for label, names in sets.items():
@@ -361,13 +362,13 @@ def combine(judged: pd.DataFrame, sets: dict[str, list[str]]) -> None:
                     f"| {more:+.3f} | [{low:+.3f}, {high:+.3f}] |",
                     flush=True,
                 )
-        print("\n| fitted on two prompts | ρ of model means over the other three | least | most |\n|---|---|---|---|")
+        print("\n| fitted on two prompts | ρ of means over the other three | smallest | largest |\n|---|---|---|---|")
         for label, names in sets.items():
             print("| {} | {:.3f} | {:.3f} | {:.3f} |".format(label, *some_prompts(judged, names, ranks)), flush=True)
 
 
 def carriers(judged: pd.DataFrame, names: list[str], ranks: bool = True) -> None:
-    """What one critic adds to the yardsticks, and what is lost without it."""
+    """Print what each critic adds to the yardsticks, and what is lost without it."""
     full = [*YARDSTICKS, *names]
     bases = [held_out(judged, some, ranks, HELD[:2]) for some in (list(YARDSTICKS), full)]
     print("\n| critic | statistics | yardsticks + critic, prompts | models | all − critic, prompts | models |")
@@ -383,14 +384,14 @@ def carriers(judged: pd.DataFrame, names: list[str], ranks: bool = True) -> None
 
 
 def disagreements(judged: pd.DataFrame, names: list[str], count: int = 3) -> None:
-    """Stories where a statistic's rank is farthest from what the yardsticks' ranks say of it."""
+    """Print the stories where a statistic's rank differs most from what the yardsticks' ranks predict."""
     ranks = judged[list(YARDSTICKS)].rank().to_numpy()
     q, _ = np.linalg.qr(np.column_stack([np.ones(len(ranks)), ranks]))
     for name in names:
         values = judged[name].fillna(judged[name].median()).rank().to_numpy()
         left = values - q @ (q.T @ values)
         order = np.argsort(left)
-        print(f"\n{name}: rank beyond (below) what the yardsticks say, of {len(judged)} stories")
+        print(f"\n{name}: rank above (below) what the yardsticks predict, of {len(judged)} stories")
         for i in [*order[: -count - 1 : -1], *order[:count]]:
             r = judged.iloc[i]
             print(f"    {left[i]:+7.0f}  {r[name]:9.3f}  judge {r['judge']:5.1f}  {r['model']}: {r['prompt']}")
@@ -400,7 +401,7 @@ def disagreements(judged: pd.DataFrame, names: list[str], count: int = 3) -> Non
 
 
 def draw(folder: Path, table: pd.DataFrame, plain: pd.DataFrame) -> None:
-    """ρ and partial ρ of every critic's headline, with the yardsticks below."""
+    """Draw ρ and partial ρ of every critic's headline, with the yardsticks below."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -426,7 +427,7 @@ def draw(folder: Path, table: pd.DataFrame, plain: pd.DataFrame) -> None:
 
 
 def measured(table: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
-    """Yardsticks and critics' numbers of the stories of models that are ranked, without the texts."""
+    """Return yardsticks and critics' statistics of the stories of ranked models, without the texts."""
     plain = pd.DataFrame([yardsticks(t) for t in table["text"]])
     joined = pd.concat([table.drop(columns="text"), plain, found], axis=1)
     joined = joined.assign(story=np.arange(len(joined)))[np.isfinite(joined["judge"])]
@@ -434,11 +435,11 @@ def measured(table: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Score, and hold against the judge."""
+    """Score the stories and compare with the judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("validity-scores"), help="scores are kept here, and read")
-    parser.add_argument("--both", action="store_true", help="read the end of each story too, and take means")
-    parser.add_argument("--figures", type=Path, help="a folder for the figure")
+    parser.add_argument("--out", type=Path, default=Path("validity-scores"), help="folder of scores, reused if present")
+    parser.add_argument("--both", action="store_true", help="also read the end of each story, and average")
+    parser.add_argument("--figures", type=Path, help="folder for the figure")
     parser.add_argument("--critics", default=",".join(READINGS))
     a = parser.parse_args()
     table = stories()

@@ -1,4 +1,4 @@
-"""Which critics are calibrated on which texts: what ``null_and_power.py`` measures."""
+"""The studies of ``null_and_power.py``: which critics are calibrated on which texts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from momus import Corpus, read_corpus
-from momus.kneser_ney import KneserNey
-from momus.tokens import get_tokenizer
-from momus_adapters.treebank import write_treebank
+from momus.sequences.arpa import KneserNey
+from momus.text.tokens import get_tokenizer
+from momus_adapters.corpora.treebank import write_treebank
 
 SPLITS = 1000
 SIZES = ((50, 50), (50, 200), (200, 200), (200, 1000), (1000, 1000))
@@ -30,7 +30,7 @@ def data() -> Path:
 
 @dataclass(frozen=True)
 class Texts:
-    """What critics are fitted on, what is split, and a donor."""
+    """Texts to fit critics on, texts to split, and a donor corpus for defects that need one."""
 
     fit: Corpus
     real: Corpus
@@ -38,7 +38,7 @@ class Texts:
 
 
 def chapters(text: str, words: int = 1000) -> list[str]:
-    """Cut at paragraphs into pieces of at least so many words; a short rest is left out."""
+    """Cut at paragraph breaks into pieces of at least ``words`` words; a shorter remainder is dropped."""
     found, current, count = [], [], 0
     for paragraph in text.replace("\r", "").split("\n\n"):
         current.append(paragraph)
@@ -50,7 +50,7 @@ def chapters(text: str, words: int = 1000) -> list[str]:
 
 
 def novels(words: int = 1000, fit: int = 2000) -> Texts:
-    """Chapters of novels: 2,000 to fit on, 2,400 (or as many as there are) to split."""
+    """Chapters of novels: ``fit`` of them to fit on, 2,400 (or all that remain) to split."""
     found = [(d.id, c) for d in read_corpus(data() / "litbank" / "novels.jsonl.gz") for c in chapters(d.text, words)]
     order = np.random.default_rng(0).permutation(len(found))
     parts = order[:fit], order[fit : fit + 2400]
@@ -70,7 +70,7 @@ def paragraphs() -> Texts:
 
 
 def proposals() -> Texts:
-    """Ethereum proposals: 300 to fit on, the others to split."""
+    """Ethereum proposals: 300 to fit on, the rest to split."""
     corpora = [read_corpus(data() / "sectioned" / f"{name}.jsonl.gz") for name in ("eips", "ercs")]
     documents = [d for c in corpora for d in c]
     order = np.random.default_rng(0).permutation(len(documents))
@@ -82,7 +82,7 @@ def proposals() -> Texts:
 
 
 def manuals() -> Texts:
-    """Paragraphs of 30 words or more, each in one of three languages; the donor has the same in another one."""
+    """Paragraphs of 30 words or more, each in one of three languages; the donor has each in another language."""
     languages = ("de", "fr", "es")
     with gzip.open(data() / "code-mixing" / "manpages-aligned_de_fr_es.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
@@ -99,7 +99,7 @@ def manuals() -> Texts:
 
 
 def treebank(texts: Texts, folder: Path) -> dict[str, Any]:
-    """Dependency parses of the text to fit on, as trees: the grammar's treebank."""
+    """Parse the fitting text into dependency trees: the grammar's treebank."""
     path = folder / "paragraphs.mrg"
     if not path.exists():
         half = path.with_suffix(".part")
@@ -109,7 +109,7 @@ def treebank(texts: Texts, folder: Path) -> dict[str, Any]:
 
 
 def two_models(texts: Texts, folder: Path) -> dict[str, Any]:
-    """Trigrams and bigrams of the text to fit on: a language, and a model that knows less of it."""
+    """Fit a trigram model (the language) and a bigram model (a weaker model of it) on the fitting text."""
     table, found = texts.fit.tokens(get_tokenizer("whitespace")), {}
     for name, order in (("language", 3), ("model", 2)):
         path = folder / f"{name}.arpa"
@@ -120,7 +120,7 @@ def two_models(texts: Texts, folder: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Study:
-    """A text, its critics with their parameters, and what is left out for their sake."""
+    """A text, its critics with their parameters, and limits on sizes, documents and splits."""
 
     name: str
     texts: Callable[[], Texts]
@@ -132,16 +132,16 @@ class Study:
     sizes: tuple[tuple[int, int], ...] = SIZES
     largest: int = 2000
     wide: int = 199
-    """Relabellings of tests that take long."""
+    """Relabellings of slow tests."""
     replacement: bool = False
-    """Whether sizes that need more documents than there are draw them with replacement."""
+    """Whether to draw with replacement for sizes that need more documents than exist."""
     documents: int = 2400
     """Held-out documents that are scored for null splits."""
     powered: int = 800
     """Held-out documents that defects are planted in."""
     power_splits: int = 200
     prepare: Callable[[Texts, Path], dict[str, Any]] | None = None
-    """Makes what the critic reads beside the texts, in a folder: parameters of the critic."""
+    """Writes further inputs of the critic to a folder; returns parameters of the critic."""
 
 
 STUDIES = (

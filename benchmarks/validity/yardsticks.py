@@ -1,6 +1,6 @@
-"""Simple yardsticks of a text; how numbers rank models: rank correlations, partial ones, held-out ones, intervals.
+"""Plain yardsticks of a text, and how well variables rank models: full, partial and held-out rank correlations.
 
-What the benchmarks of this folder share; run nothing here.
+Shared by the benchmarks of this folder; not a program.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
-Floats = NDArray[np.float64]
+from momus.numeric.types import Floats
+
 WORD = re.compile(r"[A-Za-z']+")
 TYPES_OF, BYTES = 5_000, 30_000
-"""The type–token ratio looks at so many words, compression at so many bytes."""
+"""Words read for the type–token ratio, bytes read for compression."""
 YARDSTICKS = ("length", "type–token ratio", "compression", "repetition", "entropy")
 
 
@@ -32,11 +32,11 @@ def data() -> Path:
 
 
 def yardsticks(text: str) -> dict[str, float]:
-    """What needs no real text.
+    """Measure a text by yardsticks that need no real text.
 
-    Words by white space; the type–token ratio of the first 5,000 words of letters in lower case; compressed over plain
-    size of the first 30,000 bytes (zlib); the share of word trigrams that occurred before; the plug-in entropy of the
-    bigrams of the first 5,000 words, in bits.
+    Words are split by white space; the type–token ratio of the first 5,000 words of letters in lower case; the ratio of
+    compressed to plain size of the first 30,000 bytes (zlib); the share of word trigrams that occurred before; the
+    plug-in entropy of the bigrams of the first 5,000 words, in bits.
 
     >>> found = yardsticks("a b a b a b")
     >>> found["length"], round(found["type–token ratio"], 3), found["repetition"], round(found["entropy"], 3)
@@ -66,7 +66,7 @@ def spearman(x: Floats, y: Floats) -> float:
 
 
 def partial_spearman(x: Floats, y: Floats, controls: Floats) -> float:
-    """Correlation of what linear regression on the ranks of the controls leaves of the ranks of x and of y.
+    """Correlation of the residuals of the ranks of x and y after linear regression on the ranks of the controls.
 
     Parameters
     ----------
@@ -103,14 +103,14 @@ def partial_p(r: float, n: int, controls: int) -> float:
 def over_models(
     statistic: Callable[..., float], *arrays: Floats, resamples: int = 2000, seed: int = 0
 ) -> tuple[float, float]:
-    """Percentile bootstrap interval (95 %) of a statistic of rows, one row a model."""
+    """Percentile bootstrap interval (95 %) of a statistic of rows, one row per model."""
     return _over(np.arange(len(arrays[0]))[:, None], statistic, arrays, resamples, seed)
 
 
 def over_groups(
     statistic: Callable[..., float], groups: Sequence[str], *arrays: Floats, resamples: int = 2000, seed: int = 0
 ) -> tuple[float, float]:
-    """The same where whole groups of rows are drawn: models of one family are no independent witnesses."""
+    """As `over_models`, with whole groups of rows resampled: models of one family are not independent."""
     names, owner = np.unique(np.asarray(groups), return_inverse=True)
     members = [np.flatnonzero(owner == k) for k in range(len(names))]
     return _over(members, statistic, arrays, resamples, seed, least=len(arrays) + 9)
@@ -124,7 +124,7 @@ def _over(
     seed: int,
     least: int = 1,
 ) -> tuple[float, float]:
-    """Groups of rows are drawn; draws of fewer rows than ``least`` count for nothing."""
+    """Resample groups of rows; draws with fewer than ``least`` rows are ignored."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(resamples):
@@ -136,7 +136,7 @@ def _over(
 def over_stories(
     x: Floats, y: Floats, models: Sequence[str], resamples: int = 2000, seed: int = 0
 ) -> tuple[float, float]:
-    """Interval of Spearman's ρ of model means: models are drawn, and stories within each drawn model."""
+    """Interval of Spearman's ρ of model means: models are resampled, and stories within each of them."""
     rng = np.random.default_rng(seed)
     names, owner = np.unique(np.asarray(models), return_inverse=True)
     groups = [np.flatnonzero(owner == k) for k in range(len(names))]
@@ -150,7 +150,7 @@ def over_stories(
 
 
 def wilson(hits: float, n: int, z: float = 1.959964) -> tuple[float, float]:
-    """Interval (95 %) of a share (Wilson 1927).
+    """Wilson interval (95 %) of a share (Wilson 1927).
 
     >>> tuple(round(x, 4) for x in wilson(7, 10))
     (0.3968, 0.8922)
@@ -161,12 +161,12 @@ def wilson(hits: float, n: int, z: float = 1.959964) -> tuple[float, float]:
     return float(middle - half), float(middle + half)
 
 
-# How well numbers of stories predict the judge where they were not fitted
-# Tables have one row a story: model, prompt, judge, and the numbers.
+# How well variables predict the judge's scores of held-out stories
+# Tables have one row per story: model, prompt, judge, and the variables.
 
 
 def predicted(train: pd.DataFrame, test: pd.DataFrame, names: list[str], ranks: bool) -> Floats:
-    """Ridge regression of a story's score on the numbers, standardised or as ranks among the training stories.
+    """Ridge regression of a story's score on variables, standardised or as ranks among the training stories.
 
     The penalty is chosen by leaving out models of the training stories.
     """
@@ -186,7 +186,7 @@ def predicted(train: pd.DataFrame, test: pd.DataFrame, names: list[str], ranks: 
 
 
 def folds_of(judged: pd.DataFrame, seed: int = 0, folds: int = 10) -> np.ndarray:
-    """A fold for each story, the same for all stories of a model."""
+    """Assign a fold to each story, the same for all stories of a model."""
     names, owner = np.unique(judged["model"].to_numpy(dtype=str), return_inverse=True)
     return np.asarray((np.random.default_rng(seed).permutation(len(names)) % folds)[owner])
 
@@ -198,7 +198,7 @@ Predict = Callable[[pd.DataFrame, pd.DataFrame, list[str], bool], Floats]
 def held_out(
     judged: pd.DataFrame, names: list[str], ranks: bool, kinds: tuple[str, ...] = HELD, predict: Predict = predicted
 ) -> dict[str, Floats]:
-    """Predictions of every story by fits that saw neither its prompt, nor its model, nor either."""
+    """Predict every story by fits without its prompt, without its model, or without both."""
     prompt, fold = judged["prompt"].to_numpy(), folds_of(judged)
     parts = {
         "prompts": [(prompt != p, prompt == p) for p in np.unique(prompt)],
@@ -218,7 +218,7 @@ def held_out(
 
 
 def agreement(judged: pd.DataFrame, prediction: Floats) -> tuple[float, tuple[float, float], float]:
-    """ρ of model means over all prompts with its interval over models, and the mean ρ within one prompt."""
+    """Return ρ of model means over all prompts, its interval over models, and the mean ρ within one prompt."""
     frame = judged.assign(prediction=prediction)
     centred = frame["prediction"] - frame.groupby("prompt")["prediction"].transform("mean")
     means = frame.assign(prediction=centred).groupby("model")[["prediction", "judge"]].mean().to_numpy()
@@ -230,7 +230,7 @@ def agreement(judged: pd.DataFrame, prediction: Floats) -> tuple[float, tuple[fl
 def some_prompts(
     judged: pd.DataFrame, names: list[str], ranks: bool, predict: Predict = predicted
 ) -> tuple[float, float, float]:
-    """Fitted on two prompts, ρ of model means over the three others: mean, least and most of the ten choices."""
+    """Fit on two prompts; return ρ of model means over the three others: mean, min and max of the ten choices."""
     found = []
     for pair in combinations(sorted(judged["prompt"].unique()), 2):
         inside = judged["prompt"].isin(pair)
@@ -243,7 +243,7 @@ def some_prompts(
 
 
 def reliability(judged: pd.DataFrame) -> dict[str, float]:
-    """How well the judge agrees with itself: between prompts, two prompts with three, and by Spearman and Brown."""
+    """Reliability of the judge: between prompts, two prompts with three, and by the Spearman–Brown formula."""
     table = judged.pivot_table(index="model", columns="prompt", values="judge").dropna()
     x = table.to_numpy()
     k = x.shape[1]
@@ -259,12 +259,12 @@ def reliability(judged: pd.DataFrame) -> dict[str, float]:
         "one prompt with the four others": float(np.mean(others)),
         "two prompts with three": float(np.mean(halves)),
         "all prompts (Spearman–Brown)": whole_,
-        "ceiling of a perfect measure, √ of that": whole_**0.5,
+        "ceiling of a perfect measure (square root of that)": whole_**0.5,
     }
 
 
 def gain(judged: pd.DataFrame, one: Floats, other: Floats) -> tuple[float, float, float]:
-    """Difference of ρ, the other's less the one's, with its interval over models."""
+    """Difference of ρ, ``other`` minus ``one``, with its interval over models."""
     frame = judged.assign(a=one, b=other)
     for c in ("a", "b"):
         frame[c] -= frame.groupby("prompt")[c].transform("mean")

@@ -14,40 +14,45 @@ from typing import TYPE_CHECKING, Any
 from momus.version import __version__
 
 if TYPE_CHECKING:
-    from momus.comparison import Comparison, compare
-    from momus.corpus import Corpus, Document, Section
-    from momus.critic import Critic
+    from momus.comparison import Comparison, Settings, compare
+    from momus.critic import (
+        Critic,
+        Draws,
+        Gaussians,
+        LogPrior,
+        Scores,
+        SimplexDraws,
+        StateSequences,
+        Statistic,
+        TokenCritic,
+        Values,
+    )
+    from momus.critic.registry import load_critic
     from momus.errors import MomusError
-    from momus.inference import Statistic
-    from momus.latents import Draws, Gaussians, SimplexDraws, StateSequences, Values
-    from momus.plugins import load_critic
     from momus.reading import read_corpus
-    from momus.scores import LogPrior, Scores
-    from momus.settings import Settings
-    from momus.token_critic import TokenCritic
+    from momus.text.corpus import Corpus, Document, Section
 
 _HOMES = {
-    "Comparison": "comparison",
-    "compare": "comparison",
-    "Corpus": "corpus",
-    "Document": "corpus",
-    "Section": "corpus",
-    "Critic": "critic",
-    "MomusError": "errors",
-    "Statistic": "inference",
-    "Draws": "latents",
-    "Gaussians": "latents",
-    "SimplexDraws": "latents",
-    "StateSequences": "latents",
-    "Values": "latents",
-    "load_critic": "plugins",
-    "read_corpus": "reading",
-    "LogPrior": "scores",
-    "Scores": "scores",
-    "Settings": "settings",
-    "TokenCritic": "token_critic",
+    "momus.comparison": ("Comparison", "Settings", "compare"),
+    "momus.critic": (
+        "Critic",
+        "Draws",
+        "Gaussians",
+        "LogPrior",
+        "Scores",
+        "SimplexDraws",
+        "StateSequences",
+        "Statistic",
+        "TokenCritic",
+        "Values",
+    ),
+    "momus.critic.registry": ("load_critic",),
+    "momus.errors": ("MomusError",),
+    "momus.reading": ("read_corpus",),
+    "momus.text.corpus": ("Corpus", "Document", "Section"),
 }
-"""Public names and the modules that hold them; imported when first asked for, so that ``import momus`` is light."""
+"""Modules and the public names that they hold; imported on first use, which keeps ``import momus`` light."""
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Comparison",
@@ -74,6 +79,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"momus.{_HOMES[name]}"), name)
+    if name in _MODULE_OF:
+        return getattr(import_module(_MODULE_OF[name]), name)
     raise AttributeError(f"module 'momus' has no attribute {name!r}")

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from typing import Any
 
 from momus.errors import PluginError
@@ -76,42 +74,3 @@ def load_plugin(group: str, name: str) -> Any:
         owners = ", ".join(sorted(f"{p.distribution!r} ({p.value})" for p in known[name]))
         raise PluginError(f"two plug-ins are called {name!r}: {owners}", hint="uninstall one of them, or rename it")
     return known[name][0].load()
-
-
-def critic_class(name: str) -> type[Any]:
-    """Look up the class of a critic, and check that it is one."""
-    from momus.critic import Critic
-
-    found = load_plugin(CRITICS, name)
-    if not (isinstance(found, type) and issubclass(found, Critic)):
-        raise PluginError(
-            f"plug-in {name!r} is {found!r}, not a subclass of momus.Critic", hint="correct its entry point"
-        )
-    if getattr(found, "name", None) != name:
-        raise PluginError(
-            f"plug-in {name!r} holds a critic that calls itself {getattr(found, 'name', None)!r}",
-            hint="give the entry point and the class's `name` the same name",
-        )
-    if not isinstance(getattr(found, "axis", None), str):
-        raise PluginError(
-            f"plug-in {name!r} does not say what it looks at", hint="give its class an `axis`, in a few words"
-        )
-    return found
-
-
-def critic_names() -> list[str]:
-    """Names of all registered critics, without importing any."""
-    return list(registered(CRITICS))
-
-
-def make_critics(names: Iterable[str], config: dict[str, dict[str, Any]] | None = None) -> list[Any]:
-    """Construct critics with the parameters that a configuration gives them."""
-    config = config or {}
-    return [critic_class(n).with_params(config.get(n, {}), place=f"[{n}]") for n in names]
-
-
-def load_critic(folder: str | Path) -> Any:
-    """Read a saved critic, looking its class up among the registered ones."""
-    from momus.store.critics import read_critic_json
-
-    return critic_class(read_critic_json(Path(folder))["critic"]).load(folder)

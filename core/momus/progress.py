@@ -66,10 +66,10 @@ class Bars:
 
 
 class Timed:
-    """Passes stages on, and adds up the seconds that each kind took (the label's first word).
+    """Passes stages on, and adds up the seconds that each kind took.
 
     >>> timed = Timed(Silent())
-    >>> with timed.stage("scoring a"):
+    >>> with timed.stage("scoring", "a"):
     ...     pass
     >>> list(timed.seconds)
     ['scoring']
@@ -80,14 +80,13 @@ class Timed:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
-    def stage(self, label: str, total: int | None = None) -> Iterator[Advance]:
-        """Time a stage."""
+    def stage(self, kind: str, what: str = "", total: int | None = None) -> Iterator[Advance]:
+        """Time a stage of this kind; ``what`` completes the label that is shown."""
         start = time.perf_counter()
         try:
-            with self.inner.stage(label, total) as advance:
+            with self.inner.stage(f"{kind} {what}".rstrip(), total) as advance:
                 yield advance
         finally:
-            kind = label.split(" ", 1)[0]
             self.seconds[kind] = self.seconds.get(kind, 0.0) + time.perf_counter() - start
 
 

@@ -8,19 +8,27 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
+from momus.critic import (
+    Counted,
+    EvidenceMixin,
+    LogPrior,
+    Pooled,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+    Values,
+    kolmogorov_smirnov,
+    mean,
+    mean_gap,
+)
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
-from momus.inference import Statistic, kolmogorov_smirnov, mean, mean_gap
-from momus.latents import Values
-from momus.rows import Counted, Rows
-from momus.scores import LogPrior
-from momus.summary import Pooled
-from momus.token_critic import TokenCritic
+from momus.text.corpus import Corpus
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-class Length(TokenCritic[Values]):
+class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
     """z is the number of tokens of a document; P_c(z) is the distribution of lengths in real text.
 
     The empirical distribution is made proper on all lengths from 1 on: equal-count bins, uniform within, each with
@@ -50,7 +58,7 @@ class Length(TokenCritic[Values]):
         super().__init__(tokens=tokens, lower=lower)
         self.bins = bins
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Learn the bins and their probabilities."""
         lengths = np.sort(real.tokens(self.tokenizer).lengths)
         bins = self.bins or max(1, round(np.sqrt(len(lengths))))
@@ -81,7 +89,7 @@ class Length(TokenCritic[Values]):
         beyond = self.log_tail_ + np.log1p(-q) + (z - self.edges_[-1]) * np.log(q)
         return LogPrior.of_vectors(np.where(inside, self.log_mass_[bin_], beyond))
 
-    def rows(self, latents: Values) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: Values) -> Mapping[str, Rows]:
         """The length as a count of one (for KS) and as a number (for the mean)."""
         return {"length": Counted.of_values(latents.values), "tokens": _with_ones(latents.values)}
 

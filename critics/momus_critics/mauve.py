@@ -8,22 +8,28 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
-from momus.critic import Critic
+from momus.critic import (
+    Critic,
+    EvidenceMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Rows,
+    StateSequences,
+    Statistic,
+    StatisticsMixin,
+    shares,
+)
+from momus.critic.tools import Embedder, make_adapter
 from momus.errors import UsageError
+from momus.estimator import Estimator
 from momus.evidence import Evidence, Table
-from momus.fitted import Fitted
-from momus.inference import Statistic, shares
-from momus.latents import StateSequences
-from momus.posteriors import Embedder, make_adapter
-from momus.rows import Rows
-from momus.scores import LogPrior
-from momus.summary import Pooled
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
 from momus_critics.passages.features import LsaEmbedder
 
 SCALE, MIXTURES = 5.0, 25
 FIRST = 400
-Floats = NDArray[np.float64]
 
 
 def frontier_area(p: Floats, q: Floats) -> Floats:
@@ -64,7 +70,7 @@ def gap(p: Floats, q: Floats) -> Floats:
     return np.asarray(1.0 - frontier_area(p, q))
 
 
-class Mauve(Critic[StateSequences]):
+class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
     """z is the cluster of a document's features; P_c(z) is how often real text falls into it.
 
     A yardstick. The clusters are those of the real text that the critic is fitted on, not of both texts together, so
@@ -101,7 +107,7 @@ class Mauve(Critic[StateSequences]):
         self.buckets = buckets
         self.seed = seed
 
-    def component(self, attribute: str) -> Fitted:
+    def component(self, attribute: str) -> Estimator:
         """Make the embedder."""
         if attribute != "embedder_":
             return super().component(attribute)
@@ -114,7 +120,7 @@ class Mauve(Critic[StateSequences]):
             raise UsageError(f"embedder {self.features!r} gives {type(made).__name__}, which embeds nothing")
         return made
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Cluster the features of real text by k-means, on their principal directions."""
         from sklearn.cluster import KMeans
 
@@ -148,7 +154,7 @@ class Mauve(Critic[StateSequences]):
         """log of the cluster's share of real text."""
         return LogPrior(self.log_probabilities_[latents.states], np.ones(len(latents), dtype=np.int64))
 
-    def rows(self, latents: StateSequences) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: StateSequences) -> Mapping[str, Rows]:
         """One count a document."""
         return {"regions": np.eye(len(self.log_probabilities_))[latents.states]}
 
@@ -162,14 +168,16 @@ class Mauve(Critic[StateSequences]):
         order = np.argsort(-np.abs(q - p), kind="stable")[:20]
         rows = [(f"region {i + 1}", float(p[i]), float(q[i]), float(q[i] - p[i])) for i in order.tolist()]
         columns = ("region", "real share", "generated share", "difference")
-        return [Table("regions", "Regions whose share differs most", columns, rows, note=self.notes()[0])]
+        return [Table("regions", "Regions whose share differs most", columns, rows, note=self.notes()[0].text)]
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """What the value depends on."""
         k, d = self.centres_.shape
         return [
-            f"MAUVE with {k} clusters of real text, {d} directions of {self.features} features, seed {self.seed}, "
-            f"c = {SCALE:g}: a value means nothing without these."
+            Note(
+                f"MAUVE with {k} clusters of real text, {d} directions of {self.features} features, seed {self.seed}, "
+                f"c = {SCALE:g}: a value means nothing without these."
+            )
         ]
 
 

@@ -9,16 +9,24 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
+from momus.critic import (
+    EvidenceMixin,
+    ExplanationMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+    kolmogorov_smirnov,
+)
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
-from momus.inference import Statistic, kolmogorov_smirnov
-from momus.rows import Rows, group_sums
-from momus.scores import LogPrior
+from momus.numeric.ragged import group_sums
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.ngram_text import NGramText
 from momus.sequences.opening import open_scorer
-from momus.summary import Pooled
-from momus.token_critic import TokenCritic
+from momus.text.corpus import Corpus
 
 WIDTH, BINS = 0.5, 40  # nats; the last bin holds everything beyond
 SHOWN = 40
@@ -35,7 +43,7 @@ class ScoredTexts:
         return len(self.scores)
 
 
-class Perplexity(TokenCritic[ScoredTexts]):
+class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the text itself, P_c a language model: Latent PPL is the perplexity of the text under it.
 
     With ``scorer = "ngram"`` P_c is an interpolated Kneser–Ney model fitted on the real text. Any other scorer is a
@@ -68,6 +76,7 @@ class Perplexity(TokenCritic[ScoredTexts]):
     sequence = True
     guard = False
     headline = "latent_ppl"
+    no_steps = "no token with a probability"
     uses_device = True
     _model: NGramText | None = None
 
@@ -87,7 +96,7 @@ class Perplexity(TokenCritic[ScoredTexts]):
         self.options = options
         self.per = per
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Count n-grams; other scorers are only opened.
 
         Raises
@@ -107,9 +116,9 @@ class Perplexity(TokenCritic[ScoredTexts]):
             self.opened_ = self._scorer().name
         return self
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Drop the model too."""
-        super().forget()
+        super().reset()
         vars(self).pop("_model", None)
 
     def _scorer(self) -> TextScorer:
@@ -137,10 +146,10 @@ class Perplexity(TokenCritic[ScoredTexts]):
 
     def log_prior(self, latents: ScoredTexts) -> LogPrior:
         """log p of each text, in nats; a text of one token that a server cannot score has none."""
-        reasons = ["no token with a probability" if n == 0 else None for n in latents.scores.lengths]
-        return LogPrior(latents.scores.totals, latents.units, reasons)
+        steps = np.where(latents.scores.lengths > 0, latents.units, 0)
+        return LogPrior(latents.scores.totals, steps)
 
-    def rows(self, latents: ScoredTexts) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: ScoredTexts) -> Mapping[str, Rows]:
         """Tokens of each document by surprisal, in bins of half a nat."""
         bins = np.clip((-latents.scores.log_probabilities / WIDTH).astype(np.int64), 0, BINS - 1)
         one_hot = np.eye(BINS)[bins]
@@ -181,6 +190,8 @@ class Perplexity(TokenCritic[ScoredTexts]):
         note = f"The first {len(words)} of {len(table.ids)} words; marked: the tenth with the highest surprisal."
         return MarkedDocument(document.name, document.ids[0], value, "nats a word", steps, note=note)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """Which model it is."""
-        return [f"P_c: {self.order}-gram model of the real text" if self.scorer == "ngram" else f"P_c: {self.opened_}"]
+        return [
+            Note(f"P_c: {self.order}-gram model of the real text" if self.scorer == "ngram" else f"P_c: {self.opened_}")
+        ]

@@ -9,18 +9,25 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
+from momus.critic import (
+    Counted,
+    EvidenceMixin,
+    LogPrior,
+    Pooled,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+    TokenStates,
+)
 from momus.evidence import Axis, Chart, Evidence, Series, Table, both
-from momus.inference import Statistic
-from momus.rows import Counted, Rows, group_sums
-from momus.scores import LogPrior
-from momus.summary import Pooled
-from momus.token_critic import TokenCritic, TokenStates
-from momus.tokens import TokenTable
-from momus_critics import zipf
+from momus.numeric.ragged import group_sums
+from momus.text.corpus import Corpus
+from momus.text.tokens import TokenTable
+from momus_critics.fits import zipf
 
 
-class RankFrequency(TokenCritic[TokenStates]):
+class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
     """z is the rank of each token; P_c(k) = k^(−s) / ζ(s), s by maximum likelihood on real text.
 
     As a latent, the rank of a word is the one that it has in the real text; the j-th new word of a document takes
@@ -57,7 +64,7 @@ class RankFrequency(TokenCritic[TokenStates]):
         self.ranks = ranks
         self.truncated = truncated
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Rank words by frequency (ties by first appearance) and fit the exponent."""
         table = real.tokens(self.tokenizer)
         counts = np.bincount(table.ids, minlength=len(table.vocabulary))
@@ -86,7 +93,7 @@ class RankFrequency(TokenCritic[TokenStates]):
             values = np.where(latents.states > types, -s * np.log(types) - zipf.log_normalizer(s, types), values)
         return LogPrior(np.asarray(group_sums(values, latents.offsets)), latents.lengths)
 
-    def rows(self, latents: TokenStates) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
         """Counts of words; ranks come from pooled counts, so each resample is ranked anew."""
         return {"words": Counted.of_tokens(latents.words, latents.offsets, latents.vocabulary)}
 

@@ -12,14 +12,23 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
+from momus.critic import (
+    Counted,
+    EvidenceMixin,
+    LogPrior,
+    Pooled,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+    kolmogorov_smirnov,
+    mean,
+    mean_gap,
+)
 from momus.errors import UsageError
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
-from momus.inference import Statistic, kolmogorov_smirnov, mean, mean_gap
-from momus.rows import Counted, Rows, group_sums
-from momus.scores import LogPrior
-from momus.summary import Pooled
-from momus.token_critic import TokenCritic
+from momus.numeric.ragged import group_sums
+from momus.text.corpus import Corpus
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt")
@@ -43,7 +52,7 @@ class TokenCounts:
         return self.hits / self.tokens
 
 
-class TokenShare(TokenCritic[TokenCounts]):
+class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin):
     """z is how many of a document's tokens are of one kind; P_c(z) is beta-binomial given the number of tokens.
 
     The beta-binomial is fitted by maximum likelihood; real and generated text are compared by the Kolmogorov–Smirnov
@@ -57,7 +66,7 @@ class TokenShare(TokenCritic[TokenCounts]):
     def is_hit(self, vocabulary: Sequence[str]) -> NDArray[np.bool_]:
         """Whether each word of a vocabulary is of the kind."""
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Fit the two parameters of the beta distribution of shares."""
         z = self._count(real)
         kept = z.tokens > 0
@@ -83,7 +92,7 @@ class TokenShare(TokenCritic[TokenCounts]):
 
         return LogPrior.of_vectors(betabinom.logpmf(latents.hits, latents.tokens, self.alpha_, self.beta_))
 
-    def rows(self, latents: TokenCounts) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: TokenCounts) -> Mapping[str, Rows]:
         """The share as a count of one (for KS) and as a number (for the mean)."""
         shares = latents.shares
         return {

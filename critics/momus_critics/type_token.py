@@ -9,16 +9,23 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
+from momus.critic import (
+    Counted,
+    EvidenceMixin,
+    LogPrior,
+    Pooled,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+    kolmogorov_smirnov,
+    mean_gap,
+)
 from momus.errors import UsageError
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
-from momus.inference import Statistic, kolmogorov_smirnov, mean_gap
-from momus.rows import Counted, Rows
-from momus.scores import LogPrior
-from momus.summary import Pooled
-from momus.token_critic import TokenCritic
-from momus.tokens import TokenTable
-from momus_critics import heaps_poisson as poisson
+from momus.text.corpus import Corpus
+from momus.text.tokens import TokenTable
+from momus_critics.fits import heaps as poisson
 
 PIT_DIGITS = 3
 PACK = 1 << 32
@@ -35,7 +42,7 @@ class Growth:
         return len(self.tokens)
 
 
-class TypeToken(TokenCritic[Growth]):
+class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin):
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 
     Lengths differ between texts, so what is tested is free of them: the Kolmogorov–Smirnov distance between the
@@ -65,7 +72,7 @@ class TypeToken(TokenCritic[Growth]):
         super().__init__(tokens=tokens, lower=lower)
         self.n = n
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Fit α and β."""
         if self.n < 1:
             raise UsageError(f"type-token: n is {self.n}", hint="n-grams have a length of at least 1")
@@ -91,7 +98,7 @@ class TypeToken(TokenCritic[Growth]):
     def _mean(self, latents: Growth) -> NDArray[np.float64]:
         return np.asarray(self.alpha_ * latents.tokens.astype(np.float64) ** self.beta_)
 
-    def rows(self, latents: Growth) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: Growth) -> Mapping[str, Rows]:
         """Cumulative probability under P_c, and the sufficient statistics of the growth law."""
         from scipy.stats import poisson as distribution
 
@@ -158,16 +165,16 @@ def _unpack(summary: Pooled) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def count_types(table: TokenTable, n: int) -> NDArray[np.int64]:
     """Number of different n-grams of each document, int64 (documents,)."""
-    from momus.rows import number
+    from momus.numeric.ragged import number_keys
 
     ids, documents, v = table.ids.astype(np.int64), table.documents, max(len(table.vocabulary), 1)
     grams = ids
     for k in range(1, n):
-        grams = number(grams[: len(ids) - k] * v + ids[k:])[0]
+        grams = number_keys(grams[: len(ids) - k] * v + ids[k:])[0]
     starts = np.arange(max(len(ids) - n + 1, 0))
     inside = documents[starts] == documents[starts + n - 1] if len(starts) else np.zeros(0, dtype=bool)
     owner, grams = documents[: len(grams)][inside], grams[: len(starts)][inside]
     if not len(grams):
         return np.zeros(len(table), dtype=np.int64)
-    _, first, _ = number(owner * (int(grams.max()) + 1) + grams)
+    _, first, _ = number_keys(owner * (int(grams.max()) + 1) + grams)
     return np.bincount(owner[first], minlength=len(table))

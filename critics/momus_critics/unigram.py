@@ -7,19 +7,30 @@ from typing import Self
 
 import numpy as np
 
-from momus.corpus import Corpus
+from momus.critic import (
+    AGGREGATED,
+    AggregatedPosteriorMixin,
+    Counted,
+    EvidenceMixin,
+    LogPrior,
+    Pooled,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+    TokenStates,
+    supremum,
+    total_variation,
+)
 from momus.evidence import Evidence, Table
-from momus.inference import Statistic, supremum, total_variation
-from momus.rows import Counted, Rows, group_sums
-from momus.scores import LogPrior
-from momus.summary import Pooled
-from momus.token_critic import TokenCritic, TokenStates
+from momus.numeric.ragged import group_sums
+from momus.text.corpus import Corpus
 
 UNKNOWN = "<unknown>"
 SHOWN = 20
 
 
-class Unigram(TokenCritic[TokenStates]):
+class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixin, EvidenceMixin):
     """z is each word; P_c(z) is the empirical pmf of real text, with Good–Turing mass for words never seen.
 
     All words that the real text does not hold share one state with probability N1/N (Good 1953), N1 of the N tokens
@@ -38,7 +49,7 @@ class Unigram(TokenCritic[TokenStates]):
     sequence = True
     headline = "tvd"
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Count words; the last entry of ``log_probabilities_`` is that of unseen words."""
         table = real.tokens(self.tokenizer)
         counts = np.bincount(table.ids, minlength=len(table.vocabulary))
@@ -67,20 +78,28 @@ class Unigram(TokenCritic[TokenStates]):
         values = group_sums(self.log_probabilities_[latents.states], latents.offsets)
         return LogPrior(np.asarray(values), latents.lengths)
 
-    def rows(self, latents: TokenStates) -> Mapping[str, Rows]:
-        """Counts of the words themselves (unseen ones not lumped together)."""
-        return {"states": Counted.of_tokens(latents.words, latents.offsets, latents.vocabulary)}
+    def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
+        """None: the statistics pool the aggregated posterior."""
+        return {}
+
+    def aggregated_posterior(self, latents: TokenStates) -> Rows:
+        """Counts of the words themselves (unseen ones are not lumped together)."""
+        return Counted.of_tokens(latents.words, latents.offsets, latents.vocabulary)
+
+    def summarize(self, latents: TokenStates) -> Pooled:
+        """Counts of words."""
+        return Pooled.of_rows({"words": self.aggregated_posterior(latents)}, len(latents))
 
     def statistics(self) -> Sequence[Statistic]:
         """Both total-variation forms."""
         return (
-            Statistic("tvd", "states", "distance", total_variation),
-            Statistic("sup", "states", "distance", supremum),
+            Statistic("tvd", AGGREGATED, "distance", total_variation),
+            Statistic("sup", AGGREGATED, "distance", supremum),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Words whose relative frequency differs most."""
-        p, q = real.counts["states"], generated.counts["states"]
+        p, q = real.counts["words"], generated.counts["words"]
         n_p, n_q = sum(p.values()), sum(q.values())
         shares = [(w, p.get(w, 0.0) / n_p, q.get(w, 0.0) / n_q) for w in {**p, **q}]
         shares.sort(key=lambda row: (-abs(row[2] - row[1]), str(row[0])))

@@ -83,7 +83,7 @@ def measure(critic: str) -> dict[str, Any]:
         "documents": {c.name: len(c) for c in (texts.fit, texts.real, texts.generated)},
         "characters": sum(int(c.characters.sum()) for c in (texts.fit, texts.real, texts.generated)),
         "verdicts": found.rows(),
-        "notes": found.results[0].notes,
+        "notes": [n.text for n in found.results[0].notes],
         "seconds": round(seconds, 1),
         "stages": {k: v for k, v in found.signature["seconds"].items() if v >= 0.05},
         "megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
@@ -146,7 +146,7 @@ def bars(table: Any) -> str:
 
 def summary(found: dict[str, Any]) -> str:
     """Say what was measured, in Markdown."""
-    from momus.console import number, p_value
+    from momus.report.format import number, p_value
     from momus.report.words import statistic_name
 
     texts = ", ".join(f"{n:,} {name}" for name, n in found["documents"].items())

@@ -131,7 +131,7 @@ def long_text() -> Texts:
 
 def parsed() -> Texts:
     """Documentation as above, with a treebank of dependency parses of the text to fit on."""
-    from momus_adapters.treebank import write_treebank
+    from momus_adapters.corpora.treebank import write_treebank
 
     texts = docstrings()
     path = Path(tempfile.mkdtemp()) / "parsed.mrg"
@@ -142,10 +142,10 @@ def parsed() -> Texts:
 
 def artificial() -> Texts:
     """Samples of a trigram model of novels, and of a bigram model that was fitted on 400 of them."""
-    from momus.kneser_ney import KneserNey
     from momus.sequences import Decoding, document_seed, sample
+    from momus.sequences.arpa import KneserNey
     from momus.sequences.ngram_text import NGramText
-    from momus.tokens import get_tokenizer
+    from momus.text.tokens import get_tokenizer
 
     split = get_tokenizer("whitespace", lower=False)
     folder, scorers = Path(tempfile.mkdtemp()), {}

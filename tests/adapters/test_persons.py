@@ -7,7 +7,7 @@ import pytest
 
 from momus import Corpus
 from momus.errors import UsageError
-from momus.mentions import Resolver
+from momus.text.mentions import Resolver
 
 pytest.importorskip("spacy")
 from momus_adapters.persons import SpacyPersons

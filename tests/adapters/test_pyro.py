@@ -188,12 +188,14 @@ def test_saving_wants_names(tmp_path, conjugate):
     texts = of_numbers(conjugate[:20])
     critic = fixed().fit(texts)
     scores = critic.score(texts)
-    live = PyroCritic(**{**critic.params(), "model": programs.normal_model, "guide": programs.normal_guide}).fit(texts)
+    live = PyroCritic(**{**critic.get_params(), "model": programs.normal_model, "guide": programs.normal_guide}).fit(
+        texts
+    )
     live.save(tmp_path / "named")
     again = PyroCritic.load(tmp_path / "named")
     assert again.model == "pyro_programs:normal_model"
     assert again.score(texts).nll == pytest.approx(scores.nll)
-    closed = PyroCritic(**{**critic.params(), "guide": lambda x, size: programs.normal_guide(x, size, [MU, SD])})
+    closed = PyroCritic(**{**critic.get_params(), "guide": lambda x, size: programs.normal_guide(x, size, [MU, SD])})
     closed.guide_options = None
     closed.fit(texts)
     with pytest.raises(StoreError, match=r"guide .*<lambda>.* cannot be saved"):

@@ -21,10 +21,10 @@ import momus
 from momus import Corpus
 from momus.conformance import check_critic
 from momus.errors import FittingError, StoreError, UsageError
-from momus_adapters.chains import PairedStates
-from momus_adapters.classes import DocumentClasses, SectionClasses
-from momus_adapters.estimators import Estimator
-from momus_adapters.sklearn import GaussianMixtureCritic, PCACritic
+from momus_adapters.chains.classes import DocumentClasses, SectionClasses
+from momus_adapters.chains.posterior import PairedStates
+from momus_adapters.saved.estimators import SavedEstimator
+from momus_adapters.sklearn.critics import GaussianMixtureCritic, PCACritic
 
 sys.path.insert(0, str(Path(__file__).parent))
 NUMBERS = "pyro_programs:numbers"
@@ -75,7 +75,7 @@ def test_section_classes_find_another_order(classifier, tmp_path):
     truth = p[0] @ np.log(critic.start_) + sum(p[m - 1] @ np.log(critic.move_) @ p[m] for m in (1, 2))
     scores = critic.score(held)
     assert -scores.nll[0] == pytest.approx(truth)
-    assert scores.states[:2].tolist() == [3, 4]
+    assert scores.steps[:2].tolist() == [3, 4]
     found = momus.compare(held, {"mixed": sectioned(rng, 40, ["cab", "bcac"])}, fit=real, critics=[critic], seed=1)
     (verdict,) = [v for v in found.verdicts if v.headline]
     assert verdict.statistic == "latent_ppl"
@@ -115,7 +115,7 @@ def test_estimators_survive_without_pickle(model):
     rng = np.random.default_rng(0)
     x, y = rng.random((60, 5)), rng.choice(["u", "v", "w"], 60)
     model.fit(x, y)
-    again = Estimator.of(model).build()
+    again = SavedEstimator.of(model).build()
     assert again.predict_proba(x) == pytest.approx(model.predict_proba(x))
     assert again.predict(x).tolist() == model.predict(x).tolist()
 
@@ -264,4 +264,6 @@ def test_independent_steps():
 
 def test_naive_bayes_is_exact(tmp_path):
     model = MultinomialNB().fit([[3, 0], [0, 4]], [0, 1])
-    assert Estimator.of(model).build().predict_log_proba([[1, 1]]) == pytest.approx(model.predict_log_proba([[1, 1]]))
+    assert SavedEstimator.of(model).build().predict_log_proba([[1, 1]]) == pytest.approx(
+        model.predict_log_proba([[1, 1]])
+    )

@@ -7,7 +7,7 @@ import pytest
 
 from momus.sequences import Decoding, Sequences, StepModel, sample
 from momus.sequences.ngram import NGramModel
-from momus_adapters.small_lm import small_lm, train
+from momus_adapters.language_models.small import small_lm, train
 
 SYMBOLS = 6
 

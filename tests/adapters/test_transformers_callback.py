@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from momus import Corpus
+from momus.comparison.judge import judge
 from momus.critic import Critic
 from momus.errors import NotFittedError, UsageError
-from momus.judging import judge
 
 pytest.importorskip("accelerate", reason="the Trainer of transformers needs accelerate")
-from momus_adapters.transformers_callback import CriticCallback
+from momus_adapters.transformers.callback import CriticCallback
 from momus_critics.length import Length
 from momus_critics.unigram import Unigram
 

@@ -10,8 +10,8 @@ from momus import Corpus
 from momus.conformance import check_critic
 from momus.conformance.corpora import documents
 from momus.errors import UsageError
-from momus_adapters.classes import DocumentClasses, SectionClasses
-from momus_adapters.transformers_classifier import TokenClasses, TransformersClassifier
+from momus_adapters.chains.classes import DocumentClasses, SectionClasses
+from momus_adapters.transformers.classifier import TokenClasses, TransformersClassifier
 
 TEXTS = ["ape bear cat", "red blue", "one two six ten ape", "dog"]
 
@@ -64,7 +64,7 @@ def test_a_network_is_the_posterior_of_documents_and_sections(of_texts, tmp_path
     critic.save(tmp_path)
     assert DocumentClasses.load(tmp_path).score(Corpus.from_texts(TEXTS)).nll == pytest.approx(scores.nll)
     sections = SectionClasses(classifier=network).fit(Corpus.from_sections([[(None, t) for t in TEXTS]] * 3))
-    assert sections.score(Corpus.from_sections([[(None, t) for t in TEXTS]])).states.tolist() == [4]
+    assert sections.score(Corpus.from_sections([[(None, t) for t in TEXTS]])).steps.tolist() == [4]
 
 
 def test_tokens_are_a_chain_under_their_own_posteriors(of_tokens):
@@ -79,7 +79,7 @@ def test_tokens_are_a_chain_under_their_own_posteriors(of_tokens):
             p = network(**tokenizer(text, return_tensors="pt")).logits.softmax(-1)[0].numpy()[1:-1]
         truth = p[0] @ np.log(critic.start_) + sum(a @ np.log(critic.move_) @ b for a, b in pairwise(p))
         assert -scores.nll[i] == pytest.approx(truth)
-        assert scores.states[i] == len(text.split())
+        assert scores.steps[i] == len(text.split())
 
 
 SOME = ("batch_size_changes_nothing", "posterior_is_proper", "saved_critics_score_alike", "refitting_forgets")
@@ -88,7 +88,7 @@ SOME = ("batch_size_changes_nothing", "posterior_is_proper", "saved_critics_scor
 @pytest.mark.parametrize("checks", [SOME, pytest.param(None, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_conformance(of_texts, of_tokens, checks):
     options = {"model": of_texts, "precision": "float64", "longest": 16}
-    named = "momus_adapters.transformers_classifier:TransformersClassifier"
+    named = "momus_adapters.transformers.classifier:TransformersClassifier"
     for critic in (
         DocumentClasses(classifier=named, classifier_options=options),
         TokenClasses(model=of_tokens, precision="float64", longest=16),

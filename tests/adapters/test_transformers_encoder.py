@@ -6,11 +6,11 @@ import torch
 
 import momus
 from momus import Corpus
-from momus.calibration import calibration_error, softmax
+from momus.critic.tools import Embedder, SectionPosterior, adapter_names, make_adapter
 from momus.errors import UsageError
-from momus.posteriors import Embedder, SectionPosterior, adapter_names, make_adapter
-from momus_adapters.transformers_encoder import TransformersEmbedder, autocast, padded, sorted_batches, tokenize
-from momus_adapters.transformers_posterior import TransformersPosterior
+from momus.numeric.temperature import calibration_error, softmax
+from momus_adapters.transformers.encoder import TransformersEmbedder, autocast, padded, sorted_batches, tokenize
+from momus_adapters.transformers.posterior import TransformersPosterior
 from momus_critics.sections import Sections
 
 WORDS = {
@@ -84,7 +84,7 @@ def test_the_critic_takes_it_by_name_and_saves_it_whole(encoder, corpus, tmp_pat
     critic = Sections(posterior="transformers", model=encoder, options=TUNING).fit(corpus)
     other = Corpus.from_sections(documents(30, 5), name="other")
     scores = critic.score(other)
-    assert "held-out" in critic.notes()[1]
+    assert "held-out" in critic.notes()[1].text
     critic.save(tmp_path / "critic")
     (tmp_path / "critic" / "critic.json").read_text().index("WordPiece")
     again = momus.load_critic(tmp_path / "critic")

@@ -19,7 +19,7 @@ from momus.cli.app import app
 from momus.errors import MomusError
 from momus.generating import write_documents
 from momus.sequences import Decoding, Prompt
-from momus_adapters.openai_http import OpenAIServer
+from momus_adapters.language_models.openai import OpenAIServer
 
 
 def run(*args):

@@ -10,10 +10,11 @@ import pytest
 from scipy import sparse, stats
 
 from momus import Corpus, MomusError
-from momus.calibrating import Plan, calibrate, judges, running, working
-from momus.calibrating.cells import Cell
-from momus.calibrating.summary import Rate, detectable, family_wise
-from momus.inference import ManyTests, Statistic, compare_rows, kolmogorov_smirnov, mean, perplexity, total_variation
+from momus.calibration import Plan, calibrate, judges, running, working
+from momus.calibration.cells import Cell
+from momus.calibration.rates import Rate, detectable, family_wise
+from momus.critic import Statistic, kolmogorov_smirnov, mean, perplexity, total_variation
+from momus.inference import ManyTests, compare_rows
 from momus.progress import Silent
 
 WORDS = [f"w{i}" for i in range(150)]

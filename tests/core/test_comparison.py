@@ -9,10 +9,10 @@ import pytest
 
 import momus
 from momus import Corpus, MomusError
-from momus.judging import judge, pair_up
-from momus.scores import Scores
-from momus.store.runs import RunFolder
-from momus.verdicts import Verdict
+from momus.comparison.folder import RunFolder
+from momus.comparison.judge import judge, pair_up
+from momus.comparison.verdict import Verdict
+from momus.critic import Scores
 
 QUICK = {"permutations": 199, "resamples": 99}
 
@@ -127,7 +127,7 @@ def test_an_interrupted_run_goes_on_without_doing_its_work_again(tmp_path, monke
     options = {"fit": texts(30, 2), "critics": ["length", "unigram"], "out": out, **QUICK}
     whole = momus.compare(texts(40, 0), {"g": texts(20, 1)}, **(options | {"out": None}))
 
-    def interrupt(self, real, validation=None):
+    def interrupt(self, real):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

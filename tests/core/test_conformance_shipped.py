@@ -1,7 +1,7 @@
 """Every registered critic is held to the conformance suite, without expected failures."""
 
 from momus import conformance
-from momus.plugins import critic_names, make_critics
+from momus.critic.registry import critic_names, make_critics
 
 CRITICS = [c for c in make_critics(critic_names()) if c.is_configured]
 

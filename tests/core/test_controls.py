@@ -9,15 +9,15 @@ from scipy import stats
 
 from momus import Corpus, MomusError
 from momus.controls import NGramSampler, pitman_yor, shuffle_corpus, shuffle_ngrams, simon
-from momus.streams import Stream
-from momus.tokens import get_tokenizer
+from momus.text.running import RunningText
+from momus.text.tokens import get_tokenizer
 from momus_critics.laws import LongRange, Taylor
 
 WORDS = get_tokenizer("words")
 
 
 def stream(ids):
-    return Stream(ids, [f"w{i}" for i in range(int(ids.max()) + 1)])
+    return RunningText(ids, [f"w{i}" for i in range(int(ids.max()) + 1)])
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 10])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from momus import Corpus, MomusError
 from momus.controls import DEFECTS
 from momus.controls.pieces import WORD, passages, words
-from momus.corpus import Document
+from momus.text.corpus import Document
 
 LETTERS = list("abcdefghijklmnop")
 SENTENCES = [

@@ -5,7 +5,8 @@ import pytest
 
 import momus
 from momus import MomusError
-from momus.inference import Statistic, compare_rows, holm, mean
+from momus.critic import Statistic, mean
+from momus.inference import compare_rows, holm
 from momus.report import read_comparison, render
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import stats
 
-from momus.draws import document_keys, hashed, log_gammas, uniforms
+from momus.numeric.draws import document_keys, hashed, log_gammas, uniforms
 
 N = 50_000
 

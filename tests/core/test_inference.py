@@ -7,15 +7,14 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from momus.critic import Critic
-from momus.inference import (
-    ManyTests,
+from momus.comparison.judge import design_of, judge
+from momus.critic import (
+    Critic,
+    LogPrior,
+    Scores,
     Statistic,
-    bca,
-    benjamini_hochberg,
-    compare_rows,
+    Values,
     entropy,
-    holm,
     jensen_shannon,
     kolmogorov_smirnov,
     mean,
@@ -24,10 +23,8 @@ from momus.inference import (
     supremum,
     total_variation,
 )
+from momus.inference import ManyTests, bca, benjamini_hochberg, compare_rows, holm
 from momus.inference.weights import Design
-from momus.judging import design_of, judge
-from momus.latents import Values
-from momus.scores import LogPrior, Scores
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 TVD = Statistic("tvd", "x", "distance", total_variation)
@@ -272,7 +269,7 @@ class Plain(Critic[Values]):
     name = "plain"
     axis = "x"
 
-    def fit(self, real, validation=None):
+    def fit(self, real):
         return self
 
     def project(self, batch):

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momus.errors import FittingError, ReadingError, UsageError
-from momus.kneser_ney import BEGIN, END, UNKNOWN, KneserNey
-from momus_adapters.kenlm import KenlmScorer
+from momus.sequences.arpa import BEGIN, END, UNKNOWN, KneserNey
+from momus_adapters.language_models.kenlm import KenlmScorer
 
 WORDS = ["a", "b", "c", "d"]
 sequences = st.lists(st.lists(st.integers(0, 2), max_size=7), min_size=1, max_size=6)

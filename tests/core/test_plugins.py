@@ -6,10 +6,11 @@ import textwrap
 import pytest
 
 import momus
-from momus.catalogue import all_critics_view
 from momus.cli import main
+from momus.cli.catalogue import all_critics_view
+from momus.critic.registry import critic_class, critic_names
 from momus.errors import PluginError
-from momus.plugins import CRITICS, critic_class, critic_names, registered
+from momus.plugins import CRITICS, registered
 
 SOUND = """
     import numpy as np
@@ -20,7 +21,7 @@ SOUND = """
         name = "{name}"
         axis = "letters"
 
-        def fit(self, real, validation=None):
+        def fit(self, real):
             self.mean_ = float(self.project(real).values.mean())
             return self
 
@@ -113,7 +114,7 @@ def test_all_broken_plugins_stop_neither_each_other_nor_a_comparison(install, li
     assert code == 0, output
     assert sum(row_of(output, kind)[-1].startswith("broken") for kind in BROKEN) == len(BROKEN)
     names = [*BROKEN, "length", "sound"]
-    monkeypatch.setattr("momus.choosing.critic_names", lambda: names)
+    monkeypatch.setattr("momus.comparison.chosen.critic_names", lambda: names)
     texts = [f"some words {'and more ' * (i % 7)}" for i in range(40)]
     found = momus.compare(texts, {"g": texts[:20]}, seed=0, permutations=99, resamples=99)
     assert {v.critic for v in found.verdicts} == {"length", "sound"}

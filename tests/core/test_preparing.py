@@ -11,7 +11,7 @@ from momus.errors import ReadingError, UsageError
 from momus.preparing import Filters, Titled, prepare
 from momus.preparing.titles import lemmatizer, spelling_variants, standard_title
 from momus.reading import read_corpus
-from momus_adapters.wikipedia import articles
+from momus_adapters.corpora.wikipedia import articles
 
 LONG = "word " * 40
 

@@ -15,8 +15,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momus.corpus import Corpus, Document, Section
 from momus.reading import FORMATS, read_corpus, sniff
+from momus.text.corpus import Corpus, Document, Section
 
 DATA = Path(os.environ.get("MOMUS_DATA", Path(__file__).parents[2] / "../shared/data"))
 RECORDS = [

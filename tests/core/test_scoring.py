@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from momus import Corpus, Critic, Document, LogPrior, MomusError, Values
+from momus.critic import Counted, StatisticsMixin, aligned, place, stack
 from momus.errors import FittingError, NotFittedError
-from momus.rows import Counted, aligned, place, stack
 
 
-class Vowels(Critic[Values]):
+class Vowels(Critic[Values], StatisticsMixin):
     """Share of vowels, normal."""
 
     name = "vowels"
@@ -20,7 +20,7 @@ class Vowels(Critic[Values]):
     def __init__(self, *, floor: float = 0.01) -> None:
         self.floor = floor
 
-    def fit(self, real, validation=None):
+    def fit(self, real):
         z = self.project(real).values
         self.mean_, self.sd_ = float(z.mean()), float(z.std() + self.floor)
         return self
@@ -31,7 +31,7 @@ class Vowels(Critic[Values]):
     def log_prior(self, latents):
         return LogPrior.of_vectors(norm.logpdf(latents.values, self.mean_, self.sd_))
 
-    def rows(self, latents):
+    def sufficient_statistics(self, latents):
         return {"share": np.column_stack([latents.values, np.ones(len(latents))])}
 
 
@@ -45,7 +45,7 @@ def test_one_row_for_each_id_in_order_with_score_or_reason():
     assert list(scores.ids) == ["a", "b", "z"]
     assert scores.reasons == [None, "empty", "text is null"]
     assert np.isfinite(scores.nll).tolist() == [True, False, False]
-    assert scores.states.tolist() == [1, 0, 0]
+    assert scores.steps.tolist() == [1, 0, 0]
     assert scores.unscored == {"empty": 1, "text is null": 1}
     assert scores.table().column_names == ["corpus", "id", "critic", "nll", "states", "reason"]
     assert scores.table()["nll"].null_count == 2
@@ -70,7 +70,7 @@ def test_scores_do_not_depend_on_batches_or_order(texts, size, random):
 
 def test_perplexity_is_a_ratio_of_totals():
     scores = Vowels().fit(REAL).score(REAL)
-    object.__setattr__(scores, "states", np.array([1, 2, 3, 4]))
+    object.__setattr__(scores, "steps", np.array([1, 2, 3, 4]))
     assert scores.latent_ppl == pytest.approx(np.exp(scores.nll.sum() / 10))
 
 
@@ -118,7 +118,7 @@ def test_saved_and_loaded_critics_score_alike(tmp_path):
     critic = Vowels(floor=0.5).fit(REAL)
     critic.save(tmp_path)
     again = Vowels.load(tmp_path)
-    assert again.params() == {"floor": 0.5}
+    assert again.get_params() == {"floor": 0.5}
     assert np.array_equal(again.score(REAL).nll, critic.score(REAL).nll)
     assert again.overlap(REAL) == 4
     assert sorted(p.name for p in tmp_path.iterdir()) == ["arrays.safetensors", "critic.json"]

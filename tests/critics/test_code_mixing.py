@@ -147,7 +147,7 @@ def critic():
 def test_topics_are_languages_and_mixtures_are_found(critic):
     corpus, truth = languages(100, 1)
     real = critic.score(corpus)
-    top = real.rows["states"].argmax(axis=1)
+    top = real.rows["aggregated_posterior"].argmax(axis=1)
     assert sum(np.bincount(top[truth == k]).max() for k in range(3)) == 100
     assert {w[:3] for w in critic.topic_words(1)} == set(STEMS)
     mixed = critic.score(languages(100, 2, mixed=1.0)[0])
@@ -199,7 +199,7 @@ def test_gensim_models_become_critics(tmp_path):
     model = LdaModel(bags, 3, dictionary, alpha="auto", passes=30, random_state=1)
     critic = critic_of(model, draws=20)
     scores = critic.score(corpus)
-    ours = scores.rows["states"]
+    ours = scores.rows["aggregated_posterior"]
     order = np.argsort(-np.asarray(model.alpha), kind="stable")
     theirs = np.array([[dict(model.get_document_topics(b, 0.0)).get(k, 0.0) for k in order] for b in bags])
     assert np.abs(ours - theirs).max() < 0.05

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import momus
 from momus import Corpus
 from momus.errors import FittingError
-from momus.rows import number
-from momus.spreads import jackknife
-from momus.streams import Stream, blocks
-from momus.tokens import get_tokenizer
+from momus.laws.jackknife import jackknife
+from momus.numeric.ragged import number_keys
+from momus.text.running import RunningText, blocks
+from momus.text.tokens import get_tokenizer
 from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope, curves
 from momus_critics.laws.fitting import fit_line
 
@@ -24,7 +24,7 @@ LAWS = (ZipfSlope(), Heaps(), Ebeling(), Taylor(), LongRange(), Productivity())
 @pytest.fixture(scope="module")
 def wikitext(data):
     corpus = momus.read_corpus(data / "wikitext-2" / "train.txt.gz", fmt="lines")
-    stream = Stream.of(corpus.tokens(WORDS))
+    stream = RunningText.of(corpus.tokens(WORDS))
     assert len(stream) == 2_051_910
     assert (stream.counts > 0).sum() == 33_277
     return stream
@@ -47,7 +47,7 @@ def test_reference_figures(wikitext):
 
 
 def test_shuffled_text_has_no_memory(wikitext):
-    shuffled = Stream(np.random.default_rng(0).permutation(wikitext.ids), wikitext.vocabulary)
+    shuffled = RunningText(np.random.default_rng(0).permutation(wikitext.ids), wikitext.vocabulary)
     assert law(Heaps(), shuffled) == pytest.approx((0.753, 0.156), abs=0.01)
     assert law(Ebeling(), shuffled) == pytest.approx((1.000, 0.004), abs=0.01)
     assert law(Taylor(), shuffled) == pytest.approx((0.4998, 0.0135), abs=0.01)
@@ -58,7 +58,7 @@ def toy(seed, n=3000, types=60):
     rng = np.random.default_rng(seed)
     p = 1 / np.arange(1, types + 1)
     words = [f"{'w' * (i % 4 + 1)}{i}" for i in range(types)]
-    return Stream(rng.choice(types, n, p=p / p.sum()).astype(np.int32), words)
+    return RunningText(rng.choice(types, n, p=p / p.sum()).astype(np.int32), words)
 
 
 def test_heaps_literally():
@@ -117,7 +117,7 @@ def test_productivity_literally(order):
 
 def test_numbering_without_room_to_pack():
     keys = np.array([2**60, 5, 2**60, 5, 7])
-    numbers, first, second = number(keys)
+    numbers, first, second = number_keys(keys)
     assert numbers.tolist() == [2, 0, 2, 0, 1]
     assert sorted(first.tolist()) == [0, 1, 4]
     assert sorted(second.tolist()) == [2, 3]
@@ -127,10 +127,10 @@ def test_numbering_without_room_to_pack():
 @given(st.lists(st.lists(st.sampled_from("abcdefg"), max_size=12), min_size=1, max_size=7))
 def test_streams_of_parts_add_up_to_the_stream_of_the_whole(parts):
     texts = [" ".join(p) for p in parts]
-    whole = Stream.of(Corpus.from_texts(texts).tokens(WORDS))
-    total = Stream(np.zeros(0, np.int32), [])
+    whole = RunningText.of(Corpus.from_texts(texts).tokens(WORDS))
+    total = RunningText(np.zeros(0, np.int32), [])
     for text in texts:
-        total = total + Stream.of(Corpus.from_texts([text]).tokens(WORDS))
+        total = total + RunningText.of(Corpus.from_texts([text]).tokens(WORDS))
     assert [whole.vocabulary[i] for i in whole.ids] == [total.vocabulary[i] for i in total.ids]
     for function in (curves.zipf, curves.heaps, lambda s: curves.taylor(s, 3)):
         a, b = (np.array(function(stream)) for stream in (whole, total))
@@ -139,7 +139,7 @@ def test_streams_of_parts_add_up_to_the_stream_of_the_whole(parts):
 
 def _part_of(texts):
     """Summarise texts in a process of their own."""
-    return Stream.of(Corpus.from_texts(texts).tokens(get_tokenizer("whitespace", lower=False)))
+    return RunningText.of(Corpus.from_texts(texts).tokens(get_tokenizer("whitespace", lower=False)))
 
 
 def test_seven_processes_give_what_one_does():

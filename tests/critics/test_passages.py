@@ -89,7 +89,7 @@ def test_short_documents_and_wrong_names_are_refused():
 
 
 def test_an_encoder_can_embed(critic):
-    from momus.posteriors import adapter_names
+    from momus.critic.tools import adapter_names
 
     assert "transformers" in adapter_names("embedder")
 

@@ -145,7 +145,7 @@ def test_sentences_end_where_they_end():
 
 def test_a_treebank_of_dependency_parses(tmp_path):
     pytest.importorskip("spacy")
-    from momus_adapters.treebank import write_treebank
+    from momus_adapters.corpora.treebank import write_treebank
 
     path = tmp_path / "parsed.mrg"
     n = write_treebank(["The old cat sat on the mat. It slept (for hours).", "Rain fell."], path)

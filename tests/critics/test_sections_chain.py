@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from momus import Corpus
-from momus.texts import normalize_title
+from momus.text.titles import normalize_title
 from momus_critics.sections import chain, joint
 from momus_critics.sections.posterior import LinearPosterior
 from momus_critics.sections.titles import frequent_titles

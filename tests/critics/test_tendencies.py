@@ -11,8 +11,8 @@ from scipy.special import zeta
 
 import momus
 from momus import Corpus, MomusError, Values
-from momus.inference import kolmogorov_smirnov
-from momus.tokens import get_tokenizer
+from momus.critic import kolmogorov_smirnov
+from momus.text.tokens import get_tokenizer
 from momus_critics import heaps_poisson, zipf
 from momus_critics.length import Length
 from momus_critics.rank_frequency import RankFrequency
@@ -140,7 +140,7 @@ def test_share_distance_equals_scipy():
     scores = [critic.score(Corpus.from_texts(t)) for t in texts]
     shares = [sum(c in ".,!" for c in t.split()) / len(t.split()) for t in texts[0]]
     assert critic.project(Corpus.from_texts(texts[0])).shares.tolist() == pytest.approx(shares)
-    from momus.rows import aligned, pool
+    from momus.critic import aligned, pool
 
     a, b = (pool(r)[None] for r in aligned([s.rows["shares"] for s in scores]))
     other = critic.project(Corpus.from_texts(texts[1])).shares
@@ -215,4 +215,4 @@ def test_counts_of_words_equal_counter():
     corpus = texts(5, 0)
     scores = Unigram(tokens="whitespace").fit(texts(5, 1)).score(corpus)
     expected = Counter(" ".join(d.text for d in corpus).split())
-    assert scores.summary.counts["states"] == pytest.approx(dict(expected))
+    assert scores.summary.counts["words"] == pytest.approx(dict(expected))

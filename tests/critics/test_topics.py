@@ -11,8 +11,8 @@ from scipy.special import logsumexp, softmax
 
 from momus import Corpus
 from momus.errors import FittingError, UsageError
-from momus.tokens import get_tokenizer
-from momus.vocabulary import VocabularyRules, build_vocabulary, count_words
+from momus.text.tokens import get_tokenizer
+from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.topics import Topics
 from momus_critics.topics.bound import Batch, Prior, bound
 from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint

@@ -11,10 +11,10 @@ import momus
 from momus import Corpus
 from momus.controls import NGramSampler, shuffle_corpus
 from momus.errors import MomusError
-from momus.kneser_ney import KneserNey
-from momus.tokens import get_tokenizer
-from momus_adapters.kenlm import KenlmScorer
-from momus_adapters.transformers_lm import TransformersLM
+from momus.sequences.arpa import KneserNey
+from momus.text.tokens import get_tokenizer
+from momus_adapters.language_models.kenlm import KenlmScorer
+from momus_adapters.language_models.transformers import TransformersLM
 from momus_critics.mauve import Mauve, frontier_area
 from momus_critics.perplexity import Perplexity
 

@@ -10,12 +10,12 @@ from html.parser import HTMLParser
 import pytest
 
 import momus
+from momus.comparison.result import CriticResult, Unscored
+from momus.comparison.verdict import Verdict, adjust
 from momus.evidence import Axis, Chart, Edge, Graph, Heatmap, MarkedDocument, Series, Step, Table, from_json, to_json
 from momus.report import read_comparison, render, write_report
 from momus.report.safe import clean
 from momus.report.svg import draw
-from momus.results import CriticResult, Unscored
-from momus.verdicts import Verdict, adjust
 
 HOSTILE = '<script>document.title="owned"</script>"><img src=x onerror=alert(1)>$\\frac{1}{2}$\x00\x1b\u202e]]>'
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from momus.mentions import FEMALE, FIRST, MALE, PLURAL, SECOND
+from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL, SECOND
 from momus_adapters.persons.words import PLURALS, TITLES, gender_of
 
 SUBJECTS = frozenset(["nsubj", "nsubjpass"])

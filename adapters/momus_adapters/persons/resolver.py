@@ -6,9 +6,9 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-from momus.corpus import Corpus
-from momus.fitted import Fitted
-from momus.mentions import Resolved
+from momus.estimator import Estimator
+from momus.text.corpus import Corpus
+from momus.text.mentions import Resolved
 from momus_adapters.persons.entities import Linker
 from momus_adapters.persons.mentions import find, quotations
 from momus_adapters.persons.parsing import load_pipeline, parse
@@ -17,7 +17,7 @@ RULES = 1
 """Version of the rules: what is kept under an older one is not used again."""
 
 
-class SpacyPersons(Fitted):
+class SpacyPersons(Estimator):
     """Parameters
     ----------
     model

@@ -9,27 +9,21 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from momus.corpus import Corpus
-from momus.critic import Critic
+from momus.critic import Critic, Draws, EvidenceMixin, LogPrior, Note, Pooled, Rows, Statistic, StatisticsMixin, mean
 from momus.errors import FittingError, UsageError
+from momus.estimator import Estimator
 from momus.evidence import Evidence, Table
-from momus.fitted import Fitted
-from momus.inference import Statistic, mean
-from momus.latents import Draws
-from momus.rows import Rows
-from momus.scores import LogPrior
-from momus.summary import Pooled
-from momus.tokens import Tokenizer
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
+from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, Features, fit_features, make_features, rows_of, unscored_of
-from momus_adapters.names import name_of
 from momus_adapters.pyro.expectation import Draw, Sampler
 from momus_adapters.pyro.programs import Programs, arrays_of, numerics, tensors_of
 from momus_adapters.pyro.training import global_values, nesting_of, train
-from momus_adapters.tensors import Tensors
+from momus_adapters.saved.arrays import Tensors
+from momus_adapters.saved.names import name_of
 
-Floats = NDArray[np.float64]
 Program = str | Callable[..., Any]
 
 
@@ -55,7 +49,7 @@ class PyroDraws(Draws):
     effective: Floats
 
 
-class PyroCritic(Critic[PyroDraws]):
+class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
     """z is what a Pyro model samples for a document without observing it; P_c its prior there, the guide its posterior.
 
     The contract: ``model(x, size)`` and ``guide(x, size)`` take the rows of a batch of documents, a float tensor
@@ -82,7 +76,7 @@ class PyroCritic(Critic[PyroDraws]):
         ``"package.module:name"``, or the function or class itself. Only what has a name can be saved, and loading a
         critic imports the modules that it names.
     features
-        From documents to rows: a callable from a `Corpus` to an array (n, …), its name, or a class of `Fitted` with
+        From documents to rows: a callable from a `Corpus` to an array (n, …), its name, or a class of `Estimator` with
         ``fit(corpus)``; default: counts of words, see `momus_adapters.features.BagOfWords`.
     model_options, guide_options, feature_options
         Plain keyword arguments.
@@ -173,7 +167,7 @@ class PyroCritic(Critic[PyroDraws]):
         """The tokenizer of the features, once there are any."""
         return getattr(self._reader(), "tokenizer", None) if self.is_fitted else None
 
-    def component(self, attribute: str) -> Fitted:
+    def component(self, attribute: str) -> Estimator:
         """Make the unfitted part: features, or kept arrays."""
         if attribute in ("parameters_", "weights_", "globals_"):
             return Tensors()
@@ -192,7 +186,7 @@ class PyroCritic(Critic[PyroDraws]):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}", hint="give at least 1")
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Fit features, then model and guide by SVI.
 
         Raises
@@ -205,7 +199,7 @@ class PyroCritic(Critic[PyroDraws]):
         self._check()
         features = make_features(self.features, self.feature_options)
         fit_features(features, real)
-        if isinstance(features, Fitted):
+        if isinstance(features, Estimator):
             self.features_: Any = features
         rows = rows_of(features, _usable(features, real))
         self.shape_ = list(rows.shape[1:])
@@ -263,13 +257,9 @@ class PyroCritic(Critic[PyroDraws]):
         """E log P_c(z), with its Monte-Carlo standard error."""
         total = latents.sites.sum(axis=1)
         errors = None if self.exact_ else latents.errors
-        return LogPrior(total, np.ones(len(total), dtype=np.int64), None, errors)
+        return LogPrior(total, np.ones(len(total), dtype=np.int64), errors)
 
-    def entropy(self, latents: PyroDraws) -> Floats:
-        """Entropy of the guide, by its own draws."""
-        return latents.entropies
-
-    def rows(self, latents: PyroDraws) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: PyroDraws) -> Mapping[str, Rows]:
         """What each latent site brings to Latent NLL."""
         ones = np.ones(len(latents))
         return {f"site_{n}": np.column_stack([-latents.sites[:, i], ones]) for i, n in enumerate(self.sites_)}
@@ -288,15 +278,17 @@ class PyroCritic(Critic[PyroDraws]):
         note = f"Over {real.documents:,} real and {generated.documents:,} generated documents; sites by difference."
         return [Table("pyro-sites", title, ("site", "real", "generated", "difference"), rows, note=note)]
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """How the fit went, and how expectations were taken."""
         last = self.curve_[-max(1, len(self.curve_) // 10) :]
         spread = last.std(ddof=1) / np.sqrt(len(last)) if len(last) > 1 else float("nan")
         how = "exactly" if self.exact_ else f"by {self.draws} draws a document ({self.expectation})"
         return [
-            f"ELBO {last.mean():.4g} ± {spread:.2g} nats a document, over the last {len(last):,} of "
-            f"{len(self.curve_):,} steps; {sum(v.size for v in self.parameters_.arrays().values()):,} parameters; "
-            f"expectations {how}."
+            Note(
+                f"ELBO {last.mean():.4g} ± {spread:.2g} nats a document, over the last {len(last):,} of "
+                f"{len(self.curve_):,} steps; {sum(v.size for v in self.parameters_.arrays().values()):,} parameters; "
+                f"expectations {how}."
+            )
         ]
 
     def save(self, folder: str | Path) -> None:
@@ -309,7 +301,7 @@ class PyroCritic(Critic[PyroDraws]):
         """
         self.check_fitted()
         names = {role: name_of(getattr(self, role), role) for role in ("model", "guide", "features")}
-        named = type(self)(**{**self.params(), **names})
+        named = type(self)(**{**self.get_params(), **names})
         vars(named).update(self.state())
         super(PyroCritic, named).save(folder)
 

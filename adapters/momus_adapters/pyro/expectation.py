@@ -11,8 +11,8 @@ from pyro import poutine
 from pyro.poutine.util import site_is_subsample
 from torch import Tensor
 
-from momus.draws import hashed
 from momus.errors import UsageError
+from momus.numeric.draws import hashed
 from momus_adapters.pyro.keyed import Keyed, Unkeyed
 from momus_adapters.pyro.programs import Given, Programs, foreign
 

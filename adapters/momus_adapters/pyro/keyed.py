@@ -2,7 +2,7 @@
 
 Pyro draws from one generator that steps on, so that a document's draws would hang on its place in the batch. Here the
 random numbers of a sample site come from a hash of the document, the seed, the draw, the site and the element
-(`momus.draws`), through the inverse distribution function or through normal and gamma variates.
+(`momus.numeric.draws`), through the inverse distribution function or through normal and gamma variates.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pyro.poutine.messenger import Messenger
 from torch import Tensor
 from torch import distributions as td
 
-from momus.draws import log_gammas, uniforms
+from momus.numeric.draws import log_gammas, uniforms
 
 
 class Unkeyed(Exception):

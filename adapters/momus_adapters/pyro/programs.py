@@ -17,8 +17,8 @@ from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
 from momus.errors import MomusError, UsageError
-from momus_adapters.names import resolve
 from momus_adapters.pyro.keyed import Unkeyed
+from momus_adapters.saved.names import resolve
 
 Arrays = dict[str, NDArray[Any]]
 TYPES = {"float64": torch.float64, "float32": torch.float32}

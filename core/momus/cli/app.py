@@ -157,7 +157,7 @@ def compare(
     from functools import partial
 
     import momus as m
-    from momus.console import comparison_view
+    from momus.report.terminal import comparison_view
 
     read = partial(m.read_corpus, field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
     named = _named(generated)
@@ -214,8 +214,8 @@ def fit(
     Example: [bold]momus fit sections --real train.jsonl --out sections-critic[/bold]
     """
     import momus as m
-    from momus.devices import resolve_device
-    from momus.plugins import make_critics
+    from momus.critic.registry import make_critics
+    from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter, reporting
 
     (made,) = make_critics([critic], _config(config))
@@ -229,7 +229,7 @@ def fit(
     left = made.fitted_on_["left_out"]
     typer.echo(f"{made!r} fitted on {made.fitted_on_['documents']:,} documents ({left:,} left out) → {out}")
     for note in made.notes():
-        typer.echo(note)
+        typer.echo(note.text)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -250,10 +250,10 @@ def score(
     Example: [bold]momus score run/critics/sections samples.jsonl --out rows.parquet[/bold]
     """
     import momus as m
-    from momus.console import number
-    from momus.devices import resolve_device
+    from momus.files import write_table
+    from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter
-    from momus.tables import write_table
+    from momus.report.format import number
 
     critic = m.load_critic(saved)
     if critic.uses_device:
@@ -289,7 +289,7 @@ def outliers(
 
     Example: [bold]momus outliers run --critic sections --top 5[/bold]
     """
-    from momus.outliers import outlier_view
+    from momus.cli.outliers import outlier_view
 
     _print(outlier_view(run, critic, top, corpus))
 
@@ -302,7 +302,7 @@ def critics(
 
     Example: [bold]momus critics sections[/bold]
     """
-    from momus.catalogue import all_critics_view, critic_view
+    from momus.cli.catalogue import all_critics_view, critic_view
 
     _print(all_critics_view() if name is None else critic_view(name))
 
@@ -316,7 +316,8 @@ def report(
 
     Example: [bold]momus report run --out run.html[/bold]
     """
-    from momus.report import read_comparison, write_report
+    from momus.comparison import read_comparison
+    from momus.report import write_report
 
     target = out or run / "report.html"
     typer.echo(f"Report: {write_report(read_comparison(run), target)}")
@@ -331,8 +332,8 @@ def demo(
 
     Example: [bold]momus demo --out demo-run[/bold]
     """
-    from momus.console import comparison_view
     from momus.demo import run_demo
+    from momus.report.terminal import comparison_view
 
     comparison = run_demo(out, seed, _command())
     _print(comparison_view(comparison))

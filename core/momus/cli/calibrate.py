@@ -59,10 +59,10 @@ def calibrate(
     from functools import partial
 
     import momus as m
-    from momus.calibrating import Plan
-    from momus.calibrating import calibrate as run
-    from momus.calibrating.plan import STRENGTHS, parse_sizes
-    from momus.calibrating.view import calibration_view
+    from momus.calibration import Plan
+    from momus.calibration import calibrate as run
+    from momus.calibration.plan import STRENGTHS, parse_sizes
+    from momus.calibration.view import calibration_view
     from momus.cli.app import _command, _config, _names, _print
     from momus.controls import DEFECTS
     from momus.errors import UsageError

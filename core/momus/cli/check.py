@@ -25,7 +25,7 @@ def find_class(name: str) -> Any:
     import sys
 
     from momus.critic import Critic
-    from momus.plugins import critic_class
+    from momus.critic.registry import critic_class
 
     if ":" not in name:
         return critic_class(name)

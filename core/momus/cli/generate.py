@@ -53,10 +53,10 @@ def generate(
 
     Example: [bold]momus generate ./my-model -d nucleus --top-p 0.9 -p prompts.txt -n 4 -o nucleus.jsonl[/bold]
     """
-    from momus.devices import resolve_device
     from momus.errors import UsageError
     from momus.generating import read_prompts, write_documents
     from momus.generating.models import NGRAM, open_model
+    from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter
     from momus.reading import read_corpus
     from momus.sequences import Decoding, Prompt

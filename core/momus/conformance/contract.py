@@ -11,8 +11,9 @@ import numpy as np
 
 from momus.conformance import corpora
 from momus.conformance.subject import Subject, same_scores, same_values, worst
-from momus.corpus import Corpus
+from momus.critic import RunningTextCritic
 from momus.errors import MomusError, NotFittedError
+from momus.text.corpus import Corpus
 
 
 def names_are_set(s: Subject) -> None:
@@ -26,10 +27,10 @@ def names_are_set(s: Subject) -> None:
 
 def construction_stores_parameters(s: Subject) -> None:
     """The constructor stores its parameters unchanged, and does nothing else."""
-    made = type(s.given)(**s.given.params())
+    made = type(s.given)(**s.given.get_params())
     extra = sorted(set(vars(made)) - set(made.parameter_names()))
     assert not extra, f"__init__ sets {', '.join(extra)}: leave that to fit"
-    for key, value in s.given.params().items():
+    for key, value in s.given.get_params().items():
         assert same_values(getattr(made, key), value, exact=True), f"parameter {key!r} is changed by __init__"
 
 
@@ -47,7 +48,7 @@ def construction_is_cheap(s: Subject) -> None:
 
     sys.addaudithook(watch)
     try:
-        type(s.given)(**s.given.params())
+        type(s.given)(**s.given.get_params())
     finally:
         watching[0] = False
     assert not opened, f"__init__ does {opened[0]}"
@@ -57,12 +58,12 @@ def construction_is_cheap(s: Subject) -> None:
 
 def parameters_are_plain(s: Subject) -> None:
     """Parameters can be written as JSON, so that a run can say what made it."""
-    params = s.given.params()
+    params = s.given.get_params()
     try:
         again = json.loads(json.dumps(params, allow_nan=False))
     except (TypeError, ValueError) as error:
         raise AssertionError(f"parameters are not plain: {error}") from error
-    assert type(s.given).with_params(again).params().keys() == params.keys()
+    assert type(s.given).with_params(again).get_params().keys() == params.keys()
 
 
 def scoring_before_fitting_is_an_error(s: Subject) -> None:
@@ -83,7 +84,7 @@ def fit_returns_the_critic(s: Subject) -> None:
     allowed = set(critic.parameter_names()) | {"device", "_in_fit"}
     loose = sorted(k for k in vars(critic) if not k.endswith("_") and k not in allowed)
     assert not loose, f"fit() sets {', '.join(loose)}: end the names of fitted attributes in an underscore"
-    assert critic.params() == s.given.params(), "fit() changes parameters"
+    assert critic.get_params() == s.given.get_params(), "fit() changes parameters"
 
 
 def refitting_forgets(s: Subject) -> None:
@@ -151,13 +152,13 @@ def little_text_is_an_error(s: Subject) -> None:
 
 
 def _other_text(s: Subject) -> Corpus:
-    if s.given.unit == "block":
+    if isinstance(s.given, RunningTextCritic):
         return corpora.prose(seed=1)
     return corpora.documents(80, seed=1) if s.corpus is corpora.documents() else s.held_out
 
 
 def _agree(found: object, expected: object, when: str) -> None:
-    from momus.scores import Scores
+    from momus.critic import Scores
 
     assert isinstance(found, Scores)
     assert isinstance(expected, Scores)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from momus.corpus import Corpus, Document, Section
+from momus.text.corpus import Corpus, Document, Section
 
 TYPES = ("Abstract", "Motivation", "Specification", "Rationale", "Tests", "Copyright")
 NAMES = ("Anna", "Boris", "Clara", "David", "Emma", "Felix")

@@ -23,7 +23,7 @@ class Record:
     Attributes
     ----------
     name
-        The check, as in ``expected_failures``.
+        The check, as in ``expected_failed_checks``.
     status
         ``expected`` is a failure that was announced with a reason.
     detail

@@ -10,10 +10,9 @@ import numpy as np
 
 from momus.conformance import corpora
 from momus.conformance.records import Record
-from momus.corpus import Corpus
-from momus.critic import Critic, usable_documents
-from momus.fitted import Fitted
-from momus.scores import Scores
+from momus.critic import Critic, RunningTextCritic, Scores, usable_documents
+from momus.estimator import Estimator
+from momus.text.corpus import Corpus
 
 RTOL, ATOL = 1e-6, 1e-8
 """Results of the same text may differ by so much between batches, orders and devices."""
@@ -81,7 +80,7 @@ def same_scores(a: Scores, b: Scores) -> bool:
     return (
         list(a.ids) == list(b.ids)
         and list(a.reasons) == list(b.reasons)
-        and np.array_equal(a.states, b.states)
+        and np.array_equal(a.steps, b.steps)
         and np.allclose(a.nll, b.nll, rtol=RTOL, atol=ATOL, equal_nan=True)
     )
 
@@ -96,14 +95,14 @@ def worst(a: Scores, b: Scores) -> str:
     gap = np.abs(np.nan_to_num(a.nll) - np.nan_to_num(b.nll))
     i = int(gap.argmax())
     found = f"Latent NLL {float(a.nll[i])!r} and {float(b.nll[i])!r}"
-    return f"document {a.ids[i]!r}: {found}, states {a.states[i]} and {b.states[i]}"
+    return f"document {a.ids[i]!r}: {found}, steps {a.steps[i]} and {b.steps[i]}"
 
 
 def same_values(a: Any, b: Any, exact: bool = False) -> bool:
     """Whether two fitted attributes agree."""
     from scipy import sparse
 
-    if isinstance(a, Fitted) and isinstance(b, Fitted):
+    if isinstance(a, Estimator) and isinstance(b, Estimator):
         x, y = a.state(), b.state()
         return x.keys() == y.keys() and all(same_values(x[k], y[k], exact) for k in x)
     if sparse.issparse(a):
@@ -123,4 +122,4 @@ def same_values(a: Any, b: Any, exact: bool = False) -> bool:
 
 def default_corpus(critic: Critic[Any]) -> Corpus:
     """Text that suits the critic: documents, or running prose for critics of blocks."""
-    return corpora.prose() if critic.unit == "block" else corpora.documents()
+    return corpora.prose() if isinstance(critic, RunningTextCritic) else corpora.documents()

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from momus.conformance import contract, tables, verdict
 from momus.conformance.records import Record, Report, Skip
 from momus.conformance.subject import Subject, default_corpus
-from momus.corpus import Corpus
 from momus.critic import Critic
 from momus.errors import UsageError
+from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
     import pytest
@@ -33,7 +33,7 @@ def _name(check: Check) -> str:
 def check_critic(
     critic: Critic[Any],
     corpus: Corpus | None = None,
-    expected_failures: Mapping[str, str] | None = None,
+    expected_failed_checks: Mapping[str, str] | None = None,
     checks: Iterable[str] | None = None,
 ) -> Report:
     """Check a critic; nothing raises, everything is in the report.
@@ -44,7 +44,7 @@ def check_critic(
         Unfitted; it is not changed.
     corpus
         Real text that it can be fitted on; default: text made for the purpose.
-    expected_failures
+    expected_failed_checks
         Reasons by name of check. An announced failure that does not happen is a failure too.
     checks
         Only these.
@@ -52,9 +52,9 @@ def check_critic(
     Raises
     ------
     UsageError
-        A name in ``expected_failures`` or ``checks`` is no check.
+        A name in ``expected_failed_checks`` or ``checks`` is no check.
     """
-    expected = dict(expected_failures or {})
+    expected = dict(expected_failed_checks or {})
     wanted = set(checks) if checks is not None else set(check_names())
     for name in (*expected, *wanted):
         if name not in check_names():
@@ -96,20 +96,20 @@ def _place(error: Exception) -> str:
 def parametrize(
     critics: Sequence[Critic[Any]],
     corpus: Corpus | None = None,
-    expected_failures: Mapping[str, Mapping[str, str]] | None = None,
+    expected_failed_checks: Mapping[str, Mapping[str, str]] | None = None,
 ) -> pytest.MarkDecorator:
     """Decorate a test that takes ``check`` and calls it: one test for each critic and check.
 
     Parameters
     ----------
-    expected_failures
+    expected_failed_checks
         By name of critic, reasons by name of check.
     """
     import pytest
 
     cases = []
     for critic in critics:
-        expected = (expected_failures or {}).get(critic.name, {})
+        expected = (expected_failed_checks or {}).get(critic.name, {})
         subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
         cases += [
             pytest.param(partial(_assert, check, subject, expected), id=f"{critic.name}-{_name(check)}")

@@ -10,31 +10,41 @@ import numpy as np
 from momus.conformance import corpora
 from momus.conformance.records import Skip
 from momus.conformance.subject import Subject, same_scores, same_values, worst
-from momus.corpus import Corpus
+from momus.critic import (
+    Counted,
+    Draws,
+    EvidenceMixin,
+    Gaussians,
+    Pooled,
+    Rows,
+    RunningTextCritic,
+    Scores,
+    SimplexDraws,
+    StateSequences,
+    Summary,
+)
+from momus.critic.scoring import score
 from momus.errors import MomusError
-from momus.latents import Draws, Gaussians, SimplexDraws, StateSequences
-from momus.rows import Counted, Rows
-from momus.scores import Scores
-from momus.summary import Pooled, Summary
+from momus.text.corpus import Corpus
 
 
 def _documents_only(s: Subject) -> None:
-    if s.given.unit != "document":
+    if isinstance(s.given, RunningTextCritic):
         raise Skip(f"rows stand for {s.given.unit}s of running text, which hang together")
 
 
 def one_row_for_each_id(s: Subject) -> None:
-    """Every id has a row, in order, with a finite score or a reason, and scored states."""
+    """Every id has a row, in order, with a finite score or a reason, and scored steps."""
     scores, ids = s.scores, s.fitted.units(s.held_out).ids
     assert list(scores.ids) == ids, "rows are not those of the ids, in order"
     for i, reason in enumerate(scores.reasons):
         if reason is None:
             assert np.isfinite(scores.nll[i]), f"document {ids[i]!r} has neither score nor reason"
-            assert scores.states[i] >= 1, f"document {ids[i]!r} has {scores.states[i]} scored states"
+            assert scores.steps[i] >= 1, f"document {ids[i]!r} has {scores.steps[i]} scored steps"
         else:
             assert not np.isfinite(scores.nll[i]), f"document {ids[i]!r} has a score and a reason"
     assert scores.n_scored > 0, "not one held-out document is scored"
-    assert s.given.sequence or (scores.states[scores.scored] == 1).all(), "M > 1, but `sequence` is not set"
+    assert s.given.sequence or (scores.steps[scores.scored] == 1).all(), "M > 1, but `sequence` is not set"
 
 
 def corpus_value_is_the_aggregate_of_rows(s: Subject) -> None:
@@ -42,7 +52,7 @@ def corpus_value_is_the_aggregate_of_rows(s: Subject) -> None:
     scores = s.scores
     mask = scores.scored
     assert np.isclose(scores.latent_nll, scores.nll[mask].mean())
-    assert np.isclose(np.log(scores.latent_ppl), scores.nll[mask].sum() / scores.states[mask].sum())
+    assert np.isclose(np.log(scores.latent_ppl), scores.nll[mask].sum() / scores.steps[mask].sum())
 
 
 def order_of_documents_changes_nothing(s: Subject) -> None:
@@ -56,7 +66,7 @@ def order_of_documents_changes_nothing(s: Subject) -> None:
 def batch_size_changes_nothing(s: Subject) -> None:
     """Batches of 1, 7 and all documents give the same scores."""
     for size in (1, 7, len(s.held_out) + 1):
-        if s.given.unit != "document" and size == 1:
+        if isinstance(s.given, RunningTextCritic) and size == 1:
             continue
         fresh = Corpus(s.held_out.table, s.held_out.name)
         _same(s.scores, s.fitted.score(fresh, batch_size=size), f"batches of {size}")
@@ -97,17 +107,19 @@ def rows_belong_to_documents(s: Subject) -> None:
         length = len(rows)
         assert length == len(s.scores), f"rows {key!r}: {length} for {len(s.scores)} documents"
     if not s.scores.rows:
-        raise Skip("the critic has no rows of its own")
+        raise Skip("the critic has no sufficient statistics")
 
 
 def summaries_merge(s: Subject) -> None:
     """The summary of a text is the sum over any cut of it, in any grouping."""
+    if not isinstance(s.fitted, EvidenceMixin):
+        raise Skip("the critic has no summaries")
     texts = s.fitted.units(s.held_out)
     whole = s.scores.summary
     assert isinstance(whole, Summary), "summarize() gives nothing that adds"
     for cuts in ((1 / 3,), (0.2, 0.5, 0.9)):
         edges = [0, *(int(c * len(texts)) for c in cuts), len(texts)]
-        found = [s.fitted.score(texts.slice(a, b), units=False).summary for a, b in pairwise(edges)]
+        found = [score(s.fitted, texts.slice(a, b)).summary for a, b in pairwise(edges)]
         parts = [p for p in found if p is not None]
         kept = copy.deepcopy(parts)
         left, right = _sum(parts), (parts[0] + _sum(parts[1:]) if len(parts) > 1 else parts[0])
@@ -137,7 +149,7 @@ def edge_texts_get_a_score_or_a_reason(s: Subject) -> None:
     """Empty, tiny, huge, foreign and broken texts are scored or excluded by name."""
     found = s.fitted.score(corpora.edges())
     assert all(r is not None or np.isfinite(x) for r, x in zip(found.reasons, found.nll, strict=True))
-    if s.given.unit == "document":
+    if not isinstance(s.given, RunningTextCritic):
         assert found.reasons[0] is not None, "an empty document got a score"
         for i in range(len(corpora.edges())):
             one = s.fitted.score(corpora.edges().slice(i, i + 1))
@@ -147,7 +159,7 @@ def edge_texts_get_a_score_or_a_reason(s: Subject) -> None:
 def errors_of_one_document_do_not_spread(s: Subject) -> None:
     """A record that could not be read keeps its row, with its reason."""
     _documents_only(s)
-    from momus.corpus import Document
+    from momus.text.corpus import Document
 
     mixed = Corpus.from_documents([Document("broken", (), problem="text is null"), *s.held_out])
     try:
@@ -165,7 +177,7 @@ def _take(scores: Scores, rows: np.ndarray) -> Scores:
         [scores.ids[i] for i in rows],
         [scores.prompts[i] for i in rows],
         scores.nll[rows],
-        scores.states[rows],
+        scores.steps[rows],
         [scores.reasons[i] for i in rows],
     )
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from momus.comparison.judge import all_statistics, judge
 from momus.conformance.records import Skip
 from momus.conformance.subject import Subject, same_scores, worst
+from momus.critic import EvidenceMixin, ExplanationMixin, RunningTextCritic, Scores
 from momus.evidence import Evidence, from_json, to_json
-from momus.judging import all_statistics, judge
-from momus.scores import Scores
 
 SPLITS = 12
 MOST_ALARMS = 4
@@ -24,12 +24,14 @@ MOST_ALARMS = 4
 def statistics_are_sound(s: Subject) -> None:
     """Statistics have names of their own, pool rows that exist, and hold the headline."""
     rows = s.scores.test_rows()
-    statistics = all_statistics(s.fitted, list(s.scores.rows)) if s.given.unit == "document" else []
+    statistics = all_statistics(s.fitted, list(s.scores.rows)) if not isinstance(s.given, RunningTextCritic) else []
     names = [x.name for x in statistics]
     assert len(set(names)) == len(names), f"two statistics have one name: {names}"
     for x in statistics:
-        assert x.rows in rows, f"statistic {x.name!r} pools rows {x.rows!r}, which rows() does not give"
-    if s.given.unit == "document":
+        assert x.rows in rows, (
+            f"statistic {x.name!r} pools rows {x.rows!r}, which are not there"
+        )
+    if not isinstance(s.given, RunningTextCritic):
         assert s.fitted.headline_statistic in names, f"headline {s.fitted.headline_statistic!r} is none of {names}"
     else:
         found = [v.statistic for v in judge(s.fitted, s.scores, s.scores, permutations=99, resamples=99)]
@@ -38,7 +40,7 @@ def statistics_are_sound(s: Subject) -> None:
 
 def held_out_text_is_not_flagged(s: Subject) -> None:
     """Two halves of held-out real text are not told apart, but for the odd false alarm."""
-    if s.given.unit != "document":
+    if isinstance(s.given, RunningTextCritic):
         raise Skip("blocks of one text hang together; false alarms are measured by `momus calibrate`")
     alarms = 0
     for seed in range(SPLITS):
@@ -50,10 +52,12 @@ def held_out_text_is_not_flagged(s: Subject) -> None:
 
 def evidence_serialises(s: Subject) -> None:
     """Evidence and explained documents turn into JSON and back."""
-    items: list[Evidence] = list(s.fitted.evidence(s.scores.summary, s.scores.summary))
-    texts = s.fitted.units(s.held_out)
-    shown = s.fitted.explain(texts.slice(0, 1)) if s.scores.reasons[0] is None else None
-    items += [shown] if shown is not None else []
+    critic, items = s.fitted, list[Evidence]()
+    if isinstance(critic, EvidenceMixin):
+        items += critic.evidence(s.scores.summary, s.scores.summary)
+    if isinstance(critic, ExplanationMixin) and s.scores.reasons[0] is None:
+        marked = critic.explain(critic.units(s.held_out).slice(0, 1))
+        items += [marked] if marked is not None else []
     for item in items:
         text = json.dumps(to_json(item), allow_nan=False)
         assert json.dumps(to_json(from_json(json.loads(text))), allow_nan=False) == text, f"{item.name!r} changes"  # type: ignore[union-attr]
@@ -66,7 +70,7 @@ def saved_critics_score_alike(s: Subject) -> None:
     with tempfile.TemporaryDirectory() as folder:
         s.fitted.save(folder)
         again = type(s.given).load(folder)
-        assert again.params() == s.given.params(), "parameters change on the way"
+        assert again.get_params() == s.given.get_params(), "parameters change on the way"
         found = again.score(s.held_out)
         assert same_scores(s.scores, found), f"a loaded critic scores otherwise: {worst(s.scores, found)}"
 
@@ -85,11 +89,11 @@ def saved_critics_load_in_a_fresh_process(s: Subject) -> None:
         pq.write_table(sample.table, folder / "text.parquet")
         script = (
             "import sys, json, importlib; sys.path[:0] = json.loads(sys.argv[1]);"
-            "import pyarrow.parquet as pq; from momus.corpus import Corpus;"
+            "import pyarrow.parquet as pq; from momus.text.corpus import Corpus;"
             f"cls = importlib.import_module({cls.__module__!r}).{cls.__qualname__};"
             "corpus = Corpus(pq.read_table(sys.argv[3]), 'text');"
             "scores = cls.load(sys.argv[2]).score(corpus);"
-            "print(json.dumps([scores.nll.astype(object).tolist(), scores.states.tolist(), list(scores.reasons)]))"
+            "print(json.dumps([scores.nll.astype(object).tolist(), scores.steps.tolist(), list(scores.reasons)]))"
         )
         arguments = [json.dumps(sys.path), str(folder / "critic"), str(folder / "text.parquet")]
         done = subprocess.run(

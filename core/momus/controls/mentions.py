@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from momus.mentions import Resolved
+from momus.numeric.ragged import offsets_of
+from momus.text.mentions import Resolved
 
 OTHER_GENDER = {"he": "she", "him": "her", "his": "her", "himself": "herself"}
 OTHER_GENDER |= {"she": "he", "her": "him", "hers": "his", "herself": "himself"}
@@ -32,7 +33,7 @@ def swap_pronouns(text: str, found: Resolved, share: float, seed: int) -> tuple[
         last = b
     parts.append(text[last:])
     ends = np.array([b for _, b, _ in edits], dtype=np.int64)
-    growth = np.concatenate([[0], np.cumsum([len(new) - (b - a) for a, b, new in edits])]).astype(np.int64)
+    growth = offsets_of([len(new) - (b - a) for a, b, new in edits])
 
     def moved(offsets: np.ndarray) -> np.ndarray:
         return np.asarray(offsets + growth[np.searchsorted(ends, offsets, side="right")])

@@ -7,7 +7,7 @@ from typing import cast
 
 from momus.controls.pieces import Pieces, document_words, passages
 from momus.controls.planting import Setting, with_texts
-from momus.corpus import Corpus, Document
+from momus.text.corpus import Corpus, Document
 
 Places = Sequence[int]
 Donors = tuple[list[str], list[list[str]], dict[str, int]]

@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from momus.corpus import Corpus
+from momus.numeric.types import Floats
 from momus.sequences import Decoding, document_seed, sample
 from momus.sequences.ngram_text import NGramText
-from momus.sequences.types import Floats
-from momus.tokens import Tokenizer
+from momus.text.corpus import Corpus
+from momus.text.tokens import Tokenizer
 
 END = "</s>"
 
@@ -26,7 +26,7 @@ class NGramSampler:
     smoothing
         ``none`` or ``kneser-ney``; see `momus.sequences.ngram.NGramModel`.
 
-    >>> from momus.tokens import get_tokenizer
+    >>> from momus.text.tokens import get_tokenizer
     >>> model = NGramSampler(2, "none").fit(Corpus.from_texts(["a b", "a c"]), get_tokenizer("words"))
     >>> {w: float(p) for w, p in zip(model.vocabulary, model.conditional(["a"])) if p > 0}
     {'b': 0.5, 'c': 0.5}

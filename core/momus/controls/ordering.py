@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from momus.controls.pieces import Pieces, document_words, passages
 from momus.controls.planting import Plant, Setting, with_texts
-from momus.corpus import Document, Section
+from momus.text.corpus import Document, Section
 
 Places = Sequence[int]
 LOOP = (3, 12)

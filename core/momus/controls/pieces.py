@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from momus.corpus import Corpus, Document
+from momus.text.corpus import Corpus, Document
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 """A word of letters, with inner apostrophes."""

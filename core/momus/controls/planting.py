@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus, Document
 from momus.errors import UsageError
+from momus.text.corpus import Corpus, Document
 
 if TYPE_CHECKING:
     import pyarrow as pa

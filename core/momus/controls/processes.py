@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from momus.numeric.types import Floats
 
 
 def simon(n: int, alpha: float, seed: int) -> NDArray[np.int32]:

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.controls.processes import hidden_markov
+from momus.numeric.types import Floats
 
 LETTERS = 52
 DELIMITER = LETTERS
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

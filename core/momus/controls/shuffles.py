@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
-from momus.tokens import Tokenizer
+from momus.text.corpus import Corpus
+from momus.text.tokens import Tokenizer
 
 
 def shuffle_ngrams(ids: NDArray[np.integer], n: int, seed: int) -> NDArray[np.integer]:

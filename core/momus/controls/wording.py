@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from momus.controls.mentions import OTHER_GENDER
 from momus.controls.pieces import WORD, cased, common_words, document_words, frequencies, ranked
 from momus.controls.planting import Setting, with_texts
-from momus.corpus import Corpus, Document
+from momus.text.corpus import Corpus, Document
 
 Places = Sequence[int]
 Common = tuple[list[str], list[float]]

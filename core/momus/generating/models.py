@@ -9,8 +9,8 @@ from momus.errors import UsageError
 from momus.plugins import ADAPTERS, load_plugin
 
 if TYPE_CHECKING:
-    from momus.corpus import Corpus
     from momus.sequences import Generator
+    from momus.text.corpus import Corpus
 
 NGRAM = re.compile(r"(\d+)-gram")
 
@@ -33,14 +33,14 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
     UsageError
         The model cannot be opened, or an option does not belong to it.
 
-    >>> from momus.corpus import Corpus
+    >>> from momus.text.corpus import Corpus
     >>> open_model("2-gram", fit=Corpus.from_texts(["a b"])).name
     '2-gram'
     """
     found = NGRAM.fullmatch(model)
     if found:
         from momus.sequences.ngram_text import NGramText
-        from momus.tokens import get_tokenizer
+        from momus.text.tokens import get_tokenizer
 
         if fit is None:
             raise UsageError(f"a {model} model needs text to be fitted on", hint="name it with --fit")

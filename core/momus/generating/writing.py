@@ -118,7 +118,7 @@ def _record(name: str, written: Generated, model: str, decoding: Decoding, keep_
 
 def _begun(target: Path, beside: Path, made: dict[str, Any], resume: bool, overwrite: bool) -> set[str]:
     """Ids of the documents that are there already; the file ends with a whole line afterwards."""
-    from momus.store.runs import write_json
+    from momus.files import write_json
 
     if target.is_dir():
         raise StoreError(f"{target} is a folder", hint="name a file, say documents.jsonl")

@@ -1,43 +1,27 @@
 """Inference over documents: permutation tests, bootstrap intervals, effect sizes, multiplicity."""
 
+from momus.inference.design import Design, design_of, pair_up
 from momus.inference.intervals import bca, centred, percentile, symmetric
 from momus.inference.many import ManyTests
+from momus.inference.method import Method
 from momus.inference.multiplicity import benjamini_hochberg, holm
 from momus.inference.pooling import Rows
 from momus.inference.result import TestResult
-from momus.inference.statistic import (
-    Statistic,
-    entropy,
-    jensen_shannon,
-    kolmogorov_smirnov,
-    mean,
-    mean_gap,
-    perplexity,
-    shares,
-    supremum,
-    total_variation,
-)
 from momus.inference.testing import compare_rows
 
 __all__ = [
+    "Design",
     "ManyTests",
+    "Method",
     "Rows",
-    "Statistic",
     "TestResult",
     "bca",
     "benjamini_hochberg",
     "centred",
     "compare_rows",
-    "entropy",
+    "design_of",
     "holm",
-    "jensen_shannon",
-    "kolmogorov_smirnov",
-    "mean",
-    "mean_gap",
+    "pair_up",
     "percentile",
-    "perplexity",
-    "shares",
-    "supremum",
     "symmetric",
-    "total_variation",
 ]

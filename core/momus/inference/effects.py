@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic.statistic import Statistic
 from momus.inference.pooling import Tables, pooled
-from momus.inference.statistic import Floats, Statistic
 from momus.inference.weights import Weights
+from momus.numeric.types import Floats
 
 
 def effect_size(

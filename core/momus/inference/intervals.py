@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from momus.inference.statistic import Floats
+from momus.numeric.types import Floats
 
 Interval = tuple[float, float]
 

@@ -7,10 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
+from momus.critic.statistic import Statistic, jensen_shannon, total_variation
+from momus.inference.design import Design
 from momus.inference.pooling import NARROW, Rows, Tables, pooled, total
 from momus.inference.pvalues import Prepared, both_values, contrasts, p_value
-from momus.inference.statistic import Floats, Statistic, jensen_shannon, total_variation
-from momus.inference.weights import CHUNK, Design, chunks
+from momus.inference.weights import CHUNK, all_labels, chunks, random_labels
+from momus.numeric.ragged import owners_of
+from momus.numeric.types import Floats
 
 ADDITIVE: tuple[Callable[..., Floats], ...] = (total_variation, jensen_shannon)
 """Distances to which columns that are empty on one side add in proportion to their sum."""
@@ -29,7 +32,7 @@ def merged(tables: Tables) -> Tables:
     n, owners = both.shape[0], np.bincount(both.indices, minlength=both.shape[1])
     alone = owners[both.indices] == 1
     column = np.cumsum(owners > 1) - 1
-    document = np.repeat(np.arange(n), np.diff(both.indptr))
+    document = owners_of(both.indptr)
     kept = int((owners > 1).sum())
     indices = np.where(alone, kept + document, column[both.indices])
     made = sparse.csr_array((both.data, indices, both.indptr), shape=(n, kept + n))
@@ -54,7 +57,7 @@ class ManyTests:
         B for narrow rows; for rows of more than 64 columns the smaller of B and ``wide``. At a level α with
         (B + 1) α whole, the test has exactly that level where there are no ties.
 
-    >>> from momus.inference import mean
+    >>> from momus.critic.statistic import mean
     >>> test = ManyTests(Statistic("mean", "x", "value", mean), 10, 10, 999, seed=0)
     >>> a, b = (np.column_stack([np.arange(10.0) + d, np.ones(10)]) for d in (0, 8))
     >>> p, difference = test(a, b)
@@ -66,7 +69,7 @@ class ManyTests:
         self, statistic: Statistic, n_real: int, n_generated: int, permutations: int, *, wide: int = 199, seed: int = 0
     ) -> None:
         self.statistic = statistic
-        self.design = Design(n_real, n_generated)
+        self.design = Design.documents(n_real, n_generated)
         self.permutations, self.wide, self.seed = permutations, wide, seed
         self._labels: dict[int, list[Floats]] = {}
 
@@ -75,10 +78,10 @@ class ManyTests:
         exact = self.design.relabellings <= permutations
         if permutations not in self._labels:
             if exact:
-                every = self.design.all_labels()
+                every = all_labels(self.design)
                 found = [every[:, i : i + CHUNK] for i in range(0, every.shape[1], CHUNK)]
             else:
-                found = [self.design.labels(self.seed, number, size) for number, size in chunks(permutations)]
+                found = [random_labels(self.design, self.seed, number, size) for number, size in chunks(permutations)]
             self._labels[permutations] = [np.ascontiguousarray(part, dtype=np.float64) for part in found]
         return self._labels[permutations], exact
 

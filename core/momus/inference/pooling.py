@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.inference.statistic import Floats
 from momus.inference.weights import Weights
+from momus.numeric.types import Floats
 
 Rows: TypeAlias = Any
 """Per-document rows: a dense float array (n, V), or a SciPy CSR array of counts."""

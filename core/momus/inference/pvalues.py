@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from momus.inference.statistic import Floats, Statistic
+from momus.critic.statistic import Statistic
+from momus.numeric.types import Floats
 
 TIE = 1e-9
 FINE = 1e-6

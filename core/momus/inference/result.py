@@ -1,51 +1,55 @@
-"""What a test found."""
+"""The outcome of one test."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from momus.inference.method import Method
+
+NAN = float("nan")
 
 
 @dataclass(frozen=True)
 class TestResult:
-    """What a test found; NaN where something does not exist (an interval from one document).
+    """The outcome of one test; NaN where something does not exist (an interval from one document).
 
     Attributes
     ----------
     real_value, generated_value
-        Of a distance: its mean over permutations (what two samples of one source differ by), and the distance.
+        Of a distance: its mean over permutations (the distance of two samples from one source), and the distance.
     difference, low, high
         generated − real, with an interval.
     effect, effect_low, effect_high
         Effect size (``effect_kind``) with a percentile interval.
     equivalence_low, equivalence_high
-        Interval of the effect at level 1 − 2α, where α is 1 − confidence: inside of (−δ, δ), the two one-sided tests at
-        level α both reject a difference of δ or more (Schuirmann 1987).
+        Interval of the effect at level 1 − 2α, where α is 1 − confidence: if it lies inside (−δ, δ), the two one-sided
+        tests at level α both reject a difference of δ or more (Schuirmann 1987).
     standard_error, mde
-        Bootstrap standard error of the difference; difference found with 80 % power at the 5 % level.
+        Standard error of the difference; difference found with 80 % power at the 5 % level.
+    n_real, n_generated, n_pairs
+        Units of the test: documents, prompts, clusters or groups; and pairs among them.
+    method
+        How all this was computed.
     """
 
     __test__ = False
 
     statistic: str
-    kind: str
-    real_value: float
-    generated_value: float
-    difference: float
-    low: float
-    high: float
-    effect: float
-    effect_low: float
-    effect_high: float
-    effect_kind: str
-    equivalence_low: float
-    equivalence_high: float
-    p: float
-    standard_error: float
-    mde: float
-    method: str
-    null: str
-    permutations: int
-    resamples: int
-    n_real: int
-    n_generated: int
-    n_pairs: int
+    real_value: float = NAN
+    generated_value: float = NAN
+    difference: float = NAN
+    low: float = NAN
+    high: float = NAN
+    effect: float = NAN
+    effect_low: float = NAN
+    effect_high: float = NAN
+    effect_kind: str = "difference"
+    equivalence_low: float = NAN
+    equivalence_high: float = NAN
+    p: float = NAN
+    standard_error: float = NAN
+    mde: float = NAN
+    n_real: int = 0
+    n_generated: int = 0
+    n_pairs: int = 0
+    method: Method = field(default_factory=Method)

@@ -8,15 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momus.critic.statistic import Statistic
+from momus.inference.design import Design
 from momus.inference.effects import effect_size
 from momus.inference.intervals import Interval, centred, percentile, symmetric
+from momus.inference.method import Method
 from momus.inference.pooling import NARROW, Rows, Tables, pooled, total
 from momus.inference.pvalues import Prepared, both_values, contrasts, p_value
 from momus.inference.result import TestResult
-from momus.inference.statistic import Floats, Statistic
-from momus.inference.weights import CHUNK, Design, chunks
+from momus.inference.weights import CHUNK, all_labels, chunks, multiplicities, random_labels
+from momus.numeric.types import Floats, Ints
 
 POWER_80 = 2.8016
 """Sum of the normal quantiles at 0.975 and 0.8."""
@@ -28,10 +30,7 @@ def compare_rows(
     real: Mapping[str, Rows],
     generated: Mapping[str, Rows],
     *,
-    pairs: NDArray[np.int64] | None = None,
-    clusters_real: NDArray[np.integer] | None = None,
-    clusters_generated: NDArray[np.integer] | None = None,
-    strata: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
+    design: Design | None = None,
     permutations: int = 9999,
     resamples: int = 2000,
     wide: tuple[int, int] = (1999, 499),
@@ -43,21 +42,16 @@ def compare_rows(
 
     Two-sided permutation p-values for values (around the centre of the permutation distribution, which sample sizes
     may shift), one-sided for distances; p = (c + 1)/(B + 1) for B random relabellings (Phipson & Smyth 2010), c/B
-    where all B relabellings are enumerated. The null is that units (documents, clusters, or the two sides of a pair)
-    are exchangeable between the texts. Intervals are Student's t on the
-    bootstrap's standard error for values of narrow rows, else centred percentiles.
+    where all B relabellings are enumerated. Under the null, the units of the design (documents, clusters, documents of
+    a prompt, or the two sides of a pair) are exchangeable between the texts. Intervals are Student's t on the
+    bootstrap's standard error for values of narrow rows, and centred percentiles otherwise.
 
     Parameters
     ----------
     real, generated
-        Rows by key, (n, V) and (m, V), dense or CSR, columns alike.
-    pairs
-        int array (P, 2) of row numbers that belong together; documents outside of pairs are left out.
-    clusters_real, clusters_generated
-        Cluster of each document; whole clusters are relabelled and resampled. Not with pairs.
-    strata
-        For both texts, which prompt each document answers, where a prompt may have any number of documents on either
-        side: documents are relabelled within prompts, and prompts resampled. Not with pairs or clusters.
+        Rows by key, (n, V) and (m, V), dense or CSR, with the same columns.
+    design
+        Which documents belong together; None: each stands for itself.
     wide
         Largest numbers of permutations and resamples for rows with more than 64 columns.
 
@@ -68,46 +62,33 @@ def compare_rows(
 
     >>> a, b = np.arange(10.0), np.arange(10.0) + 8
     >>> rows = lambda x: {"x": np.column_stack([x, np.ones(10)])}
-    >>> from momus.inference import mean
-    >>> (found,) = compare_rows([Statistic("mean", "x", "value", mean)], rows(a), rows(b))
-    >>> found.difference, found.p < 0.01
+    >>> from momus.critic.statistic import mean
+    >>> (result,) = compare_rows([Statistic("mean", "x", "value", mean)], rows(a), rows(b))
+    >>> result.difference, result.p < 0.01
     (8.0, True)
     """
     results: dict[int, TestResult] = {}
     workers = threads or min(2, os.cpu_count() or 1)
     for key in dict.fromkeys(s.rows for s in statistics):
-        rows = real[key], generated[key]
-        tables = Tables.of(*rows) if pairs is None else Tables.of(rows[0][pairs[:, 0]], rows[1][pairs[:, 1]])
+        tables = Tables.of(*_taking_part(real[key], generated[key], design))
         sizes = tables.real.shape[0], tables.generated.shape[0]
-        design = _design(*sizes, pairs is not None, strata, (clusters_real, clusters_generated))
-        if not design.n_real or not design.n_generated:
+        if not all(sizes):
             raise ValueError("each side needs at least one document")
         is_wide = tables.width > NARROW
         b, r = (min(permutations, wide[0]), min(resamples, wide[1])) if is_wide else (permutations, resamples)
         chosen = [(i, s) for i, s in enumerate(statistics) if s.rows == key]
-        part = _Part([s for _, s in chosen], tables, design, b, r, confidence, seed, workers, is_wide)
-        for (i, _), found in zip(chosen, part.results(), strict=True):
-            results[i] = found
+        of_key = design or Design.documents(*sizes)
+        part = _Part([s for _, s in chosen], tables, of_key, b, r, confidence, seed, workers, is_wide)
+        for (i, _), result in zip(chosen, part.results(), strict=True):
+            results[i] = result
     return [results[i] for i in range(len(statistics))]
 
 
-def _design(
-    n_real: int,
-    n_generated: int,
-    paired: bool,
-    strata: tuple[NDArray[np.integer], NDArray[np.integer]] | None,
-    clusters: tuple[NDArray[np.integer] | None, NDArray[np.integer] | None],
-) -> Design:
-    if strata is not None:
-        codes = np.unique(np.concatenate(strata), return_inverse=True)[1]
-        return Design(n_real, n_generated, strata=(codes[:n_real], codes[n_real:]))
-    if clusters[0] is None and clusters[1] is None:
-        return Design(n_real, n_generated, paired)
-    one, other = (
-        np.arange(n) if c is None else np.unique(c, return_inverse=True)[1]
-        for n, c in zip((n_real, n_generated), clusters, strict=True)
-    )
-    return Design(n_real, n_generated, clusters=(one, other))
+def _taking_part(real: Rows, generated: Rows, design: Design | None) -> tuple[Rows, Rows]:
+    """The rows of the documents that take part in the test."""
+    if design is None or design.rows is None:
+        return real, generated
+    return real[design.rows[0]], generated[design.rows[1]]
 
 
 class _Part:
@@ -155,14 +136,14 @@ class _Part:
     def _permuted(self) -> list[Floats]:
         """Differences (values) or distances under relabelling, for each statistic (B,)."""
         rows, whole = self.tables.both(), self.sums[0] + self.sums[1]
-        every = self.design.all_labels() if self.exact else None
+        every = all_labels(self.design) if self.exact else None
 
         def chunk(part: tuple[int, int]) -> list[Floats]:
             number, size = part
             if every is not None:
                 labels = np.ascontiguousarray(every[:, number * CHUNK : number * CHUNK + size])
             else:
-                labels = self.design.labels(self.seed, number, size)
+                labels = random_labels(self.design, self.seed, number, size)
             mine = pooled(rows, labels)
             theirs = np.maximum(whole - mine, 0.0) if self.wide else whole - mine
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -178,7 +159,7 @@ class _Part:
             return [(nothing, nothing, nothing)] * len(self.statistics)
 
         def chunk(part: tuple[int, int]) -> list[Floats]:
-            weights = self.design.multiplicities(self.seed, *part)
+            weights = multiplicities(self.design, self.seed, *part)
             mine, theirs = pooled(self.tables.real, weights[0]), pooled(self.tables.generated, weights[1])
             out: list[Floats] = []
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -213,9 +194,9 @@ class _Part:
         if s.kind == "distance" or s.effect == "difference":
             effect_low, effect_high = low, high
             within = self._interval(s, difference, replicates, inner) if fine else (np.nan, np.nan)
+        units = self.design.units if self.design.kind == "clusters" else (self.design.n_real, self.design.n_generated)
         return TestResult(
             statistic=s.name,
-            kind=s.kind,
             real_value=left,
             generated_value=right,
             difference=difference,
@@ -230,13 +211,10 @@ class _Part:
             p=p,
             standard_error=error,
             mde=1.645 * spread + 0.8416 * error if s.kind == "distance" else POWER_80 * error,
-            method=self._method(),
-            null=self._null(),
-            permutations=self.permutations,
-            resamples=self.resamples,
-            n_real=self.design.units[0] if self.design.clusters else self.design.n_real,
-            n_generated=self.design.units[1] if self.design.clusters else self.design.n_generated,
-            n_pairs=self.design.n_real if self.design.paired else 0,
+            n_real=units[0],
+            n_generated=units[1],
+            n_pairs=self.design.n_real if self.design.kind == "pairs" else 0,
+            method=self._method(s),
         )
 
     def _p(self, s: Statistic, null: Floats) -> tuple[float, float, float]:
@@ -252,11 +230,11 @@ class _Part:
 
     def _influences(self, s: Statistic) -> list[Floats]:
         """Leave-one-out influences on the difference, of each independent sample."""
-        together = self.design.paired or self.design.strata is not None
-        numbered = self.design.strata or self.design.clusters
+        together = self.design.together
         tables = [np.asarray(t) for t in (self.tables.real, self.tables.generated)]
-        if numbered is not None:
-            tables = [_by_unit(t, c, n) for t, c, n in zip(tables, numbered, self.design.units, strict=True)]
+        if self.design.numbers is not None:
+            by_unit = zip(tables, self.design.numbers, self.design.units, strict=True)
+            tables = [_by_unit(rows, numbers, units) for rows, numbers, units in by_unit]
         without = [self.sums[i] - rows for i, rows in enumerate(tables)]
         with np.errstate(divide="ignore", invalid="ignore"):
             values = [s.function(part if s.prepare is None else s.prepare(part)) for part in without]
@@ -274,26 +252,21 @@ class _Part:
             found = effect_size(s, np.array([observed[0]]), np.array([observed[1]]), self.tables, ones)
         return float(found[0])
 
-    def _method(self) -> str:
-        how = "exact" if self.exact else f"{self.permutations:,} random"
-        kind = "paired" if self.design.paired else "unpaired"
-        if self.design.strata is not None:
-            kind = f"within {self.design.units[0]:,} prompts"
-        elif self.design.clusters is not None:
-            kind = "of {:,} and {:,} clusters".format(*self.design.units)
-        return f"permutation test, {kind}, {how} relabellings; bootstrap interval, {self.resamples:,} resamples"
-
-    def _null(self) -> str:
-        if self.design.paired:
-            return "within each prompt, the real and the generated document are exchangeable"
-        if self.design.strata is not None:
-            return "within each prompt, real and generated documents are exchangeable"
-        if self.design.clusters is not None:
-            return "clusters of real and of generated documents are exchangeable"
-        return "real and generated documents are exchangeable: drawn independently from one source"
+    def _method(self, s: Statistic) -> Method:
+        units = self.design.units
+        return Method(
+            test="permutation",
+            family=s.kind,
+            design=self.design.kind,
+            units_real=units[0],
+            units_generated=units[1],
+            exact=self.exact,
+            permutations=self.permutations,
+            resamples=self.resamples,
+        )
 
 
-def _by_unit(rows: NDArray[np.float64], numbers: NDArray[np.int64], units: int) -> NDArray[np.float64]:
+def _by_unit(rows: Floats, numbers: Ints, units: int) -> Floats:
     """Add up the rows of each prompt or cluster, (units, V)."""
     out = np.zeros((units, rows.shape[1]))
     np.add.at(out, numbers, rows)

@@ -1,129 +1,84 @@
 """Document weights: bootstrap multiplicities and permutation labels, chunk by chunk.
 
-Weights come in arrays (N, B), float32, a column a resample. A chunk depends on the seed and its own number only, so
-that neither the number of threads nor the statistics asked for change a result.
+Weights are float32 arrays (N, B), one column per resample. A chunk depends only on the seed and on its own number, so
+neither the number of threads nor the statistics asked for change a result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations, product
-from math import comb, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.inference.design import Design
+from momus.numeric.types import Ints
+
 Weights = NDArray[np.float32]
-Numbers = NDArray[np.int64]
 CHUNK = 64
 _PERMUTATION, _BOOTSTRAP = 1, 2
 
 
-@dataclass(frozen=True)
-class Design:
-    """How the documents of both texts belong together.
+def all_labels(design: Design) -> Weights:
+    """Every labelling, the observed one among them: (N, B), 1 where a document is labelled real."""
+    if design.kind == "pairs":
+        kept = np.array(list(product((1, 0), repeat=design.n_real)), dtype=np.float32).T
+        return np.concatenate([kept, 1 - kept])
+    labels = np.zeros((sum(design.units), design.relabellings), dtype=np.float32)
+    for column, rows in enumerate(combinations(range(len(labels)), design.units[0])):
+        labels[list(rows), column] = 1
+    return _spread(design, labels)
 
-    Attributes
-    ----------
-    n_real, n_generated
-        Numbers of documents.
-    paired
-        Whether document i of one text belongs to document i of the other.
-    strata
-        For each real and each generated document, the number (from 0) of the prompt that both texts share: documents
-        are relabelled within prompts, and prompts are resampled. None without.
-    clusters
-        For each real and each generated document, the number (from 0) of its cluster, counted by text: whole clusters
-        are relabelled and resampled. None where each document stands for itself.
-    """
 
-    n_real: int
-    n_generated: int
-    paired: bool = False
-    strata: tuple[Numbers, Numbers] | None = None
-    clusters: tuple[Numbers, Numbers] | None = None
+def random_labels(design: Design, seed: int, chunk: int, size: int) -> Weights:
+    """Random labellings, uniform over all of them: (N, size)."""
+    rng = np.random.default_rng([seed, _PERMUTATION, chunk])
+    if design.kind == "pairs":
+        kept = rng.integers(0, 2, (design.n_real, size)).astype(np.float32)
+        return np.concatenate([kept, 1 - kept])
+    if design.kind == "prompts" and design.numbers is not None:
+        return _within_prompts(rng, np.concatenate(design.numbers), design.n_real, size)
+    # draw the smaller side of each labelling; its complement is the other side
+    n, fewer = sum(design.units), min(design.units)
+    chosen = np.zeros((size, n), dtype=np.float32)
+    for row in chosen:
+        row[rng.choice(n, fewer, replace=False, shuffle=False)] = 1
+    return _spread(design, np.ascontiguousarray((chosen if fewer == design.units[0] else 1 - chosen).T))
 
-    @property
-    def units(self) -> tuple[int, int]:
-        """Numbers of units that are drawn: documents, prompts (the same for both texts), or clusters."""
-        numbered = self.strata or self.clusters
-        if numbered is None:
-            return self.n_real, self.n_generated
-        if self.strata is not None:
-            both = int(max(n.max(initial=-1) for n in numbered)) + 1
-            return both, both
-        one, other = (int(n.max(initial=-1)) + 1 for n in numbered)
-        return one, other
 
-    @property
-    def relabellings(self) -> int:
-        """How many distinct ways there are to label the units."""
-        if self.paired:
-            return int(2**self.n_real)
-        if self.strata is not None:
-            n = self.units[0]
-            counts = [np.bincount(s, minlength=n).tolist() for s in self.strata]
-            return int(prod(comb(r + g, r) for r, g in zip(*counts, strict=True)))
-        return comb(sum(self.units), self.units[0])
+def multiplicities(design: Design, seed: int, chunk: int, size: int) -> tuple[Weights, Weights]:
+    """Draw units with replacement: how often each document is drawn, (n, size) for each text."""
+    rng = np.random.default_rng([seed, _BOOTSTRAP, chunk])
+    real = _drawn(rng, design.units[0], size)
+    generated = real if design.together else _drawn(rng, design.units[1], size)
+    if design.numbers is None:
+        return real, generated
+    return real[design.numbers[0]], generated[design.numbers[1]]
 
-    @property
-    def enumerable(self) -> bool:
-        """Whether `all_labels` knows how to list them."""
-        return self.strata is None
 
-    def all_labels(self) -> Weights:
-        """Every labelling, the observed one among them: (N, B), 1 where a document is labelled real."""
-        if self.paired:
-            kept = np.array(list(product((1, 0), repeat=self.n_real)), dtype=np.float32).T
-            return np.concatenate([kept, 1 - kept])
-        labels = np.zeros((sum(self.units), self.relabellings), dtype=np.float32)
-        for column, rows in enumerate(combinations(range(len(labels)), self.units[0])):
-            labels[list(rows), column] = 1
-        return self._spread(labels)
-
-    def _spread(self, labels: Weights) -> Weights:
-        """From labels of clusters to labels of documents."""
-        if self.clusters is None:
-            return labels
-        numbers = np.concatenate([self.clusters[0], self.clusters[1] + self.units[0]])
-        return np.asarray(labels[numbers], dtype=np.float32)
-
-    def labels(self, seed: int, chunk: int, size: int) -> Weights:
-        """Random labellings, uniform over all of them."""
-        rng = np.random.default_rng([seed, _PERMUTATION, chunk])
-        if self.paired:
-            kept = rng.integers(0, 2, (self.n_real, size)).astype(np.float32)
-            return np.concatenate([kept, 1 - kept])
-        if self.strata is not None:
-            return self._within(rng, np.concatenate(self.strata), size)
-        n, fewer = sum(self.units), min(self.units)
-        chosen = np.zeros((size, n), dtype=np.float32)
-        for row in chosen:
-            row[rng.choice(n, fewer, replace=False, shuffle=False)] = 1
-        return self._spread(np.ascontiguousarray((chosen if fewer == self.units[0] else 1 - chosen).T))
-
-    def _within(self, rng: np.random.Generator, strata: Numbers, size: int) -> Weights:
-        """Deal the labels of each prompt out anew among its documents."""
-        n = len(strata)
-        observed = np.arange(n) < self.n_real
-        dealt = observed[np.lexsort((~observed, strata))].astype(np.float32)
-        labels = np.empty((n, size), dtype=np.float32)
-        for column in range(size):
-            labels[np.lexsort((rng.random(n), strata)), column] = dealt
+def _spread(design: Design, labels: Weights) -> Weights:
+    """From labels of clusters (units, B) to labels of documents (N, B)."""
+    if design.kind != "clusters" or design.numbers is None:
         return labels
+    numbers = np.concatenate([design.numbers[0], design.numbers[1] + design.units[0]])
+    return np.asarray(labels[numbers], dtype=np.float32)
 
-    def multiplicities(self, seed: int, chunk: int, size: int) -> tuple[Weights, Weights]:
-        """Draw units with replacement: how often each document is drawn, for both texts (the same prompts or pairs)."""
-        rng = np.random.default_rng([seed, _BOOTSTRAP, chunk])
-        real = _drawn(rng, self.units[0], size)
-        together = self.paired or self.strata is not None
-        generated = real if together else _drawn(rng, self.units[1], size)
-        numbered = self.strata or self.clusters
-        return (real, generated) if numbered is None else (real[numbered[0]], generated[numbered[1]])
+
+def _within_prompts(rng: np.random.Generator, prompts: Ints, n_real: int, size: int) -> Weights:
+    """Shuffle the labels of each prompt among its documents."""
+    n = len(prompts)
+    observed = np.arange(n) < n_real
+    # labels sorted by prompt, real ones first: (n,), given to a random order of each prompt's documents
+    labels_by_prompt = observed[np.lexsort((~observed, prompts))].astype(np.float32)
+    labels = np.empty((n, size), dtype=np.float32)
+    for column in range(size):
+        labels[np.lexsort((rng.random(n), prompts)), column] = labels_by_prompt
+    return labels
 
 
 def _drawn(rng: np.random.Generator, n: int, size: int) -> Weights:
+    # one bincount for all resamples: resample b counts in the cells b · n … (b + 1) · n
     flat = rng.integers(0, n, (size, n)) + np.arange(size)[:, None] * n
     counts = np.bincount(flat.ravel(), minlength=size * n).reshape(size, n)
     return np.ascontiguousarray(counts.T, dtype=np.float32)

@@ -14,10 +14,10 @@ from typing import IO, TYPE_CHECKING
 from momus.errors import UsageError
 from momus.preparing.titles import lemmatizer, spelling_variants, standard_title
 from momus.progress import stage
-from momus.tokens import get_tokenizer
+from momus.text.tokens import get_tokenizer
 
 if TYPE_CHECKING:
-    from momus.corpus import Corpus
+    from momus.text.corpus import Corpus
 
 APPARATUS = ("see also", "external link", "reference", "further reading", "note", "source")
 

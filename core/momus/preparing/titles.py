@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 
 from momus.errors import UsageError
-from momus.texts import normalize_title
+from momus.text.titles import normalize_title
 
 Lemmatizer = Callable[[str], str]
 

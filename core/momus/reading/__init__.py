@@ -1,4 +1,4 @@
-"""Read files and folders of documents as a `momus.corpus.Corpus`.
+"""Read files and folders of documents as a `momus.text.corpus.Corpus`.
 
 >>> import json, pathlib, tempfile
 >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -11,7 +11,8 @@ Corpus('hamlet', 3 documents)
 [None, None, 'text is null']
 """
 
+from momus.reading.options import ReadingOptions
 from momus.reading.reader import Progress, read_corpus, sniff
 from momus.reading.sniffing import FORMATS
 
-__all__ = ["FORMATS", "Progress", "read_corpus", "sniff"]
+__all__ = ["FORMATS", "Progress", "ReadingOptions", "read_corpus", "sniff"]

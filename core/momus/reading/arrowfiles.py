@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 
 from momus.errors import ReadingError
 from momus.reading.building import BATCH_BYTES, BATCH_ROWS
+from momus.reading.files import OpenedFile
+from momus.reading.location import Location, Problem
 from momus.reading.records import ID_FIELDS, OBVIOUS, PROMPT_FIELDS
-from momus.reading.sources import Problem, Source
-from momus.reading.streams import Stream
 
 
-def parquet(source: Source, stream: Stream, field: str | None) -> Iterator[tuple[int, object]]:
+def parquet(source: Location, stream: OpenedFile, field: str | None) -> Iterator[tuple[int, object]]:
     """Yield (row number, record) of a Parquet file: the columns that are needed, some 32 MB at a time.
 
     Raises
@@ -44,7 +44,7 @@ def parquet(source: Source, stream: Stream, field: str | None) -> Iterator[tuple
 
 
 @contextmanager
-def _seekable(source: Source, stream: Stream) -> Iterator[pa.NativeFile]:
+def _seekable(source: Location, stream: OpenedFile) -> Iterator[pa.NativeFile]:
     """Map a plain file; what is compressed or comes through a pipe goes to a temporary file first."""
     if source.path is not None and source.path.is_file() and not stream.packed:
         with pa.memory_map(str(source.path)) as mapped:
@@ -56,7 +56,7 @@ def _seekable(source: Source, stream: Stream) -> Iterator[pa.NativeFile]:
         yield pa.PythonFile(unpacked, "r")
 
 
-def arrow(source: Source, stream: Stream, field: str | None) -> Iterator[tuple[int, object]]:
+def arrow(source: Location, stream: OpenedFile, field: str | None) -> Iterator[tuple[int, object]]:
     """Yield (row number, record) of an Arrow IPC file or stream, which is mapped and not read as a whole."""
     number = 0
     with _seekable(source, stream) as place:
@@ -86,7 +86,7 @@ class _Batches:
         return (self.reader.get_batch(i) for i in range(self.reader.num_record_batches))
 
 
-def datasets_files(source: Source, folder: Path) -> list[Path]:
+def datasets_files(source: Location, folder: Path) -> list[Path]:
     """List the Arrow files of a folder that ``Dataset.save_to_disk`` wrote, in order.
 
     Raises
@@ -121,7 +121,7 @@ def datasets_files(source: Source, folder: Path) -> list[Path]:
     return files
 
 
-def _json(source: Source, path: Path) -> dict[str, object]:
+def _json(source: Location, path: Path) -> dict[str, object]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
@@ -134,7 +134,7 @@ def _step(rows: int, size: int) -> int:
     return max(1, min(BATCH_ROWS, rows * BATCH_BYTES // max(1, size)))
 
 
-def _choose(source: Source, schema: pa.Schema, field: str | None) -> list[str]:
+def _choose(source: Location, schema: pa.Schema, field: str | None) -> list[str]:
     """Choose the columns that are needed."""
     names = list(schema.names)
     extra = [n for n in (*ID_FIELDS, *PROMPT_FIELDS) if n in names]
@@ -161,7 +161,7 @@ def _text_columns(schema: pa.Schema) -> list[str]:
     return [f.name for f in schema if is_text(f.type) and f.name not in (*ID_FIELDS, *PROMPT_FIELDS)]
 
 
-def _no_column(source: Source, schema: pa.Schema, found: str) -> ReadingError:
+def _no_column(source: Location, schema: pa.Schema, found: str) -> ReadingError:
     columns = ", ".join(f"{f.name!r} ({f.type})" for f in list(schema)[:20])
     texts = _text_columns(schema)
     hint = "name the column that holds the text with --field " + (texts[0] if len(texts) == 1 else "NAME")

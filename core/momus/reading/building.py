@@ -14,9 +14,9 @@ from types import TracebackType
 import numpy as np
 import pyarrow as pa
 
-from momus.corpus import SCHEMA
 from momus.errors import ReadingError
 from momus.reading.records import Row
+from momus.text.corpus import SCHEMA
 
 BATCH_ROWS = 4096
 BATCH_BYTES = 32 << 20

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from momus.reading.location import Location
 from momus.reading.records import ID_FIELDS, MISSING, PROMPT_FIELDS, look_up
-from momus.reading.sources import Source
 
 
-def from_object(source: Source, value: object, field: str | None) -> Iterator[tuple[int, object, str | None]]:
+def from_object(source: Location, value: object, field: str | None) -> Iterator[tuple[int, object, str | None]]:
     """Yield (number, record, field that holds the text) for the one value of a file.
 
     An object is one document, unless the field names a list and the object has no id: then each item is a document.
     Lists of the same length are taken as columns: ``id`` and ``prompt`` columns are used and, where there is no
     prompt, the row number pairs the sides.
 
-    >>> from momus.reading.sources import Source
+    >>> from momus.reading.location import Location
     >>> sides = {"original": ["a", "b"], "sampled": ["c", "d"]}
-    >>> list(from_object(Source(None, "x.json", "x"), sides, "sampled"))[1]
+    >>> list(from_object(Location(None, "x.json", "x"), sides, "sampled"))[1]
     (2, {'sampled': 'd', 'prompt': '2'}, 'sampled')
 
     Raises

@@ -6,14 +6,14 @@ import os
 from collections import Counter
 from pathlib import Path
 
+from momus.reading.location import Location
 from momus.reading.sniffing import PACKED, SUFFIXES, TEXTUAL, split_name
-from momus.reading.sources import Source
 
 ASIDE = ("readme", "license", "licence", "copying", "notice")
 """Files that speak about the others: they are no documents."""
 
 
-def members(top: Source, folder: Path, fmt: str | None) -> list[tuple[Source, str | None]]:
+def members(top: Location, folder: Path, fmt: str | None) -> list[tuple[Location, str | None]]:
     """List the files to read in the order of their paths, each with its format where the caller has named one.
 
     Hidden files, and those called README, LICENSE and the like, are left out; a named format leaves out the files
@@ -24,7 +24,7 @@ def members(top: Source, folder: Path, fmt: str | None) -> list[tuple[Source, st
     ReadingError
         There is no such file; the message says what there is.
     """
-    found: list[tuple[Source, str | None]] = []
+    found: list[tuple[Location, str | None]] = []
     others: Counter[str] = Counter()
     for path in _walk(folder):
         relative = path.relative_to(folder).as_posix()
@@ -33,7 +33,7 @@ def members(top: Source, folder: Path, fmt: str | None) -> list[tuple[Source, st
         if kind is None or stem.lower() in ASIDE or not _wanted(kind, fmt):
             others[path.suffix or "no ending"] += 1
             continue
-        found.append((Source(path, str(path), relative), fmt if fmt in TEXTUAL else None))
+        found.append((Location(path, str(path), relative), fmt if fmt in TEXTUAL else None))
     if not found:
         there = ", ".join(f"{count} × {suffix}" for suffix, count in others.most_common(5)) or "nothing"
         wanted = f"no file of the format {fmt!r}" if fmt else "no file that can be read"

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 
 from momus.errors import ReadingError
 from momus.reading.columns import from_object
-from momus.reading.sources import Problem, Source, shorten
-from momus.reading.streams import Stream
-from momus.reading.texts import chunks, lines
+from momus.reading.encoding import chunks, lines
+from momus.reading.files import OpenedFile
+from momus.reading.location import Location, Problem, shorten
 
 WHITE = re.compile(r"[ \t\r\n]*")
 SKIP = "mend the line, or keep it as a counted exclusion with --skip-bad-lines"
 
 
-def json_lines(source: Source, stream: Stream, encoding: str, skip: bool) -> Iterator[tuple[int, object]]:
+def json_lines(source: Location, stream: OpenedFile, encoding: str, skip: bool) -> Iterator[tuple[int, object]]:
     """Yield (line number, JSON value or `Problem`) for each line that is not blank.
 
     Raises
@@ -40,7 +40,7 @@ def json_lines(source: Source, stream: Stream, encoding: str, skip: bool) -> Ite
                 yield number, Problem("JSON holds a number with too many digits")
 
 
-def _bad_line(source: Source, number: int, line: str, error: json.JSONDecodeError) -> ReadingError:
+def _bad_line(source: Location, number: int, line: str, error: json.JSONDecodeError) -> ReadingError:
     near = shorten(line[max(0, error.pos - 10) :].strip())
     found = f"not valid JSON: {error.msg} at column {error.colno}, near {near}"
     if number == 1 and line.strip() in ("{", "[", "[{"):
@@ -55,7 +55,7 @@ def _bad_line(source: Source, number: int, line: str, error: json.JSONDecodeErro
 
 
 def json_document(
-    source: Source, stream: Stream, encoding: str, field: str | None
+    source: Location, stream: OpenedFile, encoding: str, field: str | None
 ) -> Iterator[tuple[int, object, str | None]]:
     """Yield (number, value, field that holds the text) for a list, a single document, or one value after another.
 
@@ -92,7 +92,7 @@ class _Reader:
     is scanned a few times, never once a piece.
     """
 
-    def __init__(self, source: Source, pieces: Iterator[str]) -> None:
+    def __init__(self, source: Location, pieces: Iterator[str]) -> None:
         self.source, self.pieces = source, pieces
         self.text, self.at, self.line, self.count = "", 0, 1, 0
         self.decoder = json.JSONDecoder()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from momus.reading.sources import Problem, Source
-from momus.reading.streams import Stream
-from momus.reading.texts import chunks, lines
+from momus.reading.encoding import chunks, lines
+from momus.reading.files import OpenedFile
+from momus.reading.location import Location, Problem
 
 
-def whole(source: Source, stream: Stream, encoding: str) -> Iterator[tuple[int, object]]:
+def whole(source: Location, stream: OpenedFile, encoding: str) -> Iterator[tuple[int, object]]:
     """Yield the file as one document, at position 0; line ends become line feeds."""
     text = "".join(chunks(source, stream, encoding))
     yield 0, text.replace("\r\n", "\n") if "\r" in text else text
 
 
-def by_line(source: Source, stream: Stream, encoding: str, skip: bool) -> Iterator[tuple[int, object]]:
+def by_line(source: Location, stream: OpenedFile, encoding: str, skip: bool) -> Iterator[tuple[int, object]]:
     """Yield (line number, line) for each line that is not blank."""
     for number, line in lines(source, stream, encoding, skip):
         if isinstance(line, Problem):
@@ -24,7 +24,7 @@ def by_line(source: Source, stream: Stream, encoding: str, skip: bool) -> Iterat
             yield number, line.rstrip("\r\n")
 
 
-def by_paragraph(source: Source, stream: Stream, encoding: str) -> Iterator[tuple[int, object]]:
+def by_paragraph(source: Location, stream: OpenedFile, encoding: str) -> Iterator[tuple[int, object]]:
     """Yield (number of its first line, paragraph) for each run of lines that are not blank."""
     source.unit = "paragraph at line"
     held: list[str] = []

@@ -12,16 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from momus.corpus import Corpus
 from momus.errors import ReadingError, UsageError
 from momus.reading import arrowfiles, jsonfiles, plain
 from momus.reading.building import SPILL_BYTES, Builder
+from momus.reading.encoding import check_head, codec
+from momus.reading.files import OpenedFile, guarded, open_file
 from momus.reading.folders import members
+from momus.reading.location import Location
 from momus.reading.records import Shaper
 from momus.reading.sniffing import FORMATS, TEXTUAL, file_format, folder_format, split_name
-from momus.reading.sources import Source
-from momus.reading.streams import Stream, guarded, open_stream
-from momus.reading.texts import check_head, codec
+from momus.text.corpus import Corpus
 
 Progress = Callable[[int, int | None], None]
 """Called after each batch with the bytes read so far (of the files as they lie on the disk) and their total, which is
@@ -83,7 +83,7 @@ def read_corpus(
     file, field, selected = _select(os.fspath(path), field)
     stem = split_name(file.resolve() if file.name in ("", "..") else file)[0] if file else "stdin"
     shown = os.fspath(path).removesuffix(f"#{selected}") if selected else os.fspath(path)
-    top = Source(file, "standard input" if file is None else shown, stem)
+    top = Location(file, "standard input" if file is None else shown, stem)
     with guarded(top):
         sources = _sources(top, fmt)
         sizes = [_size(source) for source, _ in sources]
@@ -110,12 +110,12 @@ def sniff(path: str | os.PathLike[str]) -> str:
     'jsonl'
     """
     file = _select(os.fspath(path), None)[0]
-    source = Source(file, os.fspath(path), "")
+    source = Location(file, os.fspath(path), "")
     with guarded(source):
         folder = folder_format(file) if file else None
         if folder:
             return folder
-        with open_stream(source) as stream:
+        with open_file(source) as stream:
             return file_format(source, stream.head)
 
 
@@ -129,7 +129,7 @@ def _select(path: str, field: str | None) -> tuple[Path | None, str | None, str 
     return (None if head == "-" else Path(head)), tail, tail
 
 
-def _sources(top: Source, fmt: str | None) -> list[tuple[Source, str | None]]:
+def _sources(top: Location, fmt: str | None) -> list[tuple[Location, str | None]]:
     """List the files to read, each with its format where that is settled."""
     folder = folder_format(top.path) if top.path else None
     if top.path is None or folder is None:
@@ -141,11 +141,11 @@ def _sources(top: Source, fmt: str | None) -> list[tuple[Source, str | None]]:
         return [(top, fmt)]
     if folder == "datasets" and fmt in (None, "datasets"):
         files = arrowfiles.datasets_files(top, top.path)
-        return [(Source(file, str(file), top.prefix), "arrow") for file in files]
+        return [(Location(file, str(file), top.prefix), "arrow") for file in files]
     return members(top, top.path, None if fmt == "folder" else fmt)
 
 
-def _size(source: Source) -> int | None:
+def _size(source: Location) -> int | None:
     return source.path.stat().st_size if source.path and source.path.is_file() else None
 
 
@@ -165,17 +165,17 @@ class _Reading:
         self.encoding, self.skip, self.progress = encoding, skip, progress
         self.problems: Counter[str] = Counter()
         self.positions = array("q")
-        self.starts: list[tuple[int, Source]] = []
+        self.starts: list[tuple[int, Location]] = []
         self.total, self.before, self.shift = total, 0, 0
 
-    def read(self, source: Source, kind: str | None, alone: bool) -> None:
+    def read(self, source: Location, kind: str | None, alone: bool) -> None:
         """Read one file into the builder; an empty one is an error where it is the only one."""
         part = bool(self.starts) and source.prefix == self.starts[-1][1].prefix
         self.shift = self.builder.rows if part else 0
         self.starts.append((self.builder.rows, source))
         with guarded(source):
             size = _size(source)
-            with open_stream(source) as stream:
+            with open_file(source) as stream:
                 if alone and not stream.head:
                     raise source.error("the file is empty", "name a file that holds documents", 0)
                 for position, value, field in self._found(source, stream, kind):
@@ -185,7 +185,7 @@ class _Reading:
         if self.progress is not None:
             self.progress(self.before, self.total)
 
-    def _add(self, source: Source, position: int, value: object, field: str | None, size: int | None) -> None:
+    def _add(self, source: Location, position: int, value: object, field: str | None, size: int | None) -> None:
         row = self.shaper.row(value, field)
         if row.problem is not None:
             self.problems[row.problem] += 1
@@ -194,7 +194,7 @@ class _Reading:
         if self.builder.add(row.id or made, row) and self.progress is not None:
             self.progress(self.before + min(source.tell(), size or 0), self.total)
 
-    def _found(self, source: Source, stream: Stream, kind: str | None) -> Found:
+    def _found(self, source: Location, stream: OpenedFile, kind: str | None) -> Found:
         """Yield (position, value, field) from a file in whatever format."""
         own = self.field
         kind = kind or file_format(source, stream.head)
@@ -219,7 +219,7 @@ class _Reading:
             raise source.error(f"plain text has no field {own!r}", "leave the field out", 0)
         return ((n, value, own) for n, value in pairs)
 
-    def check(self, top: Source) -> None:
+    def check(self, top: Location) -> None:
         """Refuse a corpus without a single document."""
         rows = self.builder.rows
         if not rows:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from momus.reading.sources import Problem
+from momus.reading.location import Problem
 
 ID_FIELDS = ("id", "article_id", "doc_id")
 PROMPT_FIELDS = ("prompt_id", "prompt")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path, PurePath
 
-from momus.reading.sources import Source
+from momus.reading.location import Location
 
 FORMATS = {
     "jsonl": "JSON Lines: one record a line",
@@ -66,7 +66,7 @@ def folder_format(path: Path) -> str | None:
     return "datasets" if saved and any(path.glob("*.arrow")) else "folder"
 
 
-def file_format(source: Source, head: bytes) -> str:
+def file_format(source: Location, head: bytes) -> str:
     """Tell the format of a file by its name and its first bytes.
 
     Raises

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.evidence import Heatmap
+from momus.report.palette import COLOURS, LABEL, SMALL_MATRIX
 from momus.report.safe import clean
-from momus.report.svg import COLOURS, LABEL, SMALL_MATRIX
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

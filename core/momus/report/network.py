@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.evidence import Graph
+from momus.report.palette import COLOURS, LABEL
 from momus.report.safe import clean
-from momus.report.svg import COLOURS, LABEL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

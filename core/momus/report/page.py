@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.console import number, p_value, says, shows
 from momus.errors import StoreError
 from momus.evidence import Chart, Evidence, Graph, Heatmap, Table
+from momus.report.format import number, p_value
+from momus.report.interval import interval_picture
 from momus.report.safe import anchor, clean
-from momus.report.words import headlines, interval_picture, statistic_name
+from momus.report.words import headlines, method, null, says, shows, statistic_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -61,6 +63,8 @@ def environment() -> Environment:
     made.globals |= {
         "says": says,
         "shows": shows,
+        "method": method,
+        "null": null,
         "statistic_name": statistic_name,
         "interval": lambda v: Markup(interval_picture(v)),
         "picture": lambda item, prefix: Markup(_picture(item, prefix)),
@@ -93,8 +97,6 @@ def render(comparison: Comparison) -> str:
 
 
 def _picture(item: Chart | Heatmap | Graph, prefix: str) -> str:
-    from dataclasses import replace
-
     from momus.report.svg import draw
 
     return draw(replace(item, name=f"{prefix}-{item.name}"))

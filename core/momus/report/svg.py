@@ -10,30 +10,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from momus.evidence import Chart, Graph, Heatmap
+from momus.report.heatmap import draw_heatmap
+from momus.report.network import draw_graph
+from momus.report.palette import COLOURS, LABEL, LINE_STYLES, MARKERS
 from momus.report.safe import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from matplotlib.axes import Axes
-
-COLOURS = {
-    "ink": "#010203",
-    "line": "#010204",
-    "grid": "#010205",
-    "real": "#010206",
-    "generated": "#010207",
-    "fitted": "#010208",
-    "reference": "#010209",
-    "plus": "#01020a",
-    "minus": "#01020b",
-    "paper": "#01020c",
-}
-LABEL = 40
-SMALL_MATRIX = 40
-"""Larger matrices are drawn as a picture instead of one rectangle a cell."""
-LINE_STYLES = {"real": "-", "generated": (0, (5, 2)), "fitted": (0, (1, 2)), "reference": (0, (3, 2, 1, 2))}
-MARKERS = {"real": "o", "generated": "D", "fitted": "s", "reference": "^"}
 
 
 def draw(item: Chart | Heatmap | Graph) -> str:
@@ -42,9 +27,6 @@ def draw(item: Chart | Heatmap | Graph) -> str:
     Colours are CSS variables (``--real``, ``--generated``, …), line styles and markers differ too, and all labels are
     cleaned and escaped. The same data gives the same bytes.
     """
-    from momus.report.heatmap import draw_heatmap
-    from momus.report.network import draw_graph
-
     painter: Callable[[Axes], None]
     if isinstance(item, Chart):
         painter, size = partial(draw_chart, chart=item), (7.4, 3.9)

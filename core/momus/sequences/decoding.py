@@ -130,7 +130,7 @@ def draw(log_p: Tensor, top_p: float, noise: Tensor) -> Tensor:
 
 
 def gumbels(*parts: Tensor | int) -> Tensor:
-    """Standard Gumbel variates, float64, one for each combination of the parts (see `momus.draws.uniforms`)."""
-    from momus.draws import uniforms
+    """Standard Gumbel variates, float64, one for each combination of the parts (see `momus.numeric.draws.uniforms`)."""
+    from momus.numeric.draws import uniforms
 
     return -(-uniforms(*parts).log()).log()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.errors import UsageError
+from momus.numeric.ragged import offsets_of
 from momus.sequences.decoding import Decoding, log_softmax
 from momus.sequences.interfaces import Advance, Generated, Request
 from momus.sequences.types import Sequences, SequenceScores
@@ -71,7 +72,7 @@ class StepModel(ABC):
         import torch
 
         lengths = sequences.lengths + 1
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        offsets = offsets_of(lengths)
         out = np.zeros(int(offsets[-1]))
         order = np.argsort(-sequences.lengths, kind="stable")
         for a in range(0, len(order), self.batch):

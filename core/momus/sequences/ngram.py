@@ -8,14 +8,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.errors import FittingError, UsageError
+from momus.numeric.ragged import offsets_of, owners_of
+from momus.numeric.types import Floats, Ints
 from momus.sequences.interfaces import Advance
 from momus.sequences.model import StepModel
-from momus.sequences.types import Floats, Ints, Sequences, SequenceScores
+from momus.sequences.types import Sequences, SequenceScores
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-ROWS = 512  # contexts whose whole distributions are held at once
+ROWS = 512
+"""Contexts whose whole distributions are held at once."""
+
+
+def discount(counts: Floats) -> float:
+    """The absolute discount of one order, n₁ / (n₁ + 2 n₂); ½ without counts of one or two (Ney et al. 1994).
+
+    >>> discount(np.array([1.0, 1.0, 2.0, 5.0]))
+    0.5
+    """
+    one, two = float((counts == 1).sum()), float((counts == 2).sum())
+    return one / (one + 2 * two) if one and two else 0.5
+
+
+def interpolated(counts: Floats, context: Ints, contexts: int, discount: float) -> tuple[Floats, Floats]:
+    """One order of interpolated smoothing by absolute discounts (Kneser & Ney 1995; Chen & Goodman 1999).
+
+    Parameters
+    ----------
+    counts
+        (N,): count of each n-gram, continuation counts below the highest order.
+    context
+        int (N,): the context of each n-gram, a number below ``contexts``.
+
+    Returns
+    -------
+    mass
+        (N,): max(c − D, 0) / c(h).
+    weight
+        (contexts,): D N(h) / c(h), which multiplies the order below; 1 for a context without counts.
+
+    >>> mass, weight = interpolated(np.array([2.0, 1.0]), np.array([0, 0]), 1, 0.5)
+    >>> round(float(mass.sum() + weight[0]), 12)
+    1.0
+    """
+    total = np.bincount(context, counts, contexts)
+    types = np.bincount(context, counts > 0, contexts)
+    safe = np.maximum(total, 1)
+    weight = np.where(total > 0, discount * types / safe, 1.0)
+    return np.maximum(counts - discount, 0.0) / safe[context], weight
 
 
 class NGramModel(StepModel):
@@ -107,22 +148,18 @@ class NGramModel(StepModel):
         return code
 
     def _level(self, keys: Ints, counts: Floats) -> dict[str, Any]:
+        """One order: contexts, the weight that each leaves to the order below, and the mass of each n-gram."""
         contexts, row = np.unique(keys[0], return_inverse=True)
-        total = np.bincount(row, counts)
-        if self.smoothing == "none":
-            d, weight = 0.0, np.zeros(len(contexts))
-        else:
-            one, two = float((counts == 1).sum()), float((counts == 2).sum())
-            d = one / (one + 2 * two) if one and two else 0.5
-            weight = d * np.bincount(row) / total
+        d = 0.0 if self.smoothing == "none" else discount(counts)
+        mass, weight = interpolated(counts, row, len(contexts), d)
         order = np.lexsort((keys[1], row))
-        starts = np.concatenate([[0], np.cumsum(np.bincount(row))]).astype(np.int64)
+        starts = offsets_of(np.bincount(row))
         return {
             "contexts": contexts,
             "weight": weight,
             "starts": starts,
             "words": keys[1][order],
-            "value": (np.maximum(counts - d, 0.0) / total[row])[order],
+            "value": mass[order],
         }
 
     def _found(self, level: dict[str, Any], code: Ints, m: int) -> tuple[Ints, NDArray[np.bool_]]:
@@ -171,7 +208,7 @@ class NGramModel(StepModel):
         for m, level in zip(self._lengths(), self._levels, strict=True):
             row, known = self._found(level, code, m)
             p *= np.where(known, level["weight"][row], 1.0)
-            key = np.repeat(np.arange(len(level["contexts"])), np.diff(level["starts"])) * self.size + level["words"]
+            key = owners_of(level["starts"]) * self.size + level["words"]
             wanted = row * self.size + targets
             at = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
             p += np.where(known & (key[at] == wanted), level["value"][at], 0.0)
@@ -182,7 +219,7 @@ class NGramModel(StepModel):
             values = values / temperature - self._log_normalisers(contexts, code, seen, temperature)
         if progress is not None:
             progress(len(sequences))
-        return SequenceScores(values, np.concatenate([[0], np.cumsum(sequences.lengths + 1)]).astype(np.int64))
+        return SequenceScores(values, offsets_of(sequences.lengths + 1))
 
     def _log_normalisers(self, contexts: Ints, code: Ints, seen: NDArray[np.bool_], temperature: float) -> Floats:
         """log Σ p^(1/T) of each context, computed once for contexts that are equal."""

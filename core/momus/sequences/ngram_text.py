@@ -8,11 +8,12 @@ from typing import Literal, Self
 
 import numpy as np
 
-from momus.corpus import Corpus
 from momus.errors import UsageError
+from momus.numeric.types import Ints
 from momus.sequences.ngram import NGramModel
-from momus.sequences.types import Ints, Sequences
-from momus.tokens import Tokenizer
+from momus.sequences.types import Sequences
+from momus.text.corpus import Corpus
+from momus.text.tokens import Tokenizer
 
 
 class NGramText(NGramModel):
@@ -28,7 +29,7 @@ class NGramText(NGramModel):
         Whether one symbol stands for all words that were not seen. Smoothing leaves it the probability of one unseen
         symbol, and it may be drawn; without it, such a word is an error.
 
-    >>> from momus.tokens import get_tokenizer
+    >>> from momus.text.tokens import get_tokenizer
     >>> model = NGramText(2, get_tokenizer("words")).fit_corpus(Corpus.from_texts(["a b", "a c"]))
     >>> model.score_texts(["a b", "a zzz"]).totals.round(2).tolist()
     [-2.12, -4.05]

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from momus.critic.tools import adapter_names
 from momus.errors import UsageError
 from momus.plugins import ADAPTERS, load_plugin
-from momus.posteriors import adapter_names
 from momus.sequences.interfaces import TextScorer
 
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Floats
 from momus.sequences.decoding import Decoding, draw, gumbels, log_softmax
-from momus.sequences.types import Floats, Sequences
+from momus.sequences.types import Sequences
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -59,7 +61,7 @@ def document_seeds(seed: int, stop: int, start: int = 0) -> list[int]:
     """
     import torch
 
-    from momus.draws import hashed
+    from momus.numeric.draws import hashed
 
     found = hashed(torch.tensor([seed]), torch.arange(start, stop)) & 0x7FFFFFFFFFFFFFFF
     return [int(s) for s in found.tolist()]
@@ -126,7 +128,7 @@ def _gathered(n: int, owners: list[NDArray[np.int64]], tokens: list[NDArray[np.i
         return Sequences.of([[]] * n)
     owner, token = np.concatenate(owners), np.concatenate(tokens)
     order = np.argsort(owner, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64)
+    offsets = offsets_of(np.bincount(owner, minlength=n))
     return Sequences(token[order], offsets)
 
 

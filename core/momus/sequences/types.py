@@ -6,12 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from momus.rows import group_sums
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from momus.numeric.ragged import group_sums, offsets_of, owners_of, places_of, ranges_of
+from momus.numeric.types import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Sequences:
         """Collect sequences."""
         parts = [np.asarray(r, dtype=np.int64) for r in rows]
         ids = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-        return cls(ids, np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64))
+        return cls(ids, offsets_of([len(p) for p in parts]))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -54,12 +51,12 @@ class Sequences:
     @property
     def owners(self) -> Ints:
         """int64 array (N,): the sequence that owns each token."""
-        return np.repeat(np.arange(len(self)), self.lengths)
+        return owners_of(self.offsets)
 
     @property
     def places(self) -> Ints:
         """int64 array (N,): the place of each token in its sequence, from 0."""
-        return np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], self.lengths)
+        return places_of(self.offsets)
 
     def take(self, rows: Ints) -> Sequences:
         """Some of the sequences, in the order of ``rows``.
@@ -68,9 +65,8 @@ class Sequences:
         [2, 3, 1]
         """
         lengths = self.lengths[rows]
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        index = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
-        return Sequences(self.ids[index], offsets)
+        offsets = offsets_of(lengths)
+        return Sequences(self.ids[ranges_of(self.offsets[:-1][rows], lengths)], offsets)
 
     def padded(self, fill: int, left: bool = False) -> Ints:
         """int64 array (n, longest), filled up at the end or, with ``left``, at the beginning."""

@@ -8,29 +8,37 @@ from typing import Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import digamma, gammaln
 
-from momus.corpus import Corpus
-from momus.draws import document_keys, log_gammas
+from momus.critic import (
+    AggregatedPosteriorMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Rows,
+    SimplexDraws,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+    mean,
+)
 from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument
-from momus.inference import Statistic, mean
-from momus.latents import SimplexDraws
+from momus.numeric.draws import document_keys, log_gammas
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Floats
 from momus.progress import stage
-from momus.rows import Rows
-from momus.scores import LogPrior
-from momus.summary import Pooled
-from momus.token_critic import TokenCritic
-from momus.vocabulary import VocabularyRules, build_vocabulary
-from momus_critics.clusters import mixtures
+from momus.text.corpus import Corpus
+from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
 from momus_critics.code_mixing.lda import Tokens
 from momus_critics.code_mixing.posterior import Sampling, effective_sizes, sample
 from momus_critics.code_mixing.spans import Span, decode
+from momus_critics.fits.clusters import mixtures
 
-Floats = NDArray[np.float64]
 MIXED = 0.1
 
 
@@ -47,7 +55,7 @@ class MixtureDraws(SimplexDraws):
     counts: Floats = field(default_factory=lambda: np.zeros((0, 1, 1, 1)))
 
 
-class CodeMixing(TokenCritic[MixtureDraws]):
+class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosteriorMixin, EvidenceMixin, ExplanationMixin):
     """z is a document's shares of K topics, P_c(z) = Dir(α), words from φ (latent Dirichlet allocation).
 
     With K the number of languages of the real text, each topic becomes a language, and a document that mixes them
@@ -113,7 +121,7 @@ class CodeMixing(TokenCritic[MixtureDraws]):
         self.least_count = least_count
         self.seed = seed
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and sample φ and α."""
         if self.topics < 2:
             raise UsageError(f"code-mixing: topics is {self.topics}", hint="give the number of languages, 2 or more")
@@ -144,7 +152,7 @@ class CodeMixing(TokenCritic[MixtureDraws]):
         FittingError
             Shapes do not agree, or numbers are not positive.
         """
-        self.forget()
+        self.reset()
         self._take(alpha, phi, vocabulary, ())
         self.fitted_hashes_ = np.zeros(0, dtype=np.uint64)
         self.fitted_on_ = {"corpus": origin, "documents": 0, "left_out": 0, "fingerprint": ""}
@@ -169,7 +177,7 @@ class CodeMixing(TokenCritic[MixtureDraws]):
         table = corpus.tokens(self.tokenizer)
         codes = table.codes({word: i for i, word in enumerate(self.vocabulary_)})
         inside = codes >= 0
-        offsets = np.concatenate([[0], np.cumsum(inside)])[table.offsets]
+        offsets = offsets_of(inside)[table.offsets]
         words = codes[table.offsets[0] : table.offsets[-1]] if len(codes) else codes
         return Tokens(words[words >= 0].astype(np.int64), offsets - offsets[0])
 
@@ -202,16 +210,18 @@ class CodeMixing(TokenCritic[MixtureDraws]):
         shape = latents.counts + self.alpha_
         return np.asarray((shape / shape.sum(axis=-1, keepdims=True)).mean(axis=(1, 2)))
 
-    def rows(self, latents: MixtureDraws) -> Mapping[str, Rows]:
-        """E z, the mixing index 1 − max_k E z_k, whether that is above 0.1, and effective numbers of draws."""
-        shares = self.shares(latents)
-        index = 1 - shares.max(axis=1)
+    def sufficient_statistics(self, latents: MixtureDraws) -> Mapping[str, Rows]:
+        """The mixing index 1 − max_k E z_k, and whether it is above 0.1."""
+        index = 1 - self.shares(latents).max(axis=1)
         ones = np.ones(len(index))
         return {
-            "states": shares,
             "mixing": np.column_stack([index, ones]),
             "mixed": np.column_stack([(index > MIXED).astype(np.float64), ones]),
         }
+
+    def aggregated_posterior(self, latents: MixtureDraws) -> Rows:
+        """E z of each document."""
+        return self.shares(latents)
 
     def statistics(self) -> Sequence[Statistic]:
         """Mean mixing index, and the share of documents that mix."""
@@ -236,12 +246,14 @@ class CodeMixing(TokenCritic[MixtureDraws]):
         best = evidence.telling(self.phi_, count)
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """Size, α, and how the posterior is sampled."""
         alpha = ", ".join(f"{a:.3g}" for a in self.alpha_)
         return [
-            f"{len(self.alpha_)} topics over {len(self.vocabulary_):,} words; α = ({alpha}).",
-            f"Posterior: {self.chains} Gibbs chains, {self.draws} draws each; Monte-Carlo errors stand beside scores.",
+            Note(f"{len(self.alpha_)} topics over {len(self.vocabulary_):,} words; α = ({alpha})."),
+            Note(
+                f"Posterior: {self.chains} Gibbs chains, {self.draws} draws each; scores have Monte-Carlo errors."
+            ),
         ]
 
     def spans(self, document: Corpus) -> list[Span]:

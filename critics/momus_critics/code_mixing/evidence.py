@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
+from momus.critic import Pooled
 from momus.evidence import Axis, Chart, Evidence, Heatmap, MarkedDocument, Series, Step, Table, both
-from momus.summary import Pooled
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from momus_critics.code_mixing.critic import CodeMixing
 
-Floats = NDArray[np.float64]
 BINS, GRID, SHOWN_WORDS = 25, 10, 25
 
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 from torch import Tensor
 
-Floats = NDArray[np.float64]
+from momus.numeric.ragged import owners_of
+from momus.numeric.types import Floats
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Tokens:
     @property
     def documents(self) -> NDArray[np.int64]:
         """The document of each token (N,)."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        return owners_of(self.offsets)
 
 
 @dataclass(frozen=True)

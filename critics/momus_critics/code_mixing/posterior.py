@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from momus.draws import document_keys, log_gammas, uniforms
+from momus.numeric.draws import document_keys, log_gammas, uniforms
+from momus.numeric.types import Floats
 from momus_critics.code_mixing.lda import Tokens
 
-Floats = NDArray[np.float64]
 CELLS = 8_000_000  # of one (chains, tokens, K) array
 
 

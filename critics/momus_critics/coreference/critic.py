@@ -9,30 +9,35 @@ from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from momus.corpus import Corpus
-from momus.critic import Critic
+from momus.critic import (
+    Critic,
+    EvidenceMixin,
+    ExplanationMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Rows,
+    StateSequences,
+    Statistic,
+    StatisticsMixin,
+    mean,
+)
+from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
+from momus.estimator import Estimator
 from momus.evidence import Evidence, MarkedDocument
-from momus.fitted import Fitted
-from momus.inference import Statistic, mean
-from momus.latents import StateSequences
-from momus.mentions import Resolver
-from momus.posteriors import adapter_names, make_adapter
+from momus.numeric.types import Floats, Ints
 from momus.progress import stage
-from momus.rows import Rows
-from momus.scores import LogPrior
-from momus.store.kept import resolve_kept
-from momus.summary import Pooled
+from momus.text.corpus import Corpus
+from momus.text.mentions import Resolver
+from momus.text.resolved import resolve_kept
 from momus_critics.coreference import evidence
-from momus_critics.coreference.given import GivenChains
+from momus_critics.coreference.annotated import GivenChains
 from momus_critics.coreference.process import ChainProcess
 from momus_critics.coreference.symbols import Alphabet, chains_of
 from momus_critics.coreference.windows import Chains
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 NAMES_END, THIRD = 5, 8
 """The last kind of symbol that is no pronoun, and how many kinds of pronouns of one person (he, she) follow it."""
 UNLIKELY = -7.0
@@ -58,7 +63,7 @@ class MentionChains(StateSequences):
     spans: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
 
 
-class Coreference(Critic[MentionChains]):
+class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the chain of mentions of persons in a document, P_c(z) an n-gram process over it.
 
     A pronoun stands as itself, any other mention as the gender that most pronouns of its own chain have, and each
@@ -88,6 +93,7 @@ class Coreference(Critic[MentionChains]):
         "mentions of persons, P_c an n-gram process over it."
     )
     sequence = True
+    no_steps = "no person is mentioned"
     needs = 3
 
     def __init__(
@@ -107,7 +113,7 @@ class Coreference(Critic[MentionChains]):
         self.smoothing = smoothing
         self.classes = classes
 
-    def component(self, attribute: str) -> Fitted:
+    def component(self, attribute: str) -> Estimator:
         """Make an unfitted part."""
         if attribute == "process_":
             kinds = len(Alphabet(self.classes).kinds)
@@ -120,7 +126,7 @@ class Coreference(Critic[MentionChains]):
             return GivenChains.with_params(settings, place="resolver 'given'")
         return _loaded(self.resolver, json.dumps(settings, sort_keys=True))
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Resolve real documents, and count windows of their chains."""
         if self.classes not in ("gender", "form"):
             raise UsageError(f"coreference: classes is {self.classes!r}", hint="choose one of gender, form")
@@ -155,10 +161,9 @@ class Coreference(Critic[MentionChains]):
         """Sum of log P_c over the symbols of a document; documents without a person have none."""
         each = self.process_.of_windows(latents.windows)
         lengths = latents.lengths
-        reasons = [None if n else "no person is mentioned" for n in lengths]
-        return LogPrior(_sums(each, latents.offsets), lengths, reasons)
+        return LogPrior(_sums(each, latents.offsets), lengths)
 
-    def rows(self, latents: MentionChains) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: MentionChains) -> Mapping[str, Rows]:
         """Unlikely symbols, mentions, pronouns and introductions, beside the numbers that they are shares of."""
         each = self.process_.of_windows(latents.windows)
         mention = latents.entities >= 0
@@ -195,13 +200,15 @@ class Coreference(Critic[MentionChains]):
         """Windows by what they add to the difference, by ratio, and the unlikely ones with a better alternative."""
         return evidence.show(self, real, generated)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """Size of what was fitted on."""
         discounts = ", ".join(f"{d:.2f}" for d in self.process_.discounts_)
         return [
-            f"{self.order}-grams ({self.smoothing}, discounts {discounts}) of {self.symbols_:,} symbols, "
-            f"{self.mentions_:,} of them mentions, in {self.used_:,} documents that mention a person; resolver "
-            f"{self.resolver}."
+            Note(
+                f"{self.order}-grams ({self.smoothing}, discounts {discounts}) of {self.symbols_:,} symbols, "
+                f"{self.mentions_:,} of them mentions, in {self.used_:,} documents that mention a person; resolver "
+                f"{self.resolver}."
+            )
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from momus.corpus import Corpus
+from momus.critic import Pooled
 from momus.evidence import Evidence, MarkedDocument, Step, Table
-from momus.summary import Pooled
+from momus.numeric.types import Ints
+from momus.text.corpus import Corpus
 from momus_critics.coreference.symbols import Alphabet
 
 if TYPE_CHECKING:
     from momus_critics.coreference.critic import Coreference
 
-Ints = NDArray[np.int64]
 SHOWN, LEAST, AROUND, UNLIKELY = 15, 5, 90, -7.0
 
 

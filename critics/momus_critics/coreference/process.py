@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.errors import UsageError
-from momus.fitted import Fitted
-from momus_critics.coreference.windows import Chains, Coder, Ints
+from momus.estimator import Estimator
+from momus.numeric.types import Floats, Ints
+from momus_critics.coreference.windows import Chains, Coder
 
-Floats = NDArray[np.float64]
 
-
-class ChainProcess(Fitted):
+class ChainProcess(Estimator):
     """Parameters
     ----------
     kinds

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from momus.mentions import FEMALE, FIRST, MALE, PLURAL, PRONOUNS, SECOND, THINGS, Resolved
+from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL, PRONOUNS, SECOND, THINGS, Resolved
 from momus_critics.coreference.windows import Chains
 
 GENDER = {**dict.fromkeys(MALE, "Male"), **dict.fromkeys(FEMALE, "Female"), **dict.fromkeys(PLURAL, "Plural")}

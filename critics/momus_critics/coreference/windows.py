@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from momus.numeric.ragged import places_of
+from momus.numeric.types import Ints
+
 Flags = NDArray[np.bool_]
 
 
@@ -97,7 +99,7 @@ class Coder:
         Without ``widths``, those of 1, …, n symbols.
         """
         n = len(chains.kinds)
-        place = np.arange(n) - np.repeat(chains.offsets[:-1], np.diff(chains.offsets))
+        place = places_of(chains.offsets)
         back = np.arange(self.order - 1, -1, -1)
         kinds = np.zeros((n, self.order), dtype=np.int64, order="F")
         entities = np.full((n, self.order), -1, dtype=np.int32, order="F")

@@ -9,16 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
-from momus.critic import Critic
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin, mean
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Series, both
-from momus.inference import Statistic, mean
-from momus.rows import Rows
-from momus.scores import LogPrior
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.opening import open_scorer
-from momus.summary import Pooled
+from momus.text.corpus import Corpus
 
 BINS = 20
 GRID = 2.0**20
@@ -40,7 +36,7 @@ def _on_grid(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.round(values * GRID) / GRID)
 
 
-class Distortion(Critic[ScoredTwice]):
+class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
     """z is the text itself, P_c the language that texts are drawn from; a model is compared with it.
 
     The real text are samples of the language, the generated text samples of the model. The mean of
@@ -67,7 +63,7 @@ class Distortion(Critic[ScoredTwice]):
         self.language = language
         self.model = model
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Find bins of equal count of log p_L on samples of the language.
 
         Raises
@@ -103,7 +99,7 @@ class Distortion(Critic[ScoredTwice]):
         """log p_L(x) in nats."""
         return LogPrior(latents.language.totals, latents.language.lengths)
 
-    def rows(self, latents: ScoredTwice) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: ScoredTwice) -> Mapping[str, Rows]:
         """The error of each document, and where it belongs among the bins of log p_L."""
         errors = _on_grid(latents.model.totals - latents.language.totals)
         one_hot = np.eye(len(self.edges_) + 1)[np.searchsorted(self.edges_, _on_grid(latents.language.totals))]

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from momus.numeric.types import Floats
 from momus.sequences import Sequences, SequenceScorer
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 LEAST = 10
 RESAMPLES = 10_000
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from momus.errors import UsageError
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Ints
 from momus.sequences import Sequences
-from momus.sequences.types import Ints
 
 SWAP, DELETE, INSERT, SUBSTITUTE = range(4)
 
@@ -38,7 +39,7 @@ def perturbed(sequences: Sequences, symbols: int, times: int, seed: int) -> Iter
     """
     import torch
 
-    from momus.draws import uniforms
+    from momus.numeric.draws import uniforms
 
     if symbols < 1:
         raise UsageError(f"{symbols} symbols", hint="give the size of the vocabulary without begin and end")
@@ -50,7 +51,7 @@ def perturbed(sequences: Sequences, symbols: int, times: int, seed: int) -> Iter
         kind, first, second, token = (uniforms(rows, seed, step, k).numpy() for k in range(4))
         table, lengths = _once(table, lengths, np.stack([kind, first, second]), (token * symbols).astype(np.int64))
         inside = np.arange(table.shape[1]) < lengths[:, None]
-        yield Sequences(table[inside], np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+        yield Sequences(table[inside], offsets_of(lengths))
 
 
 def _once(table: Ints, lengths: Ints, u: np.ndarray, token: Ints) -> tuple[Ints, Ints]:
@@ -80,5 +81,5 @@ def random_strings(n: int, symbols: int, seed: int, mean: float = 10.0) -> Seque
     """
     rng = np.random.default_rng(seed)
     lengths = rng.poisson(mean, n)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    offsets = offsets_of(lengths)
     return Sequences(rng.integers(0, symbols, int(offsets[-1])), offsets)

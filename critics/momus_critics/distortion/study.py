@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from momus.evidence import Axis, Chart, Evidence, Heatmap, Series, Table
+from momus.numeric.types import Floats
 from momus.progress import stage
 from momus.sequences import Decoding, Sequences, SequenceScorer, StepModel, document_seed, sample
 from momus_critics.distortion.estimation import (
     Estimates,
-    Floats,
     by_length,
     by_probability,
     by_rank,

@@ -11,18 +11,19 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.blocks import LawStatistic
-from momus.corpus import Corpus
+from momus.critic import LogPrior, RunningTextCritic
 from momus.errors import FittingError
 from momus.evidence import Axis, Cell, Chart, Evidence, Role, Series, Table, both
-from momus.scores import LogPrior
-from momus.spreads import Dealt
-from momus.streams import Stream, blocks
-from momus.token_critic import TokenCritic
-from momus.tokens import TokenTable
+from momus.laws import Law, Reordered
+from momus.laws.law import ErrorEstimate
+from momus.numeric.ragged import group_sums, offsets_of
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
+from momus.text.running import RunningText
+from momus.text.tokens import TokenTable
 from momus_critics.laws.curves import Curve
-from momus_critics.laws.dealt import DealtCurve
-from momus_critics.laws.fitting import Floats, Line, fit_line
+from momus_critics.laws.fitting import Line, fit_line
+from momus_critics.laws.reordered import ReorderedCurve
 
 SHOWN = 250
 """Points of a curve that a figure shows."""
@@ -45,13 +46,13 @@ class LawPoints:
     x: Floats
     y: Floats
     offsets: NDArray[np.int64]
-    stream: Stream
+    stream: RunningText
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
 
-class ScalingLaw(TokenCritic[LawPoints]):
+class ScalingLaw(RunningTextCritic[LawPoints]):
     """A law y ∝ x^b of running text.
 
     z is the curve of a block of text as points (log10 x, log10 y); P_c(z) says that they scatter normally around the
@@ -69,24 +70,22 @@ class ScalingLaw(TokenCritic[LawPoints]):
         Contiguous groups of text that the jackknife leaves out, one at a time.
     """
 
-    unit = "block"
     headline = "exponent"
-    needs = 1
+    no_steps = "too few points for the law"
     quantity: ClassVar[str] = "exponent"
     minimum: ClassVar[int] = 20_000
     """Tokens that a text needs for the law to mean something."""
-    errors: ClassVar[Literal["jackknife", "shuffled", "relabelled"]] = "jackknife"
-    """How the spread of the exponent is found, see `momus.spreads` and `momus.blocks`."""
-    left_out: ClassVar[int] = 2
-    """Orders of the text that each piece is left out of, where ``errors`` is ``shuffled``."""
+    error: ClassVar[ErrorEstimate] = "jackknife"
+    """How the standard error is estimated, see `momus.laws.Law`."""
+    reorderings: ClassVar[int] = 2
+    """Random orders of the text that each piece is left out of, where ``error`` is ``shuffled``."""
     x_label: ClassVar[str]
     y_label: ClassVar[str]
     y_scale: ClassVar[Literal["linear", "log"]] = "log"
     style: ClassVar[Literal["line", "points"]] = "line"
 
     def __init__(self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.block = block
+        super().__init__(tokens=tokens, lower=lower, block=block)
         self.groups = groups
 
     @property
@@ -95,10 +94,10 @@ class ScalingLaw(TokenCritic[LawPoints]):
         return 1
 
     @abstractmethod
-    def curve(self, stream: Stream) -> Curve:
+    def curve(self, stream: RunningText) -> Curve:
         """The whole curve of a text, as x and y."""
 
-    def line(self, stream: Stream) -> Line:
+    def line(self, stream: RunningText) -> Line:
         """The law of a text: the line fitted to its whole curve."""
         return fit_line(*self.fitted_points(*self.curve(stream)))
 
@@ -106,24 +105,33 @@ class ScalingLaw(TokenCritic[LawPoints]):
         """The points that the line is fitted to."""
         return x, y
 
-    def laws(self) -> Sequence[LawStatistic]:
-        """Exponent and error of a text."""
-        return (
-            LawStatistic("exponent", lambda stream: self.line(stream).slope, self._dealt("slope")),
-            LawStatistic("error", lambda stream: self.line(stream).error, self._dealt("error")),
+    def law(self, name: str, function: Callable[[RunningText], float], reordered: Reordered | None = None) -> Law:
+        """Declare one number of this law, with the options of the class."""
+        return Law(
+            name,
+            function,
+            error=self.error,
+            minimum=self.minimum,
+            groups=self.groups,
+            align=self.align,
+            orders=self.reorderings,
+            reordered=reordered,
         )
 
-    def dealt(self) -> Callable[[Sequence[Stream]], DealtCurve] | None:
-        """What makes the curve of pieces in any order, where that is faster than to join them."""
+    def laws(self) -> Sequence[Law]:
+        """Exponent and error of a text."""
+        return (
+            self.law("exponent", lambda stream: self.line(stream).slope, self._reordered("slope")),
+            self.law("error", lambda stream: self.line(stream).error, self._reordered("error")),
+        )
+
+    def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:
+        """Compute the curve of pieces in any order, where that is faster than joining them."""
         return None
 
-    def _dealt(self, name: str) -> Dealt | None:
-        make = self.dealt()
+    def _reordered(self, name: str) -> Reordered | None:
+        make = self.reordered_curve()
         return None if make is None else partial(_fitted, make, name)
-
-    def units(self, corpus: Corpus) -> Corpus:
-        """Cut the running text into blocks."""
-        return blocks(corpus, self.tokenizer, self.block)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Blocks that are too short for the law."""
@@ -133,9 +141,9 @@ class ScalingLaw(TokenCritic[LawPoints]):
             for n in batch.tokens(self.tokenizer).lengths
         ]
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Fit the line of the whole text, and the line and scatter of its blocks."""
-        stream = Stream.of(real.tokens(self.tokenizer))
+        stream = RunningText.of(real.tokens(self.tokenizer))
         if len(stream) < self.minimum:
             raise FittingError(
                 f"critic {self.name!r} needs {self.minimum:,} tokens of running text to be fitted; "
@@ -172,24 +180,22 @@ class ScalingLaw(TokenCritic[LawPoints]):
         curves = [self.fitted_points(*self.curve(_part(table, i))) for i in range(len(table))]
         lengths = [len(x) for x, _ in curves]
         stack = [np.concatenate([c[k] for c in curves]) if curves else np.zeros(0) for k in (0, 1)]
-        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        return LawPoints(np.log10(stack[0]), np.log10(stack[1]), offsets, Stream.of(table))
+        offsets = offsets_of(lengths)
+        return LawPoints(np.log10(stack[0]), np.log10(stack[1]), offsets, RunningText.of(table))
 
     def log_prior(self, latents: LawPoints) -> LogPrior:
         """Mean log density of a block's points around the line of real blocks."""
         residual = (latents.y - self.block_intercept_ - self.block_slope_ * latents.x) / self.spread_
         density = -0.5 * residual**2 - np.log(self.spread_) - 0.5 * np.log(2 * np.pi)
         n = np.diff(latents.offsets)
-        total = np.concatenate([[0.0], np.cumsum(density)])
-        values = (total[latents.offsets[1:]] - total[latents.offsets[:-1]]) / np.maximum(n, 1)
-        reasons = [None if k >= 3 else "too few points for the law" for k in n]
-        return LogPrior(np.where(n > 0, values, 0.0), (n >= 3).astype(np.int64), reasons)
+        values = group_sums(density, latents.offsets) / np.maximum(n, 1)
+        return LogPrior(np.where(n > 0, values, 0.0), (n >= 3).astype(np.int64))
 
-    def summarize(self, latents: LawPoints) -> Stream:
+    def summarize(self, latents: LawPoints) -> RunningText:
         """The text itself, which adds without loss."""
         return latents.stream
 
-    def evidence(self, real: Stream, generated: Stream) -> list[Evidence]:
+    def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
         """Both curves with their lines, and a table of exponents."""
         series: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
@@ -215,18 +221,18 @@ class ScalingLaw(TokenCritic[LawPoints]):
         """Further columns of the table."""
         return ()
 
-    def extra_cells(self, stream: Stream) -> tuple[Cell, ...]:
+    def extra_cells(self, stream: RunningText) -> tuple[Cell, ...]:
         """Further cells of the table."""
         return ()
 
-    def _cells(self, stream: Stream) -> tuple[Cell, ...]:
+    def _cells(self, stream: RunningText) -> tuple[Cell, ...]:
         try:
             line = self.line(stream)
         except ValueError:
             return (None, None, 0, *self.extra_cells(stream))
         return (line.slope, line.error, line.points, *self.extra_cells(stream))
 
-    def _series(self, role: Role, stream: Stream) -> list[Series]:
+    def _series(self, role: Role, stream: RunningText) -> list[Series]:
         x, y = self.curve(stream)
         if self.y_scale == "log":
             x, y = x[y > 0], y[y > 0]
@@ -246,15 +252,15 @@ class ScalingLaw(TokenCritic[LawPoints]):
 
 
 def _fitted(
-    make: Callable[[Sequence[Stream]], DealtCurve], name: str, pieces: Sequence[Stream]
+    make: Callable[[Sequence[RunningText]], ReorderedCurve], name: str, pieces: Sequence[RunningText]
 ) -> Callable[[list[int]], float]:
     made = make(pieces)
     return lambda order: float(getattr(fit_line(*made.curve(order)), name))
 
 
-def _part(table: TokenTable, i: int) -> Stream:
+def _part(table: TokenTable, i: int) -> RunningText:
     offsets = table.offsets
-    return Stream(table.ids[offsets[i] : offsets[i + 1]], table.vocabulary)
+    return RunningText(table.ids[offsets[i] : offsets[i + 1]], table.vocabulary)
 
 
 def _thin(x: Floats) -> NDArray[np.int64]:

@@ -7,14 +7,15 @@ from functools import partial
 
 import numpy as np
 
-from momus.blocks import LawStatistic
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, both
-from momus.streams import Stream
+from momus.laws import Law
+from momus.numeric.types import Floats
+from momus.text.running import RunningText
 from momus_critics.laws import curves
 from momus_critics.laws.base import ScalingLaw
 from momus_critics.laws.curves import Curve
-from momus_critics.laws.dealt import DealtCurve, DealtHapaxes, DealtTypes, DealtWindows
-from momus_critics.laws.fitting import Floats, Line, fit_line
+from momus_critics.laws.fitting import Line, fit_line
+from momus_critics.laws.reordered import ReorderedCurve, ReorderedHapaxes, ReorderedTypes, ReorderedWindows
 
 NEAR = 10
 """Lags up to which correlations of rare words make the verdict."""
@@ -39,15 +40,15 @@ class ZipfSlope(ScalingLaw):
         super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
         self.head = head
 
-    def curve(self, stream: Stream) -> Curve:
+    def curve(self, stream: RunningText) -> Curve:
         """Relative frequency against rank."""
         return curves.zipf(stream)
 
-    def laws(self) -> Sequence[LawStatistic]:
+    def laws(self) -> Sequence[Law]:
         """Exponent and error over all ranks, and the exponent of the head."""
-        return (*super().laws(), LawStatistic("head_exponent", self.head_exponent))
+        return (*super().laws(), self.law("head_exponent", self.head_exponent))
 
-    def head_exponent(self, stream: Stream) -> float:
+    def head_exponent(self, stream: RunningText) -> float:
         """Slope over the first ranks."""
         x, y = curves.zipf(stream)
         return fit_line(x[: self.head], y[: self.head]).slope
@@ -60,7 +61,7 @@ class Heaps(ScalingLaw):
     axis = "growth of the vocabulary"
     question = "Do new words keep coming as in real text? z is the growth of the vocabulary over a block of text."
     x_label, y_label = "tokens n", "types v(n)"
-    errors = "shuffled"  # the first points are the first words of the text
+    error = "shuffled"  # the first points are the first words of the text
     minimum = 1000
 
     def __init__(
@@ -69,13 +70,13 @@ class Heaps(ScalingLaw):
         super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
         self.share = share
 
-    def curve(self, stream: Stream) -> Curve:
+    def curve(self, stream: RunningText) -> Curve:
         """Types against tokens, up to ``share`` of the text."""
         return curves.heaps(stream, self.share)
 
-    def dealt(self) -> Callable[[Sequence[Stream]], DealtCurve]:
+    def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve]:
         """Growth over pieces in any order."""
-        return partial(DealtTypes, share=self.share)
+        return partial(ReorderedTypes, share=self.share)
 
 
 class Ebeling(ScalingLaw):
@@ -85,16 +86,16 @@ class Ebeling(ScalingLaw):
     axis = "fluctuation of characters"
     question = "Do characters fluctuate over long windows as in real text? η = 1 means no memory."
     x_label, y_label = "window length l (characters)", "m(l)"
-    errors = "shuffled"  # a piece left out moves all windows behind it
-    left_out = 5
+    error = "shuffled"  # a piece left out moves all windows behind it
+    reorderings = 5
 
-    def curve(self, stream: Stream) -> Curve:
+    def curve(self, stream: RunningText) -> Curve:
         """m(l) against l."""
         return curves.ebeling(stream)
 
-    def dealt(self) -> Callable[[Sequence[Stream]], DealtCurve]:
+    def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve]:
         """Windows over pieces in any order."""
-        return DealtWindows
+        return ReorderedWindows
 
 
 class Taylor(ScalingLaw):
@@ -118,7 +119,7 @@ class Taylor(ScalingLaw):
         """Whole segments: others would mix the segments anew with each group that is left out."""
         return self.segment
 
-    def curve(self, stream: Stream) -> Curve:
+    def curve(self, stream: RunningText) -> Curve:
         """Deviation against mean, one point a type."""
         return curves.taylor(stream, self.segment)
 
@@ -148,7 +149,7 @@ class LongRange(ScalingLaw):
     x_label, y_label = "lag s", "autocorrelation c(s)"
     quantity = "−ξ"
     headline = "correlation"
-    errors = "relabelled"  # which words are rare hangs on a count or two, and on the other groups
+    error = "relabelled"  # which words are rare hangs on a count or two, and on the other groups
     y_scale = "linear"
 
     def __init__(
@@ -167,7 +168,7 @@ class LongRange(ScalingLaw):
         self.ties = ties
         self.seed = seed
 
-    def curve(self, stream: Stream) -> Curve:
+    def curve(self, stream: RunningText) -> Curve:
         """c(s) against s."""
         return curves.long_range(stream, self.share)
 
@@ -176,15 +177,15 @@ class LongRange(ScalingLaw):
         kept = (y > 0) & (x <= 100)
         return x[kept], y[kept]
 
-    def laws(self) -> Sequence[LawStatistic]:
+    def laws(self) -> Sequence[Law]:
         """Mean correlation at short lags; exponent and error, of texts that have a decay."""
         return (
-            LawStatistic("correlation", self.correlation),
-            LawStatistic("exponent", lambda stream: self.decay(stream).slope),
-            LawStatistic("error", lambda stream: self.decay(stream).error),
+            self.law("correlation", self.correlation),
+            self.law("exponent", lambda stream: self.decay(stream).slope),
+            self.law("error", lambda stream: self.decay(stream).error),
         )
 
-    def correlation(self, stream: Stream) -> float:
+    def correlation(self, stream: RunningText) -> float:
         """Mean of c(s) over s = 1 … 10.
 
         Raises
@@ -197,7 +198,7 @@ class LongRange(ScalingLaw):
             raise ValueError(f"fewer than {100 * NEAR:,} distances between rare words")
         return float(found[lags <= NEAR].mean())
 
-    def decay(self, stream: Stream) -> Line:
+    def decay(self, stream: RunningText) -> Line:
         """The line, where there is a correlation that can decay.
 
         Raises
@@ -212,11 +213,11 @@ class LongRange(ScalingLaw):
             raise ValueError("distances of rare words are not correlated even at lags up to 10: there is no decay")
         return fit_line(*self.fitted_points(*curve))
 
-    def verdict(self, stream: Stream) -> str:
+    def verdict(self, stream: RunningText) -> str:
         """``No`` if more than one c(s) is negative for s ≤ 10, ``Weak`` if any is for s ≤ 100, else ``Strong``."""
         return _strength(*self.curve(stream))
 
-    def tie_spread(self, stream: Stream) -> float:
+    def tie_spread(self, stream: RunningText) -> float:
         """Standard deviation of ξ over random tie orders; NaN where fewer than two orders give a line."""
         found = []
         for i in range(self.ties):
@@ -231,7 +232,7 @@ class LongRange(ScalingLaw):
         """Verdict and spread."""
         return ("correlation", "± over tie orders")
 
-    def extra_cells(self, stream: Stream) -> tuple[Cell, ...]:
+    def extra_cells(self, stream: RunningText) -> tuple[Cell, ...]:
         """Verdict and spread."""
         spread = self.tie_spread(stream)
         return (self.verdict(stream), spread if np.isfinite(spread) else None)
@@ -260,7 +261,7 @@ class Productivity(ScalingLaw):
     axis = "productivity of n-grams"
     question = "Do n-grams go on being new as in real text? z is the share of hapaxes as the text grows."
     x_label, y_label = "tokens N", "N1 / N"
-    errors = "shuffled"
+    error = "shuffled"
     minimum = 1000
 
     def __init__(
@@ -277,16 +278,16 @@ class Productivity(ScalingLaw):
         self.order = order
         self.orders = orders
 
-    def curve(self, stream: Stream) -> Curve:
+    def curve(self, stream: RunningText) -> Curve:
         """N1/N against N, positive values."""
         x, y = curves.productivity(stream, (self.order,))[0]
         return x[y > 0], y[y > 0]
 
-    def dealt(self) -> Callable[[Sequence[Stream]], DealtCurve] | None:
+    def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:
         """Hapaxes of pieces in any order, of single words."""
-        return DealtHapaxes if self.order == 1 else None
+        return ReorderedHapaxes if self.order == 1 else None
 
-    def evidence(self, real: Stream, generated: Stream) -> list[Evidence]:
+    def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
         """Curves of all orders."""
         orders = tuple(range(1, self.orders + 1))
         series = [

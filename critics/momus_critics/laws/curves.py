@@ -10,9 +10,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.rows import number
-from momus.streams import Stream
-from momus_critics.laws.fitting import Floats, geometric_grid
+from momus.numeric.ragged import number_keys
+from momus.numeric.types import Floats
+from momus.text.running import RunningText
+from momus_critics.laws.fitting import geometric_grid
 
 Curve = tuple[Floats, Floats]
 Positions = NDArray[np.int64]
@@ -22,17 +23,17 @@ PAIRS = 40
 """Windows up to this length are counted by comparing pairs of characters."""
 
 
-def zipf(stream: Stream) -> Curve:
+def zipf(stream: RunningText) -> Curve:
     """Relative frequency against rank.
 
-    >>> zipf(Stream(np.array([0, 0, 1], np.int32), ["a", "b"]))[0]
+    >>> zipf(RunningText(np.array([0, 0, 1], np.int32), ["a", "b"]))[0]
     array([1., 2.])
     """
     counts = np.sort(stream.counts[stream.counts > 0])[::-1]
     return np.arange(1.0, len(counts) + 1), counts / max(len(stream), 1)
 
 
-def heaps(stream: Stream, share: float = 0.7) -> Curve:
+def heaps(stream: RunningText, share: float = 0.7) -> Curve:
     """Number of types v(n) against n, on the grid 1 … 9, then n ← int(1.2 n), while n ≤ share · N."""
     grid = growth_grid(len(stream), share)
     first = np.sort(stream.first_positions)
@@ -44,7 +45,7 @@ def growth_grid(tokens: int, share: float = 0.7) -> NDArray[np.int64]:
     return geometric_grid(1.2, int(share * tokens))
 
 
-def taylor(stream: Stream, segment: int = 5620) -> Curve:
+def taylor(stream: RunningText, segment: int = 5620) -> Curve:
     """Mean and standard deviation of each type's count over segments; types with σ > 0 only."""
     pieces, v = len(stream) // segment, len(stream.vocabulary)
     total, squares = np.zeros(v, np.int64), np.zeros(v, np.int64)
@@ -68,7 +69,7 @@ def window_lengths(n: int, longest: int = 100_000) -> NDArray[np.int64]:
     return np.array([w for w in lengths if w < longest and 2 * w <= n], dtype=np.int64)
 
 
-def ebeling(stream: Stream) -> Curve:
+def ebeling(stream: RunningText) -> Curve:
     """m(l) = Σ_c Var(count of c in windows of length l) against l; windows do not overlap, the tail is dropped."""
     text, alphabet = stream.characters()
     lengths = window_lengths(len(text))
@@ -113,7 +114,9 @@ def _sum_of_squares(text: NDArray[np.unsignedinteger], alphabet: int, length: in
     return total
 
 
-def rare_positions(stream: Stream, share: int = 16, random: np.random.Generator | None = None) -> NDArray[np.int64]:
+def rare_positions(
+    stream: RunningText, share: int = 16, random: np.random.Generator | None = None
+) -> NDArray[np.int64]:
     """Positions of the rare words: types by ascending frequency while their counts add up to at most int(N/share).
 
     Ties are taken by first appearance, or in random order.
@@ -127,14 +130,14 @@ def rare_positions(stream: Stream, share: int = 16, random: np.random.Generator 
     if left and random is None:
         chosen = np.zeros(len(counts), dtype=bool)
         chosen[tied] = True
-        tied = tied[np.argsort(Stream(stream.ids[chosen[stream.ids]], stream.vocabulary).first_positions[tied])]
+        tied = tied[np.argsort(RunningText(stream.ids[chosen[stream.ids]], stream.vocabulary).first_positions[tied])]
     elif left and random is not None:
         tied = random.permutation(tied)
     rare[tied[:left]] = True
     return np.flatnonzero(rare[stream.ids])
 
 
-def long_range(stream: Stream, share: int = 16, random: np.random.Generator | None = None) -> Curve:
+def long_range(stream: RunningText, share: int = 16, random: np.random.Generator | None = None) -> Curve:
     """Autocorrelation c(s) of the distances between successive rare words, s = 1 … 10, then int(1.2 s), ≤ n/100."""
     distances = np.diff(rare_positions(stream, share, random)).astype(np.float64)
     lags = geometric_grid(1.2, len(distances) // 100, tuple(range(1, 11)))
@@ -155,13 +158,13 @@ def _correlations(x: Floats, lags: NDArray[np.int64]) -> Floats:
     return np.where(constant, 0.0, products / np.where(constant, 1.0, scale))
 
 
-def productivity(stream: Stream, orders: Sequence[int] = (1,), points: int = 40) -> list[Curve]:
+def productivity(stream: RunningText, orders: Sequence[int] = (1,), points: int = 40) -> list[Curve]:
     """Potential productivity N1/N of n-grams against N, for each order: the share of tokens that are hapaxes so far."""
     ids, v = stream.ids.astype(np.int64), len(stream.vocabulary)
     grams, found = ids, {}
     for order in range(1, max(orders) + 1):
         keys = grams if order == 1 else grams[: len(ids) - order + 1] * v + ids[order - 1 :]
-        grams, first, second = number(keys)
+        grams, first, second = number_keys(keys)
         if order in orders:
             found[order] = _hapax_share(first, second, len(keys), points)
     return [found[order] for order in orders]

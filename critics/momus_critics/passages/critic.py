@@ -10,21 +10,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
+from momus.critic import ExplanationMixin, Note, Rows, Statistic, mean
+from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
+from momus.estimator import Estimator
 from momus.evidence import MarkedDocument
-from momus.fitted import Fitted
-from momus.inference import Statistic, mean
-from momus.posteriors import adapter_names, make_adapter
-from momus.rows import Rows
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
+from momus_critics.chains import evidence
+from momus_critics.chains import posterior as joint
+from momus_critics.chains.base import ChainCritic
+from momus_critics.chains.posterior import ChainLatents
 from momus_critics.passages.features import LsaEmbedder, PlaceFeatures
 from momus_critics.passages.pieces import corpus_pieces, place_classes, returning, split_pieces, state_names
 from momus_critics.passages.segmenter import Segmenter
-from momus_critics.sections import evidence, joint
-from momus_critics.sections.base import ChainCritic
-from momus_critics.sections.joint import ChainLatents
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class PassageLatents(ChainLatents):
     returns: Floats = field(default_factory=lambda: np.zeros((0, 2)))
 
 
-class Passages(ChainCritic):
+class Passages(ChainCritic, ExplanationMixin):
     """z is a chain of stretches of text, each in one of K states that are found, not given; P_c(z) a Markov chain.
 
     Text is cut into pieces of some sentences; an embedding of each is projected on the directions that tell where in a
@@ -103,7 +103,7 @@ class Passages(ChainCritic):
         self.alike = alike
         self.seed = seed
 
-    def component(self, attribute: str) -> Fitted:
+    def component(self, attribute: str) -> Estimator:
         """Make an unfitted part."""
         if attribute == "embedder_":
             if self.embedder == "lsa":
@@ -115,7 +115,7 @@ class Passages(ChainCritic):
             return Segmenter(states=self.number, temper=self.temper, seed=self.seed)
         return super().component(attribute)
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Learn embedding, discriminants, states and transitions from real documents."""
         if self.embedder not in ("lsa", *adapter_names("embedder")):
             names = ", ".join(("lsa", *adapter_names("embedder")))
@@ -149,7 +149,7 @@ class Passages(ChainCritic):
             )
         self.titles_ = state_names(pieces, self.kept_[flat], len(used))
         labels, chain_offsets = self._chain(chains)
-        self.learn_chain(labels, chain_offsets, None, self.seed)
+        self.learn_chain(labels, chain_offsets, self.seed)
         self.pieces_ = len(pieces)
         return self
 
@@ -157,7 +157,7 @@ class Passages(ChainCritic):
         """States, one a stretch, and where documents begin; a state never seen in fitting joins the last one."""
         states = np.concatenate([self.kept_[s] for s, _ in chains])
         states = np.where(states < 0, self.kept_.max(), states)
-        return states, np.concatenate([[0], np.cumsum([len(s) for s, _ in chains])]).astype(np.int64)
+        return states, offsets_of([len(s) for s, _ in chains])
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without a word."""
@@ -182,10 +182,10 @@ class Passages(ChainCritic):
         counted = np.column_stack([np.add.reduceat(returns, piece_offsets[:-1]), np.diff(piece_offsets)])
         return PassageLatents(**shared, returns=counted.astype(np.float64))
 
-    def rows(self, latents: ChainLatents) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """Those of the chain, and the numbers of pieces that return and of all."""
         assert isinstance(latents, PassageLatents)
-        return {**super().rows(latents), "returns": latents.returns}
+        return {**super().sufficient_statistics(latents), "returns": latents.returns}
 
     def statistics(self) -> Sequence[Statistic]:
         """Those of the chain, and the share of pieces that return."""
@@ -196,13 +196,13 @@ class Passages(ChainCritic):
         self.check_fitted()
         return [np.repeat(self.kept_[s], np.diff(b)) for s, b in self._decode(*self._embed(batch))]
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """How many states there are and why."""
         tried = ", ".join(f"{k:.0f}: {v:.3f}" for k, v in self.segmenter_.curve_)
         how = f"chosen by held-out log-likelihood a piece ({tried} nats)" if tried else "as asked"
         return [
-            f"{self.states} states, {how}; named by their most telling words.",
-            f"Fitted on {self.pieces_:,} pieces; smoothing constant {self.constant_:.3g}.",
+            Note(f"{self.states} states, {how}; named by their most telling words."),
+            Note(f"Fitted on {self.pieces_:,} pieces; smoothing constant {self.constant_:.3g}."),
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

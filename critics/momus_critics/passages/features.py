@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.fitted import Fitted
-from momus.tokens import get_tokenizer
+from momus.estimator import Estimator
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Floats
+from momus.text.tokens import get_tokenizer
 
-Floats = NDArray[np.float64]
 
-
-class LsaEmbedder(Fitted):
+class LsaEmbedder(Estimator):
     """Latent semantic analysis: TF-IDF of words, and its largest singular directions (Deerwester et al. 1990).
 
     Parameters
@@ -59,7 +59,7 @@ class LsaEmbedder(Fitted):
         split = get_tokenizer("words", True).split
         number = {w: i for i, w in enumerate(self.vocabulary_)}
         codes = [[number[w] for w in split(t.casefold()) if w in number] for t in texts]
-        offsets = np.concatenate([[0], np.cumsum([len(c) for c in codes])])
+        offsets = offsets_of([len(c) for c in codes])
         flat = np.array([c for row in codes for c in row], dtype=np.int64)
         counts = sparse.csr_array((np.ones(len(flat)), flat, offsets), shape=(len(texts), len(number)))
         counts.sum_duplicates()
@@ -73,7 +73,7 @@ class LsaEmbedder(Fitted):
         return np.asarray(self._weighted(texts) @ self.directions_)
 
 
-class PlaceFeatures(Fitted):
+class PlaceFeatures(Estimator):
     """Linear discriminants of the stretch of a document that a piece stands in, scaled to unit variance within one.
 
     What a text is about tells little of where a piece of it stands; how openings, methods and closings are written

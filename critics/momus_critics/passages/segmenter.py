@@ -9,18 +9,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from momus.fitted import Fitted
+from momus.estimator import Estimator
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Floats
 from momus.progress import stage
 from momus_critics.hsmm import HSMM, DiagonalGaussian, Parameters
 from momus_critics.hsmm.model import Batch
 
-Floats = NDArray[np.float64]
 CELLS = 16_384
 """Observations in a batch: bounds memory whatever the lengths."""
 HELD_OUT = 0.2
 
 
-class Segmenter(Fitted):
+class Segmenter(Estimator):
     """Parameters
     ----------
     states
@@ -178,4 +179,4 @@ def _tensor(x: Sequence[float] | Floats) -> torch.Tensor:
 def _take(x: Floats, offsets: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
     rows = np.sort(rows)
     parts = [x[offsets[i] : offsets[i + 1]] for i in rows]
-    return np.concatenate(parts), np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64)
+    return np.concatenate(parts), offsets_of([len(p) for p in parts])

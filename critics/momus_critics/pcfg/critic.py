@@ -9,12 +9,10 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
+from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Rows, StatisticsMixin, TokenCritic
 from momus.evidence import Axis, Chart, Evidence, Series, both
-from momus.rows import Rows, group_sums
-from momus.scores import LogPrior
-from momus.summary import Pooled
-from momus.token_critic import TokenCritic
+from momus.numeric.ragged import group_sums
+from momus.text.corpus import Corpus
 from momus_critics.passages.pieces import sentences
 from momus_critics.pcfg.grammar import Grammar
 from momus_critics.pcfg.trees import Rules, read_trees
@@ -35,7 +33,7 @@ class ParsedSentences:
         return len(self.offsets) - 1
 
 
-class Pcfg(TokenCritic[ParsedSentences]):
+class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
     """z is the text itself, sentence by sentence; P_c a context-free grammar read off a treebank.
 
     Derivations are summed by the inside algorithm (Lari & Young 1990). A yardstick: the grammar comes from the
@@ -44,8 +42,8 @@ class Pcfg(TokenCritic[ParsedSentences]):
     Parameters
     ----------
     treebank
-        A file of trees in brackets, such as NLTK's sample of the Penn Treebank; `momus_adapters.treebank` writes one
-        from dependency parses where there is none.
+        A file of trees in brackets, such as NLTK's sample of the Penn Treebank; `momus_adapters.corpora.treebank`
+        writes one from dependency parses where there is none.
     longest
         Longer sentences, in words, are left out.
     tokens, lower
@@ -66,7 +64,7 @@ class Pcfg(TokenCritic[ParsedSentences]):
         self.treebank = treebank
         self.longest = longest
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Count the rules of the treebank.
 
         Raises
@@ -112,7 +110,7 @@ class Pcfg(TokenCritic[ParsedSentences]):
         totals, words = (group_sums(x, latents.offsets) for x in (latents.values, latents.words))
         return LogPrior(np.asarray(totals, dtype=np.float64), np.asarray(words, dtype=np.int64))
 
-    def rows(self, latents: ParsedSentences) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: ParsedSentences) -> Mapping[str, Rows]:
         """By length of sentence: sum of log p, and number of sentences."""
         which = np.eye(len(EDGES))[np.searchsorted(EDGES, latents.words, side="left") - 1]
         both_parts = np.hstack([which * latents.values[:, None], which])
@@ -130,6 +128,6 @@ class Pcfg(TokenCritic[ParsedSentences]):
         note = f"Grammar of {self.trees_:,} trees, {len(self.labels_)} labels. Points with at least five sentences."
         return [Chart("sentence-likelihood", "Likelihood by length of sentence", x_axis, y_axis, series, note=note)]
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """Where the grammar comes from."""
-        return [f"grammar of {self.trees_:,} trees: {len(self.labels_)} labels, {len(self.words_):,} words"]
+        return [Note(f"grammar of {self.trees_:,} trees: {len(self.labels_)} labels, {len(self.words_):,} words")]

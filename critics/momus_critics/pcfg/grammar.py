@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from momus.numeric.types import Floats
 from momus_critics.pcfg.trees import Rules
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 UNKNOWN = "<unk>"
-Floats = NDArray[np.float64]
 
 
 class Grammar:

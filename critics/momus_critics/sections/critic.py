@@ -9,16 +9,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.corpus import Corpus
+from momus.critic import ExplanationMixin, Note
+from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
+from momus.estimator import Estimator
 from momus.evidence import MarkedDocument
-from momus.fitted import Fitted
-from momus.posteriors import SectionPosterior, adapter_names, make_adapter
-from momus.texts import normalize_title
-from momus.tokens import Tokenizer, get_tokenizer
-from momus_critics.sections import evidence, joint
-from momus_critics.sections.base import ChainCritic
-from momus_critics.sections.joint import ChainLatents
+from momus.numeric.ragged import offsets_of
+from momus.text.corpus import Corpus
+from momus.text.titles import normalize_title
+from momus.text.tokens import Tokenizer, get_tokenizer
+from momus_critics.chains import evidence
+from momus_critics.chains import posterior as joint
+from momus_critics.chains.base import ChainCritic
+from momus_critics.chains.posterior import ChainLatents
 from momus_critics.sections.posterior import LinearPosterior
 from momus_critics.sections.titles import OTHER, frequent_titles
 
@@ -26,7 +29,7 @@ ACCURATE = 0.6
 """Share of held-out sections with the right type below which verdicts are doubtful."""
 
 
-class Sections(ChainCritic):
+class Sections(ChainCritic, ExplanationMixin):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
     Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included (Deng et al. 2022,
@@ -93,7 +96,7 @@ class Sections(ChainCritic):
         """The tokenizer of the posterior; titles need none."""
         return get_tokenizer(self.tokens, self.lower) if self.posterior == "linear" else None
 
-    def component(self, attribute: str) -> Fitted:
+    def component(self, attribute: str) -> Estimator:
         """Make the unfitted posterior."""
         if attribute != "posterior_":
             return super().component(attribute)
@@ -113,7 +116,7 @@ class Sections(ChainCritic):
             if value not in allowed:
                 raise UsageError(f"sections: {name} is {value!r}", hint=f"choose one of {', '.join(allowed)}")
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Learn section types, smoothed transitions and the posterior from titled real documents."""
         self._check_parameters()
         titled = _titled(real)
@@ -126,9 +129,7 @@ class Sections(ChainCritic):
                 hint="give more documents with `sections` and `section_names`, or lower min_documents",
             )
         labels = self._labels(titles)
-        held = None if validation is None else _titled(validation)
-        test = (self._labels(_normalized(held)[0]), _offsets(held)) if held is not None and len(held) else None
-        self.learn_chain(labels, _offsets(titled), test, self.seed)
+        self.learn_chain(labels, _offsets(titled), self.seed)
         if self.posterior != "titles":
             part: Any = self.component("posterior_")
             part.device = self.device
@@ -163,27 +164,32 @@ class Sections(ChainCritic):
         kept = marginals if self.expectation == "exact" else None
         return joint.factorised(marginals.argmax(axis=1), offsets, kept, self.shares_, self.transitions_)
 
-    def notes(self) -> list[str]:
-        """How good the posterior is on sections that it was not fitted on."""
-        notes = [f"{self.states} section types, smoothing constant {self.constant_:.3g}."]
-        found = self.posterior_.held_out if self.posterior != "titles" else {}
-        if found:
+    def notes(self) -> list[Note]:
+        """How good the posterior is on held-out sections, and a warning where it is too weak.
+
+        A weak posterior lets the chain outweigh the text, and disorder is then read as order.
+        """
+        notes = [Note(f"{self.states} section types, smoothing constant {self.constant_:.3g}.")]
+        held_out = self.posterior_.held_out if self.posterior != "titles" else {}
+        if not held_out:
+            return notes
+        accuracy, sections = held_out["accuracy"], held_out["sections"]
+        notes.append(
+            Note(
+                f"Posterior {self.posterior}: {accuracy:.1%} of {sections:,.0f} held-out real sections get their type "
+                f"right; expected calibration error {held_out['calibration_error']:.3f}."
+            )
+        )
+        if accuracy < ACCURATE:
             notes.append(
-                f"Posterior {self.posterior}: {found['accuracy']:.1%} of {found['sections']:,.0f} held-out real "
-                f"sections get their type right; expected calibration error {found['calibration_error']:.3f}."
+                Note(
+                    f"only {accuracy:.0%} of {sections:,.0f} held-out real sections get their type right. The expected "
+                    "order then outweighs what the sections say, and Latent PPL may even fall where they are shuffled; "
+                    'look at `disorder` beside it, or use posterior = "titles" where both sides have titles.',
+                    warning=True,
+                )
             )
         return notes
-
-    def cautions(self) -> list[str]:
-        """Say where the posterior is too weak: the chain then outweighs the text, and reads disorder as order."""
-        found = self.posterior_.held_out if self.posterior != "titles" else {}
-        if not found or found["accuracy"] >= ACCURATE:
-            return []
-        return [
-            f"only {found['accuracy']:.0%} of {found['sections']:,.0f} held-out real sections get their type right. "
-            "The order that is expected then outweighs what the sections say, and Latent PPL may even fall where they "
-            'are shuffled; look at `disorder` beside it, or take posterior = "titles" where both sides have titles.'
-        ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the most probable types, with transitions below 1 % marked."""
@@ -191,7 +197,7 @@ class Sections(ChainCritic):
 
 
 def _offsets(corpus: Corpus) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(corpus.section_counts)])
+    return offsets_of(corpus.section_counts)
 
 
 def _titled(corpus: Corpus) -> Corpus:

@@ -1,6 +1,6 @@
 """Posteriors P_c(z_m | x_m): which type a section is, from its own text.
 
-What a posterior must do is in `momus.posteriors.SectionPosterior`; adapters bring others, such as fine-tuned encoders.
+The protocol is `momus.critic.tools.SectionPosterior`; adapters bring other posteriors, such as fine-tuned encoders.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.calibration import calibration_error, fit_temperature, softmax
-from momus.corpus import Corpus
-from momus.fitted import Fitted
-from momus.tokens import TokenTable, get_tokenizer
+from momus.estimator import Estimator
+from momus.numeric.ragged import offsets_of
+from momus.numeric.temperature import calibration_error, fit_temperature, softmax
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
+from momus.text.tokens import TokenTable, get_tokenizer
 
-Floats = NDArray[np.float64]
 
-
-class LinearPosterior(Fitted):
+class LinearPosterior(Estimator):
     """TF-IDF and multinomial logistic regression, calibrated by a temperature.
 
     Parameters
     ----------
     tokens, lower
-        The tokenizer, see `momus.token_critic.TokenCritic`.
+        The tokenizer, see `momus.critic.tokens.TokenCritic`.
     features
         Size of the vocabulary: the most frequent words.
     penalty
@@ -71,7 +71,7 @@ class LinearPosterior(Fitted):
         """Counts of known words, CSR array (N, V)."""
         codes = table.codes({word: i for i, word in enumerate(self.vocabulary_)})
         known = codes >= 0
-        offsets = np.concatenate([[0], np.cumsum(known)])[table.section_offsets]
+        offsets = offsets_of(known)[table.section_offsets]
         shape = (len(table.section_offsets) - 1, len(self.vocabulary_))
         matrix = sparse.csr_array((np.ones(int(offsets[-1])), codes[known], offsets), shape=shape)
         matrix.sum_duplicates()

@@ -19,6 +19,8 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from momus.numeric.ragged import owners_of
+
 
 @dataclass(frozen=True)
 class Prior:
@@ -45,7 +47,7 @@ class Batch:
     """
 
     def __init__(self, counts: sparse.csr_array, device: str, dtype: torch.dtype) -> None:
-        rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        rows = owners_of(counts.indptr)
         self.rows = torch.from_numpy(rows.astype(np.int64)).to(device)
         self.words = torch.from_numpy(counts.indices.astype(np.int64)).to(device)
         self.counts = torch.from_numpy(counts.data).to(device, dtype)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 
+from momus.numeric.ragged import owners_of
+from momus.numeric.types import Floats
 from momus_critics.topics.fitting import Model, Options, fit, infer
 
-Floats = NDArray[np.float64]
 SOME, TRIAL = 2000, 40
 
 
@@ -32,7 +32,7 @@ def halves(counts: sparse.csr_array, seed: int) -> tuple[sparse.csr_array, spars
 
 def log_likelihoods(theta: Floats, phi: Floats, other: sparse.csr_array) -> Floats:
     """Log-likelihood of each document's held-out half in nats, float array (n,)."""
-    rows = np.repeat(np.arange(other.shape[0]), np.diff(other.indptr))
+    rows = owners_of(other.indptr)
     total = np.zeros(other.shape[0])
     for a in range(0, len(rows), 200_000):
         b = slice(a, a + 200_000)

@@ -14,17 +14,26 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 
-from momus.corpus import Corpus
+from momus.critic import (
+    AggregatedPosteriorMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    Gaussians,
+    LogPrior,
+    Note,
+    Pooled,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+    mean,
+)
 from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument
-from momus.inference import Statistic, mean
-from momus.latents import Gaussians
+from momus.numeric.types import Floats
 from momus.progress import stage
-from momus.rows import Rows
-from momus.scores import LogPrior
-from momus.summary import Pooled
-from momus.token_critic import TokenCritic
-from momus.vocabulary import VocabularyRules, build_vocabulary, count_words
+from momus.text.corpus import Corpus
+from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.shares import stopwords
 from momus_critics.topics import evidence
 from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint
@@ -32,11 +41,10 @@ from momus_critics.topics.completion import point_is_enough
 from momus_critics.topics.fitting import Model, Options, fit, infer
 from momus_critics.topics.laplace import refine
 
-Floats = NDArray[np.float64]
 TOP_WORDS = 12
 
 
-class Topics(TokenCritic[Gaussians]):
+class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, EvidenceMixin, ExplanationMixin):
     """z is η, the log-odds of topics: P_c(z) = N(μ, Σ), words from φ (the CTM of Blei & Lafferty 2007).
 
     Fitted by variational EM; the posterior of a document is N(λ, diag ν²), the maximum of the bound. Latent NLL is
@@ -121,7 +129,7 @@ class Topics(TokenCritic[Gaussians]):
         self.checkpoint = checkpoint
         self.seed = seed
 
-    def fit(self, real: Corpus, validation: Corpus | None = None) -> Self:
+    def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit by variational EM."""
         for value, name, known in (
             (self.posterior, "posterior", ("full", "mean")),
@@ -136,7 +144,7 @@ class Topics(TokenCritic[Gaussians]):
         options = replace(options, point=point)
         about = [
             real.fingerprint,
-            repr({k: v for k, v in self.params().items() if k not in ("steps", "covariance", "checkpoint")}),
+            repr({k: v for k, v in self.get_params().items() if k not in ("steps", "covariance", "checkpoint")}),
         ]
         signature = hashlib.blake2b("\n".join(about).encode(), digest_size=8).hexdigest()
         kept = Path(self.checkpoint) if self.checkpoint else None
@@ -218,21 +226,20 @@ class Topics(TokenCritic[Gaussians]):
             value = value + latents.variance @ np.diag(precision)
         return LogPrior.of_vectors(np.asarray(-0.5 * value))
 
-    def entropy(self, latents: Gaussians) -> Floats:
-        """½ Σ_k log 2πe ν_k²."""
-        return np.asarray(0.5 * np.log(2 * np.pi * np.e * latents.variance).sum(axis=1))
-
-    def rows(self, latents: Gaussians) -> Mapping[str, Rows]:
-        """Topic shares at λ (the aggregated posterior), their entropy, and the distance of λ from μ."""
+    def sufficient_statistics(self, latents: Gaussians) -> Mapping[str, Rows]:
+        """Entropy of the topic shares at λ, and the distance of λ from μ."""
         shares = softmax(_extended(latents.mean), axis=1)
         spread = -(shares * np.log(np.maximum(shares, 1e-30))).sum(axis=1)
         away, ones = latents.mean - self.mean_, np.ones(len(spread))
         distance = (away @ np.linalg.inv(self.covariance_) * away).sum(axis=1)
         return {
-            "states": shares,
             "topic_entropy": np.column_stack([spread, ones]),
             "distance": np.column_stack([distance, ones]),
         }
+
+    def aggregated_posterior(self, latents: Gaussians) -> Rows:
+        """Topic shares at λ."""
+        return np.asarray(softmax(_extended(latents.mean), axis=1))
 
     def statistics(self) -> Sequence[Statistic]:
         """Entropy of the topic shares of a document (how many topics it mixes), and (λ − μ)ᵀ Σ⁻¹ (λ − μ).
@@ -262,13 +269,15 @@ class Topics(TokenCritic[Gaussians]):
         best = np.argsort(-self.phi_, axis=1, kind="stable")[:, :count]
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """Size of the model and of what it was fitted on."""
         kind = "points" if self.point_ else "Dirichlet posteriors"
         how = "with whole posterior covariances" if self.refined_ else "as variational EM leaves it, too narrow rather"
         return [
-            f"{len(self.phi_)} topics, {len(self.vocabulary_):,} words; fitted on {self.documents_:,} documents with "
-            f"{self.tokens_:,} tokens of them, in {len(self.curve_)} steps of EM; words: {kind}; Σ {how}."
+            Note(
+                f"{len(self.phi_)} topics, {len(self.vocabulary_):,} words; fitted on {self.documents_:,} documents "
+                f"with {self.tokens_:,} tokens of them, in {len(self.curve_)} steps of EM; words: {kind}; Σ {how}."
+            )
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

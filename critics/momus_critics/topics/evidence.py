@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 
-from momus.corpus import Corpus
+from momus.critic import Gaussians, Pooled
 from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
-from momus.latents import Gaussians
-from momus.summary import Pooled
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from momus_critics.topics.critic import Topics
 
-Floats = NDArray[np.float64]
 SHOWN_TOPICS, SHOWN_PAIRS, CLAMP = 30, 20, 0.8
 
 

@@ -13,15 +13,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import digamma, gammaln
 from torch import Tensor
 
-from momus_critics.clusters import cluster_counts, smoothed
+from momus.numeric.types import Floats
+from momus_critics.fits.clusters import cluster_counts, smoothed
 from momus_critics.topics.bound import Batch, Prior, ascend
 
-Floats = NDArray[np.float64]
 BATCH = 512
 
 

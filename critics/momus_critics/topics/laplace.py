@@ -20,7 +20,6 @@ from momus.progress import stage
 from momus_critics.topics.bound import Batch, Prior, newton, rest, word_part
 from momus_critics.topics.fitting import Model, Options
 
-Floats = NDArray[np.float64]
 CELLS = 20_000_000  # of one (documents, types, D) array
 STRETCH = 1.8
 HALF_NORMAL = 0.7979  # √(2/π): the mean of |N(0, 1)|, as far as the mean of so skewed a posterior lies from its mode

@@ -1,0 +1,1 @@
+"""Corpora in the formats of others: CoNLL files, treebanks, Wikipedia dumps."""

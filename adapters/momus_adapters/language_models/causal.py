@@ -1,0 +1,165 @@
+"""Networks that predict the next token, as scorers and generators of token ids: windows, caches, sliding contexts."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momus.errors import UsageError
+from momus.numeric.ragged import offsets_of
+from momus.sequences import Sequences, SequenceScores, StepModel
+from momus.sequences.interfaces import Advance
+from momus_adapters.language_models.windows import Piece, batches, pieces
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TOKENS = 16_384  # of a batch at most
+LOGITS = {"cpu": 1 << 22, "other": 1 << 27}  # numbers in one batch's logits; on a CPU more of them only miss the cache
+
+
+class CausalNetwork(StepModel):
+    """A network with the interface of ``transformers``' causal language models, over ids.
+
+    Every sequence begins after the begin symbol, which is not scored, and its end symbol is. A token of a sequence
+    that is longer than the window is scored given at least half a window before it.
+
+    Parameters
+    ----------
+    network
+        Called with ``input_ids`` (B, T), it gives ``logits`` (B, T, V); for drawing also with ``attention_mask``,
+        ``past_key_values`` and ``use_cache``.
+    size
+        V.
+    begin, end
+        Ids of the symbols.
+    window
+        Most ids that the network reads at a time.
+    """
+
+    def __init__(
+        self, network: Any, *, name: str, size: int, begin: int, end: int, window: int, device: str, batch: int
+    ) -> None:
+        self.network, self.name, self.size, self.begin, self.end = network, name, size, begin, end
+        self.window, self.device, self.batch = window, device, batch
+        self._placed = "position_ids" in inspect.signature(network.forward).parameters
+
+    @property
+    def budget(self) -> int:
+        """Tokens of a batch that is scored, with their padding."""
+        return max(1, min(TOKENS, LOGITS.get(self.device, LOGITS["other"]) // self.size))
+
+    def score(
+        self, sequences: Sequences, *, temperature: float = 1.0, progress: Advance | None = None
+    ) -> SequenceScores:
+        """log p of each token and of the end symbol, in nats.
+
+        Raises
+        ------
+        UsageError
+            The model gives no finite numbers (in half precision, say).
+        """
+        import torch
+
+        offsets = offsets_of(sequences.lengths + 1)
+        out = np.zeros(int(offsets[-1]))
+        todo = pieces(sequences.lengths + 1, self.window)
+        done = 0
+        with torch.inference_mode():
+            for some in batches(todo, self.budget):
+                inputs, targets = self._inputs(sequences, some)
+                logits = self.network(input_ids=inputs, use_cache=False).logits
+                values = _log_p(logits, targets, temperature).double().cpu().numpy()
+                for row, piece in zip(values, some, strict=True):
+                    a = offsets[piece.sequence] + piece.scored
+                    out[a : a + piece.stop - piece.scored] = row[piece.scored - piece.start : piece.stop - piece.start]
+                done += sum(p.last for p in some)
+                if progress is not None:
+                    progress(done)
+        if not np.isfinite(out).all():
+            raise UsageError(f"{self.name} gives log-probabilities that are not finite", hint="take precision float32")
+        return SequenceScores(out, offsets)
+
+    def _inputs(self, sequences: Sequences, some: Sequence[Piece]) -> tuple[Tensor, Tensor]:
+        """What the model reads and what it predicts, int64 (B, T), filled up at the end."""
+        import torch
+
+        width = max(p.stop - p.start for p in some)
+        rows = np.full((len(some), width + 1), self.end, dtype=np.int64)
+        for row, piece in zip(rows, some, strict=True):
+            framed = np.concatenate([[self.begin], sequences[piece.sequence], [self.end]])
+            row[: piece.stop - piece.start + 1] = framed[piece.start : piece.stop + 1]
+        whole = torch.from_numpy(rows).to(self.device)
+        return whole[:, :-1], whole[:, 1:]
+
+    def start(self, prompts: Sequences) -> tuple[Any, Tensor]:
+        """Read begin symbols and prompts."""
+        rows = [self._recent(np.concatenate([[self.begin], prompts[i]])) for i in range(len(prompts))]
+        return self._read(rows)
+
+    def _recent(self, ids: np.ndarray) -> np.ndarray:
+        """The last half window of a context that fills the window."""
+        return ids if len(ids) < self.window else ids[-(self.window // 2) :]
+
+    def _read(self, rows: Sequence[np.ndarray]) -> tuple[_State, Tensor]:
+        import torch
+
+        some = Sequences.of(rows)
+        ids = torch.from_numpy(some.padded(self.end, left=True)).to(self.device)
+        mask = torch.from_numpy(Sequences(np.ones_like(some.ids), some.offsets).padded(0, left=True)).to(self.device)
+        state = _State(None, ids, mask)
+        return state, self._forward(state, ids)
+
+    def _forward(self, state: _State, ids: Tensor) -> Tensor:
+        import torch
+
+        places = {"position_ids": (state.mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]}
+        with torch.no_grad():
+            out = self.network(
+                input_ids=ids,
+                attention_mask=state.mask,
+                past_key_values=state.cache,
+                use_cache=True,
+                logits_to_keep=1,
+                **(places if self._placed else {}),
+            )
+        state.cache = out.past_key_values
+        logits: Tensor = out.logits[:, -1].float()
+        return logits
+
+    def step(self, state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
+        """Read one more token; a row whose context is full goes on with the last half of its window."""
+        import torch
+
+        state.ids = torch.cat([state.ids, tokens[:, None]], dim=1)
+        state.mask = torch.cat([state.mask, torch.ones_like(state.mask[:, :1])], dim=1)
+        if int(state.mask.sum(dim=1).max()) < self.window:
+            return state, self._forward(state, tokens[:, None])
+        lengths = state.mask.sum(dim=1).tolist()
+        ids = state.ids.cpu().numpy()
+        return self._read([self._recent(row[len(row) - n :]) for row, n in zip(ids, lengths, strict=True)])
+
+    def select(self, state: Any, rows: Tensor) -> Any:
+        """Keep these rows; the state that is handed in is used up."""
+        state.cache.batch_select_indices(rows)
+        state.ids, state.mask = state.ids[rows], state.mask[rows]
+        return state
+
+
+@dataclass
+class _State:
+    cache: Any
+    ids: Tensor
+    mask: Tensor
+
+
+def _log_p(logits: Tensor, targets: Tensor, temperature: float) -> Tensor:
+    """log p of the targets, (B, T), without a second copy of the logits."""
+    import torch
+
+    scaled = logits.float() if temperature == 1.0 else logits.float() / temperature
+    return scaled.gather(2, targets[:, :, None])[:, :, 0] - torch.logsumexp(scaled, dim=2)

@@ -1,0 +1,89 @@
+"""KenLM: scores of sequences under an ARPA file or a binary model (Heafield 2011)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from momus.errors import ReadingError, UsageError
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Floats
+from momus.sequences import SequenceScores
+from momus.sequences.interfaces import Advance
+from momus.text.tokens import get_tokenizer
+
+
+class KenlmScorer:
+    """Log-probabilities under an n-gram model.
+
+    Parameters
+    ----------
+    path
+        An ARPA file, or a binary one that KenLM wrote.
+    tokens, lower
+        How texts are split into words; see `momus.text.tokens.get_tokenizer`.
+
+    Raises
+    ------
+    UsageError
+        KenLM is not installed.
+    ReadingError
+        The file is no model.
+    """
+
+    def __init__(self, path: str | Path, *, tokens: str = "whitespace", lower: bool = False) -> None:
+        try:
+            import kenlm
+        except ImportError as error:
+            raise UsageError("n-gram models need KenLM", hint="pip install ufal-kenlm") from error
+        self.name, self._tokenizer = Path(path).name, get_tokenizer(tokens, lower)
+        try:
+            self._model = kenlm.Model(str(path))
+        except (OSError, RuntimeError) as error:
+            raise ReadingError(f"{path} is no ARPA file or KenLM model ({str(error).splitlines()[0]})") from error
+
+    @property
+    def order(self) -> int:
+        """n."""
+        return int(self._model.order)
+
+    def log_probabilities(self, tokens: Sequence[str], begin: bool = True, end: bool = True) -> Floats:
+        """log p of each token given the ones before it, in nats, and of the end of the sequence.
+
+        Parameters
+        ----------
+        begin, end
+            Whether the sequence begins after ``<s>``, and whether ``</s>`` is scored as well.
+
+        Raises
+        ------
+        UsageError
+            A token is empty or holds a blank: KenLM would read it as none, or as two.
+        """
+        if any(not t or any(c.isspace() for c in t) for t in tokens):
+            raise UsageError("a token is empty or holds a blank", hint="split the text into words first")
+        scores = self._model.full_scores(" ".join(tokens), bos=begin, eos=end)
+        return np.asarray([s[0] for s in scores], dtype=np.float64) * float(np.log(10))
+
+    def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
+        """log p of each word and of the end of texts, in nats; words as Momus splits them, see ``tokens``."""
+        rows = []
+        for i, text in enumerate(texts):
+            rows.append(self.log_probabilities(self._words(text)))
+            if progress is not None:
+                progress(i + 1)
+        values = np.concatenate(rows) if rows else np.zeros(0)
+        return SequenceScores(values, offsets_of([len(r) for r in rows]))
+
+    def _words(self, text: str) -> list[str]:
+        return self._tokenizer.split(text.lower() if self._tokenizer.lower else text)
+
+    def perplexity(self, sequences: Iterable[Sequence[str]]) -> float:
+        """exp of minus the mean log-probability a token, ends of sequences included."""
+        total, count = 0.0, 0
+        for tokens in sequences:
+            values = self.log_probabilities(tokens)
+            total, count = total + float(values.sum()), count + len(values)
+        return float(np.exp(-total / max(count, 1)))

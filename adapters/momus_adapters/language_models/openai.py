@@ -1,0 +1,210 @@
+"""Servers that speak the OpenAI protocol (vLLM, llama.cpp and the like): drawn texts, and log p of texts.
+
+A server that fails, hangs or sends what is no JSON is asked again, each time later; what never came is named, and a
+resumed run asks for it again. The key is read from the environment and written nowhere.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from momus.errors import MissingExtraError, UsageError
+from momus.numeric.ragged import offsets_of
+from momus.sequences import Decoding, Generated, Request, SequenceScores
+from momus.sequences.interfaces import Advance
+
+AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
+
+
+class Failed(Exception):
+    """One request that was given up, with the reason."""
+
+
+class OpenAIServer:
+    """A completion server as generator and scorer.
+
+    Parameters
+    ----------
+    url
+        Up to and with ``/v1``.
+    model
+        As the server calls it.
+    chat
+        Ask ``/chat/completions`` with the prompt as the user's message, rather than ``/completions``.
+    key
+        Environment variable that holds the key; it may be unset.
+    concurrency
+        Requests at a time.
+    retries
+        How often a request is sent again.
+    timeout
+        Seconds without an answer after which it is given up and sent again.
+    wait
+        Seconds before the first repetition; they double each time, up to a minute.
+
+    Raises
+    ------
+    UsageError
+        The address is none, or the server refuses the key or the model.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        chat: bool = False,
+        key: str = "OPENAI_API_KEY",
+        concurrency: int = 8,
+        retries: int = 5,
+        timeout: float = 120.0,
+        wait: float = 1.0,
+    ) -> None:
+        try:
+            import httpx
+        except ImportError as error:
+            raise MissingExtraError("servers are asked through httpx", hint="pip install httpx") from error
+        if not url.startswith(("http://", "https://")):
+            raise UsageError(f"{url!r} is no address of a server", hint="write http://host:port/v1")
+        if concurrency < 1 or retries < 0 or timeout <= 0:
+            raise UsageError("concurrency is at least 1, retries at least 0, and the time-out above 0 seconds")
+        self.name, self.url, self.model, self.chat = model, url.rstrip("/"), model, chat
+        self.concurrency, self.retries, self.wait = concurrency, retries, wait
+        token = os.environ.get(key, "")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        limits = httpx.Limits(max_connections=concurrency)
+        self._client = httpx.Client(headers=headers, timeout=timeout, limits=limits)
+
+    @property
+    def identity(self) -> str:
+        """Which endpoint is asked; what stands behind it, only the server knows."""
+        return f"{self.url} {'chat' if self.chat else 'completions'}"
+
+    def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
+        """Write documents, in order; one that could not be had carries its problem.
+
+        Raises
+        ------
+        UsageError
+            Servers do not do beam sampling, or this one refuses the key or the model.
+        """
+        if decoding.method == "beam-sampling":
+            raise UsageError("servers do not do beam sampling", hint="run the model through transformers")
+        yield from self._each(requests, lambda r: self._written(r, decoding))
+
+    def _each(self, items: Sequence[Any], work: Any) -> Iterator[Any]:
+        """Work on some items at a time, in order, without holding all of them."""
+        pool = ThreadPoolExecutor(self.concurrency)
+        waiting: deque[Future[Any]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) >= 2 * self.concurrency:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _written(self, request: Request, decoding: Decoding) -> Generated:
+        body: dict[str, Any] = {
+            "model": self.model,
+            "max_tokens": decoding.longest,
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "seed": request.seed & 0x7FFFFFFF,
+        }
+        if self.chat:
+            body["messages"] = [{"role": "user", "content": request.prompt.text}]
+        else:
+            body["prompt"] = request.prompt.text
+        try:
+            answer = self._post("chat/completions" if self.chat else "completions", body)
+            choice = answer["choices"][0]
+            text = choice["message"]["content"] if self.chat else choice["text"]
+            if not isinstance(text, str):
+                raise Failed("the answer holds no text")
+            used = answer.get("usage") or {}
+            count = used.get("completion_tokens")
+            tokens = int(count) if isinstance(count, int) else None
+            return Generated(request, text, tokens, choice.get("finish_reason") == "stop")
+        except Failed as error:
+            return Generated(request, "", None, False, problem=str(error))
+        except (KeyError, IndexError, TypeError, AttributeError):
+            return Generated(request, "", None, False, problem="the answer is JSON without choices")
+
+    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        import httpx
+
+        reason = ""
+        for attempt in range(self.retries + 1):
+            pause = min(60.0, self.wait * 2**attempt) * (0.5 + random.random())
+            try:
+                answer = self._client.post(f"{self.url}/{path}", json=body)
+                if answer.status_code == 200:
+                    found = answer.json()
+                    if isinstance(found, dict):
+                        return found
+                    reason = "the answer is no JSON object"
+                elif answer.status_code in (401, 403, 404):
+                    raise UsageError(
+                        f"{self.url} answered {answer.status_code} for model {self.model!r}",
+                        hint="check the address, the model's name, and the key in the environment",
+                    )
+                elif answer.status_code not in AGAIN:
+                    raise Failed(f"the server answered {answer.status_code}")
+                else:
+                    reason = f"the server answered {answer.status_code}"
+                    asked = answer.headers.get("retry-after", "")
+                    pause = min(60.0, float(asked)) if asked.isdigit() else pause
+            except httpx.TimeoutException:
+                reason = "the server did not answer in time"
+            except httpx.HTTPError as error:
+                reason = f"no connection ({type(error).__name__})"
+            except ValueError:
+                reason = "the answer is no JSON"
+            if attempt < self.retries:
+                time.sleep(pause)
+        raise Failed(f"{reason}, {self.retries + 1} times")
+
+    def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
+        """log p of each token of texts as the server splits them, in nats; the first token has none.
+
+        Uses ``echo`` with ``logprobs``, which vLLM and llama.cpp have and many public servers have not.
+
+        Raises
+        ------
+        UsageError
+            The server does not send log-probabilities of prompts.
+        """
+        rows: list[np.ndarray] = []
+        for i, row in enumerate(self._each(texts, self._scored)):
+            rows.append(row)
+            if progress is not None:
+                progress(i + 1)
+        values = np.concatenate(rows) if rows else np.zeros(0)
+        return SequenceScores(values, offsets_of([len(r) for r in rows]))
+
+    def _scored(self, text: str) -> np.ndarray:
+        body = {"model": self.model, "prompt": text, "max_tokens": 1, "echo": True, "logprobs": 1, "temperature": 0}
+        if not text:
+            return np.zeros(0)
+        try:
+            found = self._post("completions", body)["choices"][0]["logprobs"]
+            values, places = found["token_logprobs"], found["text_offset"]
+            inside = [v for v, at in zip(values, places, strict=True) if at < len(text)]
+            return np.array([float(v) for v in inside[1:]])
+        except Failed as error:
+            raise UsageError(f"{self.url}: {error}", hint="run it again when the server is up") from error
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise UsageError(
+                f"{self.url} sends no log-probabilities of prompts", hint="serve the model with vLLM, or load it"
+            ) from error

@@ -1,0 +1,242 @@
+"""Small language models over ids, trained from scratch: a transformer and an LSTM, for studies with known answers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from momus.errors import FittingError, UsageError
+from momus.progress import stage
+from momus.sequences import Sequences
+from momus_adapters.language_models.causal import CausalNetwork
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def small_lm(
+    kind: Literal["transformer", "lstm"],
+    symbols: int,
+    *,
+    width: int = 128,
+    layers: int = 2,
+    window: int = 130,
+    seed: int = 0,
+    device: str = "cpu",
+) -> CausalNetwork:
+    """Make an untrained model over ids 0 … ``symbols`` − 1; the end symbol is ``symbols``, the begin symbol one more.
+
+    Parameters
+    ----------
+    kind
+        ``transformer`` (GPT-2's architecture) or ``lstm``.
+    width
+        Of embeddings and hidden states.
+    window
+        Most ids that a transformer reads.
+
+    >>> model = small_lm("lstm", 5, width=8)
+    >>> model.score(Sequences.of([[0, 4]])).lengths.tolist()
+    [3]
+    """
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        if kind == "transformer":
+            network = _transformer(symbols + 2, width, layers, window)
+        elif kind == "lstm":
+            network = _lstm(symbols + 2, width, layers)
+        else:
+            raise UsageError(f"no model of kind {kind!r}", hint="choose transformer or lstm")
+    return CausalNetwork(
+        network.to(device).eval(),
+        name=kind,
+        size=symbols + 1,
+        begin=symbols + 1,
+        end=symbols,
+        window=window if kind == "transformer" else 1 << 30,
+        device=device,
+        batch=256,
+    )
+
+
+def _transformer(size: int, width: int, layers: int, window: int) -> Any:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(
+        vocab_size=size,
+        n_embd=width,
+        n_layer=layers,
+        n_head=max(1, width // 32),
+        n_positions=window,
+        resid_pdrop=0.0,
+        embd_pdrop=0.0,
+        attn_pdrop=0.0,
+        bos_token_id=size - 1,
+        eos_token_id=size - 2,
+    )
+    return _without_begin(GPT2LMHeadModel(config))
+
+
+def _without_begin(network: Any) -> Any:
+    """The begin symbol is read and never predicted: its column of the logits is left out."""
+    forward = network.forward
+
+    def trimmed(*args: Any, **kwargs: Any) -> Any:
+        out = forward(*args, **kwargs)
+        out.logits = out.logits[..., :-1]
+        return out
+
+    trimmed.__signature__ = inspect.signature(forward)  # type: ignore[attr-defined]
+    network.forward = trimmed
+    return network
+
+
+@dataclass
+class _Output:
+    logits: Tensor
+    past_key_values: Any = None
+
+
+class _LstmState:
+    """Hidden states of a batch, which can be selected by row as caches of transformers can."""
+
+    def __init__(self, hidden: tuple[Tensor, Tensor]) -> None:
+        self.hidden = hidden
+
+    def batch_select_indices(self, rows: Tensor) -> None:
+        self.hidden = (self.hidden[0][:, rows].contiguous(), self.hidden[1][:, rows].contiguous())
+
+
+def _lstm(size: int, width: int, layers: int) -> Any:
+    import torch
+
+    class Lstm(torch.nn.Module):
+        """Embedding, LSTM, and a softmax tied to the embedding."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.embedding = torch.nn.Embedding(size, width)
+            torch.nn.init.normal_(self.embedding.weight, std=0.05)
+            self.lstm = torch.nn.LSTM(width, width, layers, batch_first=True)
+            self.bias = torch.nn.Parameter(torch.zeros(size - 1))
+
+        def forward(
+            self,
+            input_ids: Tensor,
+            attention_mask: Tensor | None = None,
+            past_key_values: Any = None,
+            use_cache: bool = False,
+            logits_to_keep: int = 0,
+        ) -> _Output:
+            if past_key_values is None and attention_mask is not None and not bool(attention_mask.all()):
+                return self._padded(input_ids, attention_mask)
+            hidden = past_key_values.hidden if past_key_values is not None else None
+            out, last = self.lstm(self.embedding(input_ids), hidden)
+            return _Output(self._logits(out[:, -logits_to_keep:]), _LstmState(last))
+
+        def _padded(self, ids: Tensor, mask: Tensor) -> _Output:
+            """Prompts filled up on the left: turned to the right, read to their own ends."""
+            lengths = mask.sum(dim=1)
+            places = torch.arange(ids.shape[1], device=ids.device)
+            turned = (places + (ids.shape[1] - lengths)[:, None]).clamp(max=ids.shape[1] - 1)
+            packed = torch.nn.utils.rnn.pack_padded_sequence(
+                self.embedding(ids.gather(1, turned)), lengths.cpu(), batch_first=True, enforce_sorted=False
+            )
+            _, last = self.lstm(packed)
+            return _Output(self._logits(last[0][-1][:, None]), _LstmState(last))
+
+        def _logits(self, out: Tensor) -> Tensor:
+            return out @ self.embedding.weight[:-1].T + self.bias
+
+    return Lstm()
+
+
+def train(
+    model: CausalNetwork,
+    sequences: Sequences,
+    validation: Sequences,
+    *,
+    epochs: int = 10,
+    batch: int = 128,
+    rate: float = 2e-3,
+    seed: int = 0,
+    after_epoch: Callable[[int], None] | None = None,
+) -> list[float]:
+    """Train on sequences: AdamW, the rate halved after each epoch in which the validation loss rose, the best kept.
+
+    Parameters
+    ----------
+    batch
+        Sequences of a step; those of a batch have similar lengths.
+    rate
+        At the start.
+    after_epoch
+        Called with the number of the epoch, while the model is as it then was.
+
+    Returns
+    -------
+    Loss on the validation text after each epoch, nats a token.
+
+    Raises
+    ------
+    FittingError
+        There is no sequence to train on, or none to validate on.
+    """
+    import torch
+
+    if not len(sequences) or not len(validation):
+        raise FittingError("training needs sequences, and others to validate on")
+    rng = np.random.default_rng(seed)
+    network = model.network
+    optimizer = torch.optim.AdamW(network.parameters(), lr=rate)
+    losses: list[float] = []
+    best: dict[str, Any] = {}
+    steps = -(-len(sequences) // batch)
+    with stage(f"training {model.name}", epochs * steps) as advance:
+        for epoch in range(epochs):
+            network.train()
+            for step, rows in enumerate(_shuffled(sequences.lengths, batch, rng)):
+                _step(model, sequences.take(rows), optimizer)
+                advance(epoch * steps + step + 1)
+            network.eval()
+            losses.append(-float(model.score(validation).log_probabilities.mean()))
+            if losses[-1] == min(losses):
+                best = {k: v.detach().clone() for k, v in network.state_dict().items()}
+            elif losses[-1] > losses[-2]:
+                for group in optimizer.param_groups:
+                    group["lr"] /= 2
+            if after_epoch is not None:
+                after_epoch(epoch)
+    network.load_state_dict(best)
+    return losses
+
+
+def _shuffled(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Batches of similar lengths in random order; which sequences share a batch is drawn anew each time."""
+    order = np.argsort(lengths + rng.random(len(lengths)) * 2, kind="stable")
+    parts = [order[a : a + batch] for a in range(0, len(order), batch)]
+    return [parts[i] for i in rng.permutation(len(parts))]
+
+
+def _step(model: CausalNetwork, some: Sequences, optimizer: Any) -> None:
+    import torch
+
+    ids = some.padded(-1)
+    ended = np.full((len(some), 1), -1, dtype=np.int64)
+    targets = np.concatenate([ids, ended], axis=1)
+    targets[np.arange(len(some)), some.lengths] = model.end
+    begun = np.full((len(some), 1), model.begin, dtype=np.int64)
+    inputs = np.concatenate([begun, np.where(ids < 0, model.end, ids)], axis=1)
+    logits = model.network(input_ids=torch.from_numpy(inputs).to(model.device)).logits
+    goal = torch.from_numpy(targets).to(model.device)
+    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), goal.flatten(), ignore_index=-1)
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()  # type: ignore[no-untyped-call]
+    torch.nn.utils.clip_grad_norm_(model.network.parameters(), 1.0)
+    optimizer.step()

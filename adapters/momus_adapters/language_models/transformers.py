@@ -1,0 +1,141 @@
+"""Causal language models through ``transformers``: log p of texts, and drawn texts.
+
+Any local folder, hub name or GGUF file that ``AutoModelForCausalLM`` reads. Documents longer than the model's window
+are scored in overlapping windows and written with a sliding context.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from momus.errors import UsageError
+from momus.sequences import Sequences
+from momus_adapters.language_models.causal import CausalNetwork
+from momus_adapters.transformers.encoder import load, quiet
+
+
+class TransformersLM(CausalNetwork):
+    """A causal language model as scorer and generator of texts; see `CausalNetwork`.
+
+    Parameters
+    ----------
+    model
+        A folder, a name on the model hub, or a ``.gguf`` file.
+    device
+        Torch device.
+    precision
+        ``auto`` (bfloat16 on a GPU, float32 on a CPU), ``float32``, ``bfloat16`` or ``float16``. Half precision moves
+        log p of a token by about 0.01 nats, and makes what is drawn depend on the batch now and then.
+    batch
+        Documents written at a time; documents are scored in batches by their lengths.
+    window
+        Tokens of context, begin symbol included; 0 takes the model's own.
+    begin, end
+        Tokens that begin and end a document; default: the tokenizer's own, and its end for a missing begin.
+
+    Raises
+    ------
+    UsageError
+        The model cannot be loaded, or has no end token.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        device: str = "cpu",
+        precision: str = "auto",
+        batch: int = 16,
+        window: int = 0,
+        begin: str = "",
+        end: str = "",
+    ) -> None:
+        network, tokenizer = load("AutoModelForCausalLM", model)
+        self._use(network, tokenizer, model, device, precision, batch, window, begin, end)
+
+    @classmethod
+    def of(cls, network: Any, tokenizer: Any, name: str = "model", **options: Any) -> TransformersLM:
+        """Use a network and a tokenizer that are already in memory; further options as above."""
+        made = cls.__new__(cls)
+        known = {"device": "cpu", "precision": "auto", "batch": 16, "window": 0, "begin": "", "end": ""}
+        made._use(network, tokenizer, name, **{**known, **options})
+        return made
+
+    def _use(
+        self,
+        network: Any,
+        tokenizer: Any,
+        name: str,
+        device: str,
+        precision: str,
+        batch: int,
+        window: int,
+        begin: str,
+        end: str,
+    ) -> None:
+        import torch
+
+        kinds = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+        kinds["auto"] = torch.bfloat16 if device.startswith("cuda") else torch.float32
+        if precision not in kinds:
+            raise UsageError(f"precision is {precision!r}", hint=f"choose one of {', '.join(sorted(kinds))}")
+        self.name, self.tokenizer, config = name, tokenizer, network.config.get_text_config()
+        self.size = int(config.vocab_size)
+        last = self._symbol(end, tokenizer.eos_token_id)
+        first = self._symbol(begin, last if tokenizer.bos_token_id is None else tokenizer.bos_token_id)
+        own = getattr(config, "max_position_embeddings", None)
+        room = int(window or own or 1024)
+        if room < 4 or (own and room > own):
+            raise UsageError(f"a window of {room} tokens", hint=f"{name} has room for 4 to {own}")
+        super().__init__(
+            network.to(device, kinds[precision]).eval(),
+            name=name,
+            size=self.size,
+            begin=first,
+            end=last,
+            window=room,
+            device=device,
+            batch=batch,
+        )
+
+    def _symbol(self, token: str, default: int | None) -> int:
+        found = self.tokenizer.convert_tokens_to_ids(token) if token else default
+        if found is None or not 0 <= found < self.size or (token and found == self.tokenizer.unk_token_id):
+            what = f"no token {token!r}" if token else "no token that ends a text"
+            raise UsageError(f"{self.name} has {what}", hint="name one of its tokens as begin and end")
+        return int(found)
+
+    @property
+    def identity(self) -> str:
+        """A hash of the settings and of a sample of each weight."""
+        digest = hashlib.sha256(repr((self.begin, self.end, self.window, str(self.network.dtype))).encode())
+        for name, weight in sorted(self.network.state_dict().items()):
+            some = weight.flatten()[:: max(1, weight.numel() // 64)][:64].double().cpu().numpy()
+            digest.update(name.encode() + some.tobytes())
+        return digest.hexdigest()[:16]
+
+    def encode(self, texts: Sequence[str]) -> Sequences:
+        """Token ids; what looks like a special token in a text is read as plain characters."""
+        with quiet():
+            rows = self.tokenizer(list(texts), add_special_tokens=False, split_special_tokens=True)["input_ids"]
+        return Sequences.of(rows)
+
+    def decode(self, sequences: Sequences) -> list[str]:
+        """Texts of token ids, without special tokens."""
+        rows = [sequences[i].tolist() for i in range(len(sequences))]
+        found: list[str] = self.tokenizer.batch_decode(
+            rows, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return found
+
+    def continuations(self, prompts: Sequences | None, sequences: Sequences) -> list[str]:
+        """Texts of what was drawn, decoded behind their prompts, since tokenizers treat the first word apart."""
+        if prompts is None:
+            return self.decode(sequences)
+        both = Sequences.of([np.concatenate([prompts[i], sequences[i]]) for i in range(len(sequences))])
+        before, whole = self.decode(prompts), self.decode(both)
+        return [w[len(b) :] if w.startswith(b) else w for b, w in zip(before, whole, strict=True)]

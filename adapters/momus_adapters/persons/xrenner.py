@@ -1,0 +1,93 @@
+"""The resolver ``xrenner`` (Zeldes & Zhang 2016), rules only, over a spaCy parse; optional, since its model data has
+sources that are not for commercial use: ``pip install --no-deps xrenner six xmltodict``.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from typing import Any
+
+from momus.errors import MissingExtraError, PluginError
+from momus.estimator import Estimator
+from momus.text.corpus import Corpus
+from momus.text.mentions import Resolved
+from momus_adapters.persons.parsing import load_pipeline, parse
+
+_MARK = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")
+_RELATIONS = {
+    "dobj": "obj",
+    "dative": "iobj",
+    "nsubjpass": "nsubj:pass",
+    "poss": "nmod:poss",
+    "pobj": "nmod",
+    "ROOT": "root",
+}
+
+
+class XrennerPersons(Estimator):
+    """Parameters
+    ----------
+    model
+        A spaCy pipeline for English, by name or folder.
+    """
+
+    def __init__(self, *, model: str = "") -> None:
+        self.model = model
+        self._nlp: Any = None
+        self._xrenner: Any = None
+
+    def _load(self) -> None:
+        if self._xrenner is None:
+            try:
+                from xrenner import Xrenner
+            except ImportError as error:
+                raise MissingExtraError(
+                    "resolver 'xrenner' needs xrenner", hint="pip install --no-deps xrenner six xmltodict"
+                ) from error
+            self._nlp = load_pipeline(self.model)
+            self._xrenner = Xrenner(model="eng", rule_based=True, no_seq=True)
+            self._xrenner.lex.filters["force_single_type_chains"] = False  # it fails where a chain lost its mentions
+
+    @property
+    def version(self) -> str:
+        """Of xrenner and the pipeline."""
+        self._load()
+        meta = self._nlp.meta
+        return f"xrenner {version('xrenner')}; {meta['lang']}_{meta['name']} {meta['version']}"
+
+    def resolve(self, batch: Corpus) -> list[Resolved]:
+        """Parse, hand over as CoNLL-U, and read the chains back."""
+        self._load()
+        return [self._resolve(document.text) for document in batch]
+
+    def _resolve(self, text: str) -> Resolved:
+        doc = parse(self._nlp, text)
+        if doc is None:
+            return Resolved.of([], [], [])
+        lines, tokens = [], []
+        for sentence in doc.sents:
+            kept = [t for t in sentence if not t.is_space]
+            number = {t.i: i for i, t in enumerate(kept, 1)}
+            for t in kept:
+                head = 0 if t.dep_ == "ROOT" else number.get(t.head.i, 0)
+                relation = _RELATIONS.get(t.dep_, t.dep_ or "dep") if head else "root"
+                lines.append(f"{number[t.i]}\t{t.text}\t{t.lower_}\t{t.pos_}\t{t.tag_}\t_\t{head}\t{relation}\t_\t_")
+            lines.append("")
+            tokens += kept
+        try:
+            found = self._xrenner.analyze("\n".join(lines) + "\n", "conll")
+        except (ValueError, KeyError, IndexError, AttributeError) as error:
+            raise PluginError(f"xrenner fails on a document that begins {text[:40]!r} ({error})") from error
+        rows = [row.split("\t") for row in found.splitlines() if row and not row.startswith("#")]
+        starts: dict[int, list[int]] = {}
+        mentions = []
+        for (_, _, marks), t in zip(rows, tokens, strict=True):
+            for alone, opened, closed in _MARK.findall(marks):
+                if opened or alone:
+                    starts.setdefault(int(opened or alone), []).append(t.idx)
+                if closed or alone:
+                    entity = int(closed or alone)
+                    if starts.get(entity):
+                        mentions.append((starts[entity].pop(), t.idx + len(t.text), entity))
+        return Resolved.of(mentions, [s.start_char for s in doc.sents if not s.text.isspace()])

@@ -1,0 +1,1 @@
+"""Models of other tools, saved and named without pickling."""

@@ -1,0 +1,1 @@
+"""Critics and posteriors made of scikit-learn models."""

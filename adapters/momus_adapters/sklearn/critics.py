@@ -1,0 +1,292 @@
+"""scikit-learn's models of document features as critics: mixtures of normal distributions, and principal components.
+
+A fitted model is handed over by `GaussianMixtureCritic.adopt` and `PCACritic.adopt`; `fit` fits one itself. Both keep
+arrays, so that a saved critic needs neither the object nor pickle. Classifiers are in `momus_adapters.chains.classes`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+from scipy.special import logsumexp
+
+from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, StateSequences, aggregated, pool
+from momus.errors import FittingError, UsageError
+from momus.estimator import Estimator
+from momus.evidence import Evidence, Table
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
+from momus_adapters.features import BAG, Features, fit_features, make_features, rows_of, unscored_of
+from momus_adapters.saved.names import name_of
+
+Z = TypeVar("Z")
+
+
+class FeatureCritic(Critic[Z], Generic[Z]):
+    """A critic of rows of features, one a document; a subclass says what it learns of them."""
+
+    features: Features
+    feature_options: dict[str, Any] | None
+
+    @abstractmethod
+    def _learn(self, rows: Floats) -> Any:
+        """Fit a scikit-learn model to rows (N, d)."""
+
+    @abstractmethod
+    def _take(self, model: Any) -> None:
+        """Keep the arrays of a fitted scikit-learn model."""
+
+    def fit(self, real: Corpus) -> Self:
+        """Fit features, then the model on them.
+
+        Raises
+        ------
+        FittingError
+            scikit-learn cannot fit it, with its reason.
+        """
+        rows = self._read(real)
+        try:
+            self._take(self._learn(rows))
+        except (ValueError, np.linalg.LinAlgError) as error:
+            raise FittingError(
+                f"critic {self.name!r}: {error}", hint="give more real text, or fewer components"
+            ) from error
+        return self
+
+    def adopt(self, model: Any, real: Corpus) -> Self:
+        """Take over a model that was fitted on these features of this text.
+
+        Raises
+        ------
+        UsageError
+            It is no such model, or reads rows of another width.
+        """
+        clone: Any = self.clone()
+        clone._learn = lambda rows: model  # `fit` keeps what every fit owes: fingerprints, and what it forgets
+        clone.fit(real)
+        clone.project(real.take([i for i, r in enumerate(clone.unscored(real)) if r is None][:1]))
+        self.reset()
+        vars(self).update(clone.state())
+        return self
+
+    def _read(self, real: Corpus) -> Floats:
+        features = make_features(self.features, self.feature_options)
+        fit_features(features, real)
+        if isinstance(features, Estimator):
+            self.features_: Any = features
+        usable = [i for i, r in enumerate(unscored_of(features, real)) if r is None]
+        if len(usable) < self.needs:
+            raise FittingError(
+                f"critic {self.name!r}: {len(usable)} of {len(real)} documents of {real.name!r} have features",
+                hint="give more real text",
+            )
+        return self._flat(rows_of(features, real.take(usable)))
+
+    def _flat(self, rows: Floats) -> Floats:
+        if rows.ndim != 2:
+            raise UsageError(f"features have shape {rows.shape}", hint="give one vector a document, (n, d)")
+        return rows
+
+    def _reader(self) -> Callable[[Corpus], Any]:
+        kept = getattr(self, "features_", None)
+        return kept if kept is not None else make_features(self.features, self.feature_options)
+
+    def _rows(self, batch: Corpus, width: int) -> Floats:
+        rows = self._flat(rows_of(self._reader(), batch))
+        if rows.shape[1] != width:
+            raise UsageError(
+                f"features have {rows.shape[1]} columns, and critic {self.name!r} was fitted on {width}",
+                hint="give the features that the model was fitted on",
+            )
+        return rows
+
+    def component(self, attribute: str) -> Estimator:
+        """Make the unfitted features."""
+        if attribute != "features_":
+            return super().component(attribute)
+        made: Any = make_features(self.features, self.feature_options)
+        return made  # type: ignore[no-any-return]
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents that have no features."""
+        return unscored_of(self._reader(), batch)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the critic; features are kept by name."""
+        self.check_fitted()
+        named = type(self)(**{**self.get_params(), "features": name_of(self.features, "features")})
+        vars(named).update(self.state())
+        super(FeatureCritic, named).save(folder)
+
+
+class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
+    """z is the component of a mixture of normal distributions over features; E log P_c(z) = Σ_k P(k | x) log π_k.
+
+    Parameters
+    ----------
+    components, covariance, seed
+        ``n_components``, ``covariance_type`` and ``random_state`` of scikit-learn's ``GaussianMixture``.
+    ridge
+        Its ``reg_covar``.
+    features, feature_options
+        See `momus_adapters.features`; default: logarithms of counts of the 200 most frequent words.
+    """
+
+    name = "gaussian-mixture"
+    axis = "clusters of documents"
+    question = "Do documents fall into clusters of features as often as real documents do?"
+
+    def __init__(
+        self,
+        *,
+        components: int = 8,
+        covariance: str = "diag",
+        ridge: float = 1e-3,
+        features: Features = BAG,
+        feature_options: dict[str, Any] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.components = components
+        self.covariance = covariance
+        self.ridge = ridge
+        self.features = features
+        self.feature_options = feature_options
+        self.seed = seed
+
+    def _learn(self, rows: Floats) -> Any:
+        from sklearn.mixture import GaussianMixture
+
+        kinds = ("full", "tied", "diag", "spherical")
+        if self.covariance not in kinds:
+            raise UsageError(f"covariance is {self.covariance!r}", hint=f"choose one of {', '.join(kinds)}")
+        model = GaussianMixture(
+            self.components, covariance_type=self.covariance, reg_covar=self.ridge, random_state=self.seed
+        )
+        return model.fit(rows)
+
+    def _take(self, model: Any) -> None:
+        try:
+            weights, means = np.asarray(model.weights_), np.asarray(model.means_)
+            root, kind = np.asarray(model.precisions_cholesky_), str(model.covariance_type)
+        except AttributeError as error:
+            raise UsageError(
+                f"{type(model).__name__} is no fitted GaussianMixture ({error})", hint="fit it first"
+            ) from error
+        self.weights_, self.means_, self.roots_, self.kind_ = weights, means, root, kind
+
+    def _log_densities(self, rows: Floats) -> Floats:
+        """log N(x; m_k, Σ_k), (n, K), by Cholesky factors of the precisions."""
+        n, d = rows.shape
+        found = np.empty((n, len(self.weights_)))
+        for k, centre in enumerate(self.means_):
+            root = self.roots_ if self.kind_ == "tied" else self.roots_[k]
+            away = rows - centre
+            if np.ndim(root) == 2:
+                white, log_root = away @ root, np.log(np.diag(root)).sum()
+            else:
+                white, log_root = away * root, np.log(np.broadcast_to(root, d)).sum()
+            found[:, k] = log_root - 0.5 * (d * np.log(2 * np.pi) + (white**2).sum(axis=1))
+        return found
+
+    def project(self, batch: Corpus) -> StateSequences:
+        """Infer the component of each document."""
+        joint = np.log(self.weights_) + self._log_densities(self._rows(batch, self.means_.shape[1]))
+        p = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        return StateSequences(p.argmax(axis=1), np.arange(len(p) + 1), p)
+
+    def log_prior(self, latents: StateSequences) -> LogPrior:
+        """Σ_k P(k | x) log π_k, exact."""
+        return LogPrior.of_vectors(np.asarray(latents.marginals) @ np.log(self.weights_))
+
+    def summarize(self, latents: StateSequences) -> Pooled:
+        """Expected number of documents of each component."""
+        return Pooled(len(latents), {"visits": pool(aggregated(latents))})
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Shares of components."""
+        a, b = (s.arrays["visits"] / max(s.documents, 1) for s in (real, generated))
+        rows = [(f"{k + 1}", 100 * float(w), 100 * float(a[k]), 100 * float(b[k])) for k, w in enumerate(self.weights_)]
+        note = f"{real.documents:,} real and {generated.documents:,} generated documents."
+        columns = ("component", "weight %", "real %", "generated %")
+        return [Table("mixture-components", "Shares of components", columns, rows, note=note)]
+
+
+class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
+    """z is a vector in the principal subspace of features, P_c(z) = N(0, I) (probabilistic PCA, Tipping & Bishop 1999).
+
+    x = W z + μ + ε with W = U (Λ − σ² I)^½, so that z | x ~ N(M⁻¹ Wᵀ (x − μ), σ² M⁻¹) with M = Λ (their equations 7 and
+    8); E log P_c(z) = −½ Σ_k [log 2π + E z_k² ], exact.
+
+    Parameters
+    ----------
+    components, seed
+        ``n_components`` and ``random_state`` of scikit-learn's ``PCA``.
+    features, feature_options
+        See `momus_adapters.features`.
+    """
+
+    name = "pca"
+    axis = "principal components of features"
+    question = "Are documents where real documents are in the principal subspace of their features?"
+
+    def __init__(
+        self,
+        *,
+        components: int = 8,
+        features: Features = BAG,
+        feature_options: dict[str, Any] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.components = components
+        self.features = features
+        self.feature_options = feature_options
+        self.seed = seed
+
+    def _learn(self, rows: Floats) -> Any:
+        from sklearn.decomposition import PCA
+
+        return PCA(min(self.components, min(rows.shape) - 1), random_state=self.seed).fit(rows)
+
+    def _take(self, model: Any) -> None:
+        try:
+            axes, mean = np.asarray(model.components_), np.asarray(model.mean_)
+            variance, noise = np.asarray(model.explained_variance_), float(model.noise_variance_)
+        except AttributeError as error:
+            raise UsageError(f"{type(model).__name__} is no fitted PCA ({error})", hint="fit it first") from error
+        if getattr(model, "whiten", False):
+            raise UsageError("a whitened PCA has lost its scale", hint="fit it with whiten=False")
+        if not noise > 0 or not len(variance):
+            raise FittingError(
+                f"{len(variance)} principal components leave a variance of {noise:.3g}, and need some that is left",
+                hint="take fewer components than features and documents",
+            )
+        self.axes_, self.mean_, self.variance_, self.noise_ = axes, mean, np.maximum(variance, noise), noise
+
+    def project(self, batch: Corpus) -> Gaussians:
+        """Infer z | x: mean ((λ − σ²)^½ / λ) Uᵀ (x − μ), variance σ² / λ."""
+        away = (self._rows(batch, len(self.mean_)) - self.mean_) @ self.axes_.T
+        mean = away * np.sqrt(self.variance_ - self.noise_) / self.variance_
+        return Gaussians(mean, np.broadcast_to(self.noise_ / self.variance_, mean.shape))
+
+    def log_prior(self, latents: Gaussians) -> LogPrior:
+        """E log N(z; 0, I), in nats."""
+        square = latents.mean**2 + latents.variance
+        return LogPrior.of_vectors(np.asarray(-0.5 * (np.log(2 * np.pi) + square).sum(axis=1)))
+
+    def summarize(self, latents: Gaussians) -> Pooled:
+        """Sums of E z and E z²."""
+        square = (latents.mean**2 + latents.variance).sum(axis=0)
+        return Pooled(len(latents), {"mean": latents.mean.sum(axis=0), "square": square})
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Mean and mean square of each component."""
+        a, b = ({k: v / max(s.documents, 1) for k, v in s.arrays.items()} for s in (real, generated))
+        means = [[float(x[key][k]) for key in ("mean", "square") for x in (a, b)] for k in range(len(self.variance_))]
+        rows: list[list[str | float]] = [[f"{k + 1}", *values] for k, values in enumerate(means)]
+        columns = ("component", "mean, real", "mean, generated", "mean square, real", "mean square, generated")
+        note = f"{real.documents:,} real and {generated.documents:,} generated documents; 0 and 1 under P_c."
+        return [Table("pca-components", "Moments of principal components", columns, rows, note=note)]

@@ -1,0 +1,1 @@
+"""Encoders and classifiers of transformers as posteriors and embedders, and a training callback."""

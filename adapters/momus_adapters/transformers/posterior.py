@@ -1,0 +1,236 @@
+"""A fine-tuned encoder as posterior over section types (Deng et al. 2022, section 4: BERT)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.errors import FittingError
+from momus.estimator import Estimator
+from momus.numeric.temperature import calibration_error, fit_temperature, softmax
+from momus.numeric.types import Floats
+from momus.progress import stage
+from momus.text.corpus import Corpus
+from momus_adapters.transformers.encoder import SPECIAL, autocast, load, padded, quiet, sorted_batches, tokenize
+
+Rows = list[NDArray[np.int32]]
+
+
+class TransformersPosterior(Estimator):
+    """Sequence classification over section types, fine-tuned, stopped early, calibrated by a temperature.
+
+    Parameters
+    ----------
+    model
+        A folder, or a name on the model hub.
+    epochs, rate, batch
+        Passes over the sections, peak learning rate of AdamW, sections a step (the paper: 3, 2e-5, 32).
+    longest
+        Tokens of a section that are read.
+    layers
+        How many of the top encoder layers are trained; −1 for all, and the embeddings too. The head always is.
+    balance
+        Power of class weights, weight ∝ count^−balance; probabilities are corrected for the weights afterwards, as in
+        Menon et al. (2021), so that they stay those of the data.
+    validation
+        Share of documents held out for early stopping and for the temperature.
+    patience
+        Epochs without a better validation loss before training stops.
+    precision
+        ``auto`` (bfloat16 on a GPU), ``float32``, ``bfloat16``.
+    seed
+        Seeds the head, the order of batches, dropout, and the held-out documents.
+    """
+
+    device: str = "cpu"
+
+    def __init__(
+        self,
+        *,
+        model: str = "",
+        epochs: int = 3,
+        rate: float = 2e-5,
+        batch: int = 32,
+        longest: int = 256,
+        layers: int = -1,
+        balance: float = 0.0,
+        validation: float = 0.1,
+        patience: int = 1,
+        precision: str = "auto",
+        seed: int = 0,
+    ) -> None:
+        self.model = model
+        self.epochs = epochs
+        self.rate = rate
+        self.batch = batch
+        self.longest = longest
+        self.layers = layers
+        self.balance = balance
+        self.validation = validation
+        self.patience = patience
+        self.precision = precision
+        self.seed = seed
+
+    def fit(self, corpus: Corpus, labels: NDArray[np.int64], states: int) -> Self:
+        """Fine-tune, keep the weights of the best epoch, choose the temperature.
+
+        Raises
+        ------
+        FittingError
+            Too few labelled sections to hold any out.
+        """
+        import torch
+
+        rng = np.random.default_rng(self.seed)
+        document = np.repeat(np.arange(len(corpus)), corpus.section_counts)
+        held_documents = rng.permutation(len(corpus))[: max(1, round(self.validation * len(corpus)))]
+        held = np.isin(document, held_documents)
+        train, test = np.flatnonzero(~held & (labels >= 0)), np.flatnonzero(held & (labels >= 0))
+        if len(train) < 2 or len(test) < 1:
+            raise FittingError(f"{len(train) + len(test)} labelled sections are too few to fine-tune an encoder")
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            network, tokenizer = load("AutoModelForSequenceClassification", self.model, num_labels=states)
+            rows = tokenize(tokenizer, corpus.section_texts.to_pylist(), self.longest)
+            self._network, self._pad = network.to(self.device), int(tokenizer.pad_token_id)
+            counts = np.bincount(labels[train], minlength=states).astype(np.float64)
+            weights = np.maximum(counts, 1.0) ** -self.balance
+            self.log_weights_ = np.log(weights / weights.mean())
+            self._freeze()
+            self._train([rows[i] for i in train], labels[train], [rows[i] for i in test], labels[test], rng)
+        self._keep(tokenizer)
+        logits = self._logits([rows[i] for i in test]) - self.log_weights_
+        self.temperature_ = fit_temperature(logits, labels[test])
+        self.held_out_ = {
+            "accuracy": float((logits.argmax(axis=1) == labels[test]).mean()),
+            "calibration_error": calibration_error(softmax(logits, self.temperature_), labels[test]),
+            "sections": len(test),
+        }
+        return self
+
+    @property
+    def held_out(self) -> Mapping[str, float]:
+        """Accuracy and calibration error on the sections of held-out documents, which chose epoch and temperature."""
+        return getattr(self, "held_out_", {})
+
+    def _freeze(self) -> None:
+        if self.layers < 0:
+            return
+        body = self._network.base_model
+        stack: Any = next(
+            (m for n, m in body.named_modules() if n.endswith(("encoder.layer", "transformer.layer"))), []
+        )
+        for p in body.parameters():
+            p.requires_grad = False
+        for block in list(stack)[len(stack) - self.layers :] if self.layers else []:
+            for p in block.parameters():
+                p.requires_grad = True
+
+    def _train(
+        self, rows: Rows, labels: NDArray[np.int64], held: Rows, truth: NDArray[np.int64], rng: np.random.Generator
+    ) -> None:
+        import torch
+
+        batches = sorted_batches([len(r) for r in rows], self.batch)
+        trained = [p for p in self._network.parameters() if p.requires_grad]
+        optimizer = torch.optim.AdamW(trained, lr=self.rate, weight_decay=0.01)
+        total = self.epochs * len(batches)
+        warm = max(1, total // 10)
+        schedule = torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda i: min((i + 1) / warm, max(0.0, (total - i) / max(1, total - warm)))
+        )
+        weight = torch.from_numpy(np.exp(self.log_weights_)).float().to(self.device)
+        self.losses_, best, state, step = [], np.inf, {}, 0
+        with stage("fine-tuning", total) as advance:
+            for _ in range(self.epochs):
+                self._network.train()
+                for b in rng.permutation(len(batches)):
+                    some = batches[b]
+                    inputs = padded([rows[i] for i in some], self._pad, self.device)
+                    with autocast(self.device, self.precision):
+                        logits = self._network(**inputs).logits
+                    target = torch.from_numpy(labels[some]).to(self.device)
+                    torch.nn.functional.cross_entropy(logits.float(), target, weight=weight).backward()  # type: ignore[no-untyped-call]
+                    torch.nn.utils.clip_grad_norm_(trained, 1.0)
+                    optimizer.step()
+                    schedule.step()
+                    optimizer.zero_grad(set_to_none=True)
+                    advance(step := step + 1)
+                loss = self._loss(held, truth)
+                self.losses_.append(loss)
+                if loss < best:
+                    best = loss
+                    state = {k: v.detach().cpu().clone() for k, v in self._network.state_dict().items()}
+                elif len(self.losses_) - 1 - int(np.argmin(self.losses_)) >= self.patience:
+                    break
+        self._network.load_state_dict(state)
+
+    def _loss(self, rows: Rows, truth: NDArray[np.int64]) -> float:
+        from scipy.special import log_softmax
+
+        logits = self._logits(rows) - self.log_weights_
+        return -float(log_softmax(logits, axis=1)[np.arange(len(truth)), truth].mean())
+
+    def _logits(self, rows: Rows) -> Floats:
+        import torch
+
+        network = self._network.eval().to(self.device)
+        out = np.zeros((len(rows), network.config.num_labels))
+        with torch.inference_mode(), autocast(self.device, self.precision):
+            for some in sorted_batches([len(r) for r in rows], self.batch):
+                logits = network(**padded([rows[i] for i in some], self._pad, self.device)).logits
+                out[some] = logits.double().cpu().numpy()
+        return out
+
+    def _keep(self, tokenizer: Any) -> None:
+        """Keep weights, configuration and tokenizer as arrays and text, so that a saved critic stands alone."""
+        state = self._network.state_dict()
+        self.weights_ = np.concatenate([state[k].float().cpu().numpy().ravel() for k in sorted(state)])
+        self.config_ = json.loads(self._network.config.to_json_string(use_diff=False))
+        self.tokenizer_ = tokenizer.backend_tokenizer.to_str()
+        self.special_ = {k: str(v) for k in SPECIAL if (v := getattr(tokenizer, k, None)) is not None}
+        self._tokenizer = tokenizer
+
+    def _restore(self) -> None:
+        """Rebuild the network from a saved critic."""
+        if getattr(self, "_network", None) is not None:
+            return
+        import torch
+        from tokenizers import Tokenizer
+        from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedTokenizerFast
+
+        with quiet():
+            config = AutoConfig.for_model(self.config_["model_type"])
+            config.update({k: v for k, v in self.config_.items() if k != "model_type"})
+            config.num_labels = len(self.log_weights_)
+            network = AutoModelForSequenceClassification.from_config(config)
+            backend = Tokenizer.from_str(self.tokenizer_)
+            self._tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **self.special_)
+        state, start = network.state_dict(), 0
+        flat = torch.from_numpy(np.asarray(self.weights_))
+        for name in sorted(state):
+            size = state[name].numel()
+            state[name] = flat[start : start + size].view(state[name].shape).to(state[name].dtype)
+            start += size
+        network.load_state_dict(state)
+        self._network, self._pad = network, int(self._tokenizer.pad_token_id)
+
+    def network(self) -> tuple[Any, Any, int]:
+        """The fine-tuned network in evaluation mode on its device, the tokenizer, and the padding id."""
+        self._restore()
+        return self._network.eval().to(self.device), self._tokenizer, self._pad
+
+    def reset(self) -> None:
+        """Drop everything that fitting has learned, the network too."""
+        super().reset()
+        self._network = None
+
+    def predict(self, batch: Corpus) -> Floats:
+        """Return calibrated probabilities, float array (N, K)."""
+        self._restore()
+        rows = tokenize(self._tokenizer, batch.section_texts.to_pylist(), self.longest)
+        return softmax(self._logits(rows) - self.log_weights_, self.temperature_)

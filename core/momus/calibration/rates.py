@@ -1,0 +1,159 @@
+"""From cells to rates with their intervals: false alarms, power, the smallest defect that is found, the family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.calibration.cells import Cell
+from momus.calibration.plan import NULL
+from momus.inference import holm
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often a test alarmed: a share of n splits with its Clopper–Pearson interval; NaN where n is 0."""
+
+    count: int
+    n: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """count / n."""
+        return self.count / self.n if self.n else float("nan")
+
+    @classmethod
+    def of(cls, count: int, n: int, confidence: float = 0.95) -> Rate:
+        """Compute the exact interval of a binomial share (Clopper & Pearson 1934).
+
+        >>> rate = Rate.of(50, 1000)
+        >>> rate.share, round(rate.low, 4), round(rate.high, 4)
+        (0.05, 0.0373, 0.0654)
+        """
+        from scipy.stats import beta
+
+        if n == 0:
+            return cls(0, 0, float("nan"), float("nan"))
+        tail = (1 - confidence) / 2
+        low = float(beta.ppf(tail, count, n - count + 1)) if count else 0.0
+        high = float(beta.ppf(1 - tail, count + 1, n - count)) if count < n else 1.0
+        return cls(count, n, low, high)
+
+
+def rate(cell: Cell, alpha: float) -> Rate:
+    """How often a cell's test alarmed at level α."""
+    return Rate.of(cell.alarms(alpha), cell.tested)
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """The smallest strength at which a defect is found with the wanted power, between the strengths measured.
+
+    Attributes
+    ----------
+    strength
+        None where no strength measured reaches the power.
+    bound
+        ``=``; ``≤`` where the weakest strength reaches it already; ``>`` where the strongest does not.
+    difference
+        Mean difference of the headline statistic at this strength.
+    """
+
+    strength: float | None
+    bound: str
+    difference: float | None
+
+
+def detectable(curve: Sequence[Cell], alpha: float, power: float) -> Detectable:
+    """Interpolate a power curve, from unchanged text on, made monotone by pooling (isotonic regression).
+
+    Parameters
+    ----------
+    curve
+        Cells of one critic, size and defect, with the null cell (strength 0) first.
+    """
+    tested = [c for c in sorted(curve, key=lambda c: c.strength) if c.tested]
+    if not any(c.strength > 0 for c in tested):
+        return Detectable(None, "?", None)
+    x = np.array([c.strength for c in tested])
+    y = _monotone(np.array([rate(c, alpha).share for c in tested]), np.array([float(c.tested) for c in tested]))
+    d = np.array([c.mean_difference or 0.0 for c in tested])
+    reached = np.flatnonzero((y >= power) & (x > 0))
+    if not len(reached):
+        return Detectable(None, ">", None)
+    j = int(reached[0])
+    if j == 0 or y[j] == y[j - 1]:
+        return Detectable(float(x[j]), "≤", float(d[j]))
+    at = float((power - y[j - 1]) / (y[j] - y[j - 1]))
+    bound = "=" if x[j - 1] > 0 else "≤"
+    if bound == "≤":  # between no defect and the weakest one the curve is not known
+        return Detectable(float(x[j]), bound, float(d[j]))
+    return Detectable(float(x[j - 1] + at * (x[j] - x[j - 1])), bound, float(d[j - 1] + at * (d[j] - d[j - 1])))
+
+
+def _monotone(y: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.optimize import isotonic_regression
+
+    return np.asarray(isotonic_regression(y, weights=weights).x)
+
+
+def curves(cells: Sequence[Cell]) -> dict[tuple[str, tuple[int, int], str], list[Cell]]:
+    """Cells of each (critic, size, defect), the null cell first; the null cell alone under ``none``."""
+    found: dict[tuple[str, tuple[int, int], str], list[Cell]] = {}
+    null = {(c.critic, c.n_real, c.n_generated): c for c in cells if c.defect == NULL}
+    for c in cells:
+        key = (c.critic, (c.n_real, c.n_generated), c.defect)
+        if key not in found:
+            first = null.get((c.critic, c.n_real, c.n_generated))
+            found[key] = [first] if first is not None and c.defect != NULL else []
+        found[key].append(c)
+    return found
+
+
+def family_wise(cells: Sequence[Cell], alpha: float, size: tuple[int, int]) -> tuple[Rate, int]:
+    """How often any critic alarms on the same null split, after Holm's adjustment: (rate, number of critics)."""
+    null = [c for c in cells if c.defect == NULL and (c.n_real, c.n_generated) == size and c.tested]
+    if not null:
+        return Rate.of(0, 0), 0
+    splits = min(len(c.p) for c in null)
+    alarms = 0
+    for k in range(splits):
+        p = [c.p[k] for c in null]
+        known = [v for v in p if v is not None]
+        alarms += bool(known) and bool((holm(known) <= alpha).any())
+    return Rate.of(alarms, splits), len(null)
+
+
+def rows(cells: Sequence[Cell], alpha: float) -> list[dict[str, Any]]:
+    """One row for each cell: rates and intervals, for tables."""
+    found = []
+    for c in cells:
+        r = rate(c, alpha)
+        found.append(
+            {
+                "critic": c.critic,
+                "statistic": c.statistic,
+                "defect": c.defect,
+                "strength": c.strength,
+                "n_real": c.n_real,
+                "n_generated": c.n_generated,
+                "splits": len(c.p),
+                "tested": c.tested,
+                "alarms": r.count,
+                "rate": r.share if r.n else None,
+                "low": r.low if r.n else None,
+                "high": r.high if r.n else None,
+                "mean_difference": c.mean_difference,
+                "changed": c.changed,
+                "places": c.places,
+                "usable": c.usable,
+                "reason": c.reason,
+            }
+        )
+    return found

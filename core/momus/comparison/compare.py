@@ -1,0 +1,163 @@
+"""`compare`: fit critics on real text, project real and generated text, test the two against each other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from momus.comparison.chosen import chosen_critics
+from momus.comparison.folder import REPORT, RunFolder
+from momus.comparison.result import Comparison
+from momus.comparison.run_critic import run_critic
+from momus.comparison.settings import Settings, with_options
+from momus.comparison.texts import Texts, TextSource, read_texts
+from momus.comparison.verdict import adjust, check_delta
+from momus.errors import FittingError, MissingExtraError, UsageError
+from momus.numeric.devices import resolve_device
+from momus.progress import Reporter, Timed, default_reporter
+from momus.reading import ReadingOptions
+from momus.version import __version__
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+
+def compare(
+    real: TextSource,
+    generated: Mapping[str, TextSource],
+    *,
+    fit: TextSource | None = None,
+    critics: Sequence[str | Critic[Any]] | None = None,
+    config: Mapping[str, dict[str, Any]] | None = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    settings: Settings | None = None,
+    reading: ReadingOptions | None = None,
+    reporter: Reporter | None = None,
+    command: str | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare generated with real text along the axes of several critics.
+
+    Parameters
+    ----------
+    real, fit
+        Corpora, paths, or lists of texts. Critics are fitted on ``fit`` and compared on ``real``; without ``fit``,
+        half of ``real``, drawn by the seed, is set apart for fitting.
+    generated
+        The corpora to criticise, by name.
+    critics
+        Names of registered critics, or critics; default: all registered ones that can be fitted on the text.
+    config
+        Parameters by name of critic.
+    out
+        Run folder to write.
+    reading
+        How paths are read: field, format, encoding.
+    settings, **options
+        `Settings`, or its fields one by one (``seed=1``, ``device="cpu"``, …).
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    MomusError
+        A text cannot be read, a critic cannot be fitted, the folder is in use, …; the message says how to go on.
+    """
+    settings = with_options(settings, options)
+    check_delta(settings.equivalence)
+    timed = Timed(reporter or default_reporter())
+    started, clock = datetime.now(UTC), time.perf_counter()
+    if not generated:
+        raise UsageError("there is no generated text to compare", hint="give at least one corpus by name")
+    chosen, left_out = chosen_critics(critics, dict(config or {}))
+    with timed.stage("reading"):
+        texts = read_texts(real, generated, fit, settings.seed, reading, timed.inner)
+    device = resolve_device(settings.device) if any(c.uses_device for c in chosen) else "cpu"
+    settings = replace(settings, device=device)
+    folder = RunFolder(out) if out is not None else None
+    comparison = Comparison(warnings=[*texts.warnings, *left_out])
+    with ExitStack() as stack:
+        if folder is not None:
+            folder.open_for_writing(overwrite=overwrite, resume=resume)
+            stack.callback(folder.release)
+        _run_critics(comparison, chosen, texts, settings, timed, folder, resume, skip_unfit=critics is None)
+        unadjusted = [v for result in comparison.results for v in result.verdicts]
+        comparison.verdicts = adjust(unadjusted, settings.adjustment)
+        comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
+        comparison.signature = _signature(comparison, texts, settings, command, started)
+        if folder is not None:
+            folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
+            with timed.stage("report"):
+                comparison.report(folder.path / REPORT)
+            comparison.signature["seconds"] = _seconds(timed, clock)
+            folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
+        comparison.signature["seconds"] = _seconds(timed, clock)
+    return comparison
+
+
+def _run_critics(
+    comparison: Comparison,
+    chosen: Sequence[Critic[Any]],
+    texts: Texts,
+    settings: Settings,
+    timed: Timed,
+    folder: RunFolder | None,
+    resume: bool,
+    skip_unfit: bool,
+) -> None:
+    """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
+    for critic in chosen:
+        critic.to(settings.device)
+        try:
+            comparison.add(run_critic(critic, texts, settings, timed, folder, resume))
+        except (FittingError, MissingExtraError) as error:
+            if not skip_unfit:
+                raise
+            how = f" ({error.hint})" if isinstance(error, MissingExtraError) else ""
+            comparison.warnings.append(f"Critic {critic.name!r} was left out: {error.message}{how}.")
+    comparison.warnings += [f"Critic {r.name!r}: {n.text}" for r in comparison.results for n in r.notes if n.warning]
+    if not comparison.results:
+        raise FittingError(
+            "no critic can be fitted on this text: " + " ".join(comparison.warnings),
+            hint="give more real text with --fit",
+        )
+
+
+def _seconds(timed: Timed, clock: float) -> dict[str, float]:
+    seconds = {k: round(v, 3) for k, v in timed.seconds.items()}
+    return {**seconds, "total": round(time.perf_counter() - clock, 3)}
+
+
+def _signature(
+    comparison: Comparison, texts: Texts, settings: Settings, command: str | None, started: datetime
+) -> dict[str, Any]:
+    """The provenance of a run, as ``run.json`` holds it."""
+    corpora = [(texts.fit, "fit"), (texts.real, "real"), *((c, "generated") for c in texts.generated)]
+    return {
+        "momus": __version__,
+        "command": command,
+        "started": started.isoformat(timespec="seconds"),
+        **asdict(settings),
+        "split": texts.split,
+        "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
+        "corpora": [
+            {
+                "name": c.name,
+                "role": role,
+                "documents": len(c),
+                "characters": int(c.characters.sum()),
+                "fingerprint": c.fingerprint,
+            }
+            for c, role in corpora
+        ],
+        "warnings": comparison.warnings,
+    }

@@ -1,0 +1,111 @@
+"""What a posterior P_c(z | x) gives: latents, one element a document, in the order of the batch.
+
+Latents are host arrays. A critic that computes on a device moves its results here once a batch; everything after
+(statistics, tests, the run folder) is the same for every device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.critic.rows import Counted, Rows
+from momus.numeric.ragged import group_sums, owners_of
+
+
+@runtime_checkable
+class Latents(Protocol):
+    """Anything with one element a document."""
+
+    def __len__(self) -> int: ...
+
+
+Z = TypeVar("Z", bound=Latents)
+
+
+@dataclass(frozen=True)
+class StateSequences:
+    """A sequence of discrete states for each document, ragged.
+
+    Attributes
+    ----------
+    states
+        int array (N,): the most probable (or only) state of each step, all documents one after the other.
+    offsets
+        int64 array (n + 1,): document ``i`` owns ``states[offsets[i]:offsets[i + 1]]``.
+    marginals
+        float array (N, K), or None where the posterior puts everything on ``states``: P_c(z_m = k | x).
+
+    >>> z = StateSequences(np.array([0, 1, 1]), np.array([0, 1, 3]))
+    >>> len(z), z.lengths
+    (2, array([1, 2]))
+    """
+
+    states: NDArray[np.integer]
+    offsets: NDArray[np.int64]
+    marginals: NDArray[np.floating] | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of states of each document."""
+        return np.diff(self.offsets)
+
+    @property
+    def documents(self) -> NDArray[np.int64]:
+        """int64 array (N,): the document that owns each state."""
+        return owners_of(self.offsets)
+
+
+def aggregated(latents: StateSequences) -> Rows:
+    """Expected number of visits of each document to each state, the rows of the aggregated posterior P_agg(z).
+
+    >>> z = StateSequences(np.array([0, 1, 1]), np.array([0, 1, 3]), np.eye(2)[[0, 1, 1]])
+    >>> aggregated(z).tolist()
+    [[1.0, 0.0], [0.0, 2.0]]
+    """
+    if latents.marginals is not None:
+        return np.asarray(group_sums(np.asarray(latents.marginals, dtype=np.float64), latents.offsets))
+    top = int(latents.states.max(initial=0))
+    return Counted.of_tokens(latents.states, latents.offsets, np.arange(top + 1))
+
+
+@dataclass(frozen=True)
+class Values:
+    """One number, or one vector, for each document: float array (n,) or (n, d)."""
+
+    values: NDArray[np.floating]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class Gaussians:
+    """A normal posterior for each document: mean (n, d) and variance (n, d)."""
+
+    mean: NDArray[np.floating]
+    variance: NDArray[np.floating]
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """S Monte-Carlo draws from each document's posterior: float array (n, S, d)."""
+
+    draws: NDArray[np.floating]
+
+    def __len__(self) -> int:
+        return len(self.draws)
+
+
+@dataclass(frozen=True)
+class SimplexDraws(Draws):
+    """Draws on the simplex: non-negative, each summing to 1 over the last axis."""

@@ -1,0 +1,90 @@
+"""Optional powers of a critic, one mixin each.
+
+A critic that defines one of their methods inherits the mixin too; `Critic` refuses a class that does not, since a
+misspelt or forgotten power would otherwise be silently ignored.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from momus.critic.rows import Rows
+from momus.critic.summary import Pooled, Summary
+
+if TYPE_CHECKING:
+    from momus.critic.statistic import Statistic
+    from momus.evidence import Evidence, MarkedDocument
+    from momus.text.corpus import Corpus
+
+
+class StatisticsMixin(ABC):
+    """Statistics beside Latent NLL and Latent PPL, tested on pooled per-document sufficient statistics."""
+
+    @abstractmethod
+    def sufficient_statistics(self, latents: Any) -> Mapping[str, Rows]:
+        """Per-document rows by name, each with one row per element of ``latents``."""
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Functions of the pooled rows, tested beside Latent NLL and Latent PPL."""
+        return ()
+
+
+class EvidenceMixin(ABC):
+    """Evidence: tables and figures that show what makes the difference, computed from two summaries."""
+
+    def summarize(self, latents: Any) -> Summary:
+        """Summarise a batch, mergeably: the summary of two texts is the sum of their summaries.
+
+        The default pools the critic's sufficient statistics.
+        """
+        rows = self.sufficient_statistics(latents) if isinstance(self, StatisticsMixin) else {}
+        return Pooled.of_rows(rows, len(latents))
+
+    @abstractmethod
+    def evidence(self, real: Any, generated: Any) -> list[Evidence]:
+        """Show what makes the difference between two summaries of the kind that `summarize` returns."""
+
+
+class ExplanationMixin(ABC):
+    """Marked documents: one document step by step, with the unlikely steps marked."""
+
+    @abstractmethod
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Mark one document (a corpus of one); None where there is nothing to mark."""
+
+
+class AggregatedPosteriorMixin(ABC):
+    """An aggregated posterior P_agg(z) for latents that are no `StateSequences` (those have one by themselves)."""
+
+    @abstractmethod
+    def aggregated_posterior(self, latents: Any) -> Rows:
+        """Expected number of visits to, or mass of, each state, one row per document."""
+
+
+POWERS: Mapping[str, type[ABC]] = {
+    "sufficient_statistics": StatisticsMixin,
+    "statistics": StatisticsMixin,
+    "summarize": EvidenceMixin,
+    "evidence": EvidenceMixin,
+    "explain": ExplanationMixin,
+    "aggregated_posterior": AggregatedPosteriorMixin,
+}
+"""Methods of the optional powers, and the mixin that each belongs to."""
+
+
+def check_powers(cls: type) -> None:
+    """Refuse a class that defines a method of a power without inheriting its mixin.
+
+    Raises
+    ------
+    TypeError
+        With the mixin to inherit.
+    """
+    for method, mixin in POWERS.items():
+        if method in vars(cls) and not issubclass(cls, mixin):
+            raise TypeError(
+                f"{cls.__name__} defines {method}() but does not inherit momus.critic.{mixin.__name__}: "
+                "it would never be called"
+            )

@@ -1,0 +1,48 @@
+"""Critics of running text: their rows are blocks of text, and the numbers that carry the verdict are laws."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TypeVar
+
+from momus.critic.powers import EvidenceMixin
+from momus.critic.tokens import TokenCritic
+from momus.laws import Law
+from momus.text.corpus import Corpus
+from momus.text.running import RunningText, blocks
+
+Z = TypeVar("Z")
+
+
+class RunningTextCritic(TokenCritic[Z], EvidenceMixin, ABC):
+    """A critic whose unit is a block of running text instead of a document.
+
+    A whole text is compared by its `laws`, each declared with its error estimate; Latent NLL is one value per block.
+
+    Parameters
+    ----------
+    tokens, lower
+        See `TokenCritic`.
+    block
+        Tokens per block.
+    """
+
+    unit = "block"
+    needs = 1
+
+    def __init__(self, *, tokens: str = "words", lower: bool = True, block: int = 56_200) -> None:
+        super().__init__(tokens=tokens, lower=lower)
+        self.block = block
+
+    @abstractmethod
+    def laws(self) -> Sequence[Law]:
+        """The numbers that a whole running text has, each with the way that its uncertainty is estimated."""
+
+    @abstractmethod
+    def summarize(self, latents: Z) -> RunningText:
+        """The text of a batch, which adds without loss."""
+
+    def units(self, corpus: Corpus) -> Corpus:
+        """Cut the running text of a corpus into blocks."""
+        return blocks(corpus, self.tokenizer, self.block)

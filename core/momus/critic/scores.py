@@ -1,0 +1,172 @@
+"""One row for each document: its Latent NLL, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from momus.critic.rows import Rows, take_rows
+from momus.critic.summary import Summary
+
+LATENT_NLL, LATENT_PPL, AGGREGATED = "latent_nll", "latent_ppl", "aggregated_posterior"
+"""Keys of the rows that the protocol itself tests, beside the critic's own sufficient statistics."""
+
+
+@dataclass(frozen=True)
+class LogPrior:
+    """What a critic says of the latents of a batch of n documents.
+
+    Attributes
+    ----------
+    values
+        float array (n,): E_{z ~ P_c(z|x)} log P_c(z), in nats.
+    steps
+        int array (n,): M, the number of scored steps (1 where z is one value or one vector). A document with M = 0 is
+        unscored, for the reason that the critic names (`Critic.no_steps`).
+    errors
+        float array (n,), or None: Monte-Carlo standard error of ``values``.
+    """
+
+    values: NDArray[np.floating]
+    steps: NDArray[np.integer]
+    errors: NDArray[np.floating] | None = None
+
+    @classmethod
+    def of_vectors(cls, values: NDArray[np.floating]) -> LogPrior:
+        """For a z that is one value or vector per document: M = 1 everywhere."""
+        return cls(np.asarray(values, dtype=np.float64), np.ones(len(values), dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The rows of one corpus under one critic, in the order of the corpus's ids.
+
+    Attributes
+    ----------
+    nll
+        float64 array (n,): Latent NLL of each document in nats, NaN where unscored.
+    steps
+        int64 array (n,): number of scored steps, 0 where unscored.
+    reasons
+        Why a document is unscored, None where it is scored.
+    rows
+        Per-document sufficient statistics, by name (all zero where unscored).
+    summary
+        The critic's summary of all scored documents.
+    """
+
+    critic: str
+    corpus: str
+    ids: Sequence[str]
+    prompts: Sequence[str | None]
+    nll: NDArray[np.float64]
+    steps: NDArray[np.int64]
+    reasons: Sequence[str | None]
+    rows: Mapping[str, Rows] = field(default_factory=dict)
+    summary: Summary | None = None
+    errors: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """Which documents have a score."""
+        return np.isfinite(self.nll)
+
+    @property
+    def scored_prompts(self) -> list[str | None]:
+        """The prompt id of each scored document."""
+        return [prompt for prompt, scored in zip(self.prompts, self.scored, strict=True) if scored]
+
+    @property
+    def n_scored(self) -> int:
+        """How many documents have a score."""
+        return int(self.scored.sum())
+
+    @property
+    def unscored(self) -> dict[str, int]:
+        """How many documents have none, by reason, the most frequent first."""
+        return dict(Counter(r for r in self.reasons if r is not None).most_common())
+
+    @property
+    def latent_nll(self) -> float:
+        """Mean over scored documents, in nats; NaN without any: T_c(P_x) of Deng et al. 2022, equation 2."""
+        return float(self.nll[self.scored].mean()) if self.n_scored else float("nan")
+
+    @property
+    def latent_ppl(self) -> float:
+        """Exponential of total Latent NLL over total steps: a ratio of totals, not a mean of ratios."""
+        mask = self.scored
+        return float(np.exp(self.nll[mask].sum() / self.steps[mask].sum())) if self.n_scored else float("nan")
+
+    @property
+    def per_step(self) -> NDArray[np.float64]:
+        """Latent NLL per step, by which sequences are ranked."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.nll / self.steps
+
+    def ranked(self, per_step: bool) -> NDArray[np.int64]:
+        """Row numbers of scored documents, the least likely first (ties by id)."""
+        value = self.per_step if per_step else self.nll
+        rows = np.flatnonzero(self.scored)
+        order = np.lexsort((np.asarray(self.ids, dtype=object)[rows], -value[rows]))
+        ranked: NDArray[np.int64] = rows[order]
+        return ranked
+
+    def take(self, rows: NDArray[np.int64], corpus: str | None = None) -> Scores:
+        """Some documents' rows, without scoring them again; there is no summary of a part.
+
+        >>> rows = np.array([1.0, 2.0])
+        >>> whole = Scores("c", "x", ["a", "b"], [None] * 2, rows, np.ones(2, int), [None] * 2)
+        >>> whole.take(np.array([1])).ids
+        ['b']
+        """
+        return Scores(
+            self.critic,
+            corpus or self.corpus,
+            [self.ids[i] for i in rows],
+            [self.prompts[i] for i in rows],
+            self.nll[rows],
+            self.steps[rows],
+            [self.reasons[i] for i in rows],
+            {key: take_rows(values, rows) for key, values in self.rows.items()},
+            None,
+            None if self.errors is None else self.errors[rows],
+        )
+
+    def table(self) -> pa.Table:
+        """Rows as Arrow: corpus, id, critic, nll, states, reason."""
+        n = len(self)
+        return pa.table(
+            {
+                "corpus": pa.array([self.corpus] * n, pa.string()),
+                "id": pa.array(list(self.ids), pa.string()),
+                "critic": pa.array([self.critic] * n, pa.string()),
+                "nll": pa.array(self.nll, mask=~self.scored),
+                "states": pa.array(self.steps, pa.int64()),
+                "reason": pa.array(list(self.reasons), pa.string()),
+            }
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Rows as a pandas data frame."""
+        return self.table().to_pandas()
+
+    def test_rows(self) -> dict[str, Rows]:
+        """Rows of scored documents that the tests pool: the critic's own, and those of the protocol."""
+        mask = np.flatnonzero(self.scored)
+        ones = np.ones(len(mask))
+        nll = self.nll[mask]
+        own = {key: take_rows(rows, mask) for key, rows in self.rows.items()}
+        return {
+            LATENT_NLL: np.column_stack([nll, ones]),
+            LATENT_PPL: np.column_stack([nll, self.steps[mask]]),
+            **own,
+        }

@@ -1,0 +1,104 @@
+"""What critics and posteriors have in common: plain parameters, and state learned by fitting."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import Any, Self
+
+from momus.errors import NotFittedError, UsageError
+
+
+class Estimator:
+    """An object with constructor parameters stored unchanged, and fitted attributes whose names end in ``_``.
+
+    ``__init__`` takes keyword-only parameters, stores each under its own name and does nothing else.
+
+    >>> class Ruler(Estimator):
+    ...     def __init__(self, *, inches: float = 12.0) -> None:
+    ...         self.inches = inches
+    >>> Ruler(inches=6.0)
+    Ruler(inches=6.0)
+    >>> Ruler(inches=6.0).clone().get_params()
+    {'inches': 6.0}
+    """
+
+    @classmethod
+    def parameter_names(cls) -> list[str]:
+        """Names of the constructor's parameters."""
+        signature = inspect.signature(cls.__init__)
+        kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        return [n for n, p in signature.parameters.items() if n != "self" and p.kind in kinds]
+
+    @classmethod
+    def with_params(cls, params: dict[str, Any], place: str = "") -> Self:
+        """Construct from a dict, with an error that names the parameters there are.
+
+        Raises
+        ------
+        UsageError
+            A parameter is unknown.
+        """
+        known = cls.parameter_names()
+        for name in params:
+            if name not in known:
+                raise UsageError(
+                    f"{place or cls.__name__}: no parameter {name!r}",
+                    hint=f"it takes {', '.join(known)}" if known else "it takes no parameters",
+                )
+        return cls(**params)
+
+    def get_params(self) -> dict[str, Any]:
+        """Parameters as given to the constructor."""
+        return {name: getattr(self, name) for name in self.parameter_names()}
+
+    def json_params(self) -> dict[str, Any]:
+        """Parameters as JSON can hold them; an object is named by its class and its place in memory.
+
+        The place keeps two objects of one class apart, so that no earlier run is taken for one with this object.
+
+        >>> class Reader(Estimator):
+        ...     def __init__(self, *, read: object = None, times: int = 1) -> None:
+        ...         self.read = read
+        ...         self.times = times
+        >>> plain = Reader(read=print).json_params()
+        >>> plain["times"], plain["read"].startswith("<builtins.print at 0x")
+        (1, True)
+        """
+        return {name: _plain(value) for name, value in self.get_params().items()}
+
+    def state(self) -> dict[str, Any]:
+        """Estimator attributes."""
+        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+
+    def reset(self) -> None:
+        """Drop everything that fitting has learned."""
+        for name in self.state():
+            delattr(self, name)
+
+    def clone(self) -> Self:
+        """Make an unfitted copy with the same parameters."""
+        return type(self)(**self.get_params())
+
+    def component(self, attribute: str) -> Estimator:
+        """Make the unfitted object that belongs under a fitted attribute, so that a saved one can be read back.
+
+        Raises
+        ------
+        NotFittedError
+            This class has no such part.
+        """
+        raise NotFittedError(f"{type(self).__name__} has no part {attribute!r}")
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
+        return f"{type(self).__name__}({inner})"
+
+
+def _plain(value: Any) -> Any:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        kind = value if hasattr(value, "__qualname__") else type(value)
+        return f"<{kind.__module__}.{kind.__qualname__} at {id(value):#x}>"
+    return value

@@ -1,0 +1,1 @@
+"""Array types, ragged arrays, counter-based random numbers, temperatures, devices."""

@@ -1,0 +1,113 @@
+"""Ragged arrays: items of many owners, concatenated, with the offset where each owner begins.
+
+Owner ``i`` (a document, a sequence, a row of a sparse matrix) has the items ``offsets[i]:offsets[i + 1]``; ``offsets``
+has one entry more than there are owners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from momus.numeric.types import Ints
+
+
+def offsets_of(lengths: ArrayLike) -> Ints:
+    """Offsets of owners that have these numbers of items: int64 (n + 1,), beginning with 0.
+
+    >>> offsets_of([2, 0, 1])
+    array([0, 2, 2, 3])
+    """
+    counts = np.asarray(lengths)
+    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def owners_of(offsets: NDArray[np.integer]) -> Ints:
+    """The owner of each item: int64 (N,).
+
+    >>> owners_of(np.array([0, 2, 2, 3]))
+    array([0, 0, 2])
+    """
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def places_of(offsets: NDArray[np.integer]) -> Ints:
+    """The place of each item within its owner, from 0: int64 (N,).
+
+    >>> places_of(np.array([0, 2, 2, 3]))
+    array([0, 1, 0])
+    """
+    lengths = np.diff(offsets)
+    # subtract from each item's position where its owner begins
+    places: Ints = np.arange(lengths.sum()) - np.repeat(offsets[:-1] - offsets[0], lengths)
+    return places
+
+
+def ranges_of(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> Ints:
+    """Concatenate the ranges ``starts[i]:starts[i] + lengths[i]``.
+
+    >>> ranges_of(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    offsets = offsets_of(lengths)
+    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+
+
+def concatenated(parts: Sequence[NDArray[np.generic]], empty: NDArray[np.generic]) -> tuple[NDArray[np.generic], Ints]:
+    """Concatenate one array per owner, and return the offsets; ``empty`` stands for no owner at all.
+
+    >>> concatenated([np.array([3, 1]), np.array([2])], np.zeros(0, int))
+    (array([3, 1, 2]), array([0, 2, 3]))
+    """
+    return (np.concatenate(parts) if len(parts) else empty), offsets_of([len(part) for part in parts])
+
+
+def kept_offsets(keep: NDArray[np.bool_], offsets: NDArray[np.integer]) -> Ints:
+    """Offsets after all items but those where ``keep`` holds are dropped.
+
+    >>> kept_offsets(np.array([True, False, True]), np.array([0, 2, 3]))
+    array([0, 1, 2])
+    """
+    kept: Ints = offsets_of(keep)[offsets]
+    return kept
+
+
+def group_sums(values: NDArray[np.generic], offsets: NDArray[np.integer]) -> NDArray[np.generic]:
+    """Sum the items of each owner: row i is the sum over ``offsets[i]:offsets[i + 1]`` (0 for an owner without items).
+
+    >>> group_sums(np.array([1, 2, 3]), np.array([0, 2, 2, 3]))
+    array([3, 0, 3])
+    """
+    # differences of one running total, so that empty owners cost nothing and need no special case
+    total = np.concatenate([np.zeros((1, *values.shape[1:]), values.dtype), np.cumsum(values, axis=0)])
+    sums: NDArray[np.generic] = total[offsets[1:]] - total[offsets[:-1]]
+    return sums
+
+
+def number_keys(keys: Ints) -> tuple[Ints, Ints, Ints]:
+    """Number equal keys alike: (number of each key, where each type first occurs, where it occurs again).
+
+    Key and position are packed into one integer where 63 bits hold both; one plain sort then does all.
+
+    >>> number_keys(np.array([7, 3, 7]))
+    (array([1, 0, 1]), array([1, 0]), array([2]))
+    """
+    n = len(keys)
+    bits = max(n - 1, 1).bit_length()
+    if n and int(keys.max()).bit_length() + bits <= 63:
+        packed = np.sort(keys << bits | np.arange(n))
+        order, ordered = packed & ((1 << bits) - 1), packed >> bits
+    else:
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+    new = np.ones(n, dtype=bool)
+    new[1:] = ordered[1:] != ordered[:-1]  # the first of a run of equal keys
+    again = np.zeros(n, dtype=bool)
+    again[1:] = new[:-1] & ~new[1:]  # the second of such a run
+    numbers = np.empty(n, dtype=np.int64)
+    numbers[order] = np.cumsum(new) - 1
+    return numbers, order[new], order[again]

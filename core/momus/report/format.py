@@ -1,0 +1,25 @@
+"""Numbers as readers see them."""
+
+from __future__ import annotations
+
+
+def number(value: float | None) -> str:
+    """Four significant digits, thousands separated, None as a dash.
+
+    >>> number(1234.5), number(0.012345), number(None), number(0.0)
+    ('1,234', '0.01235', '–', '0')
+    """
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def p_value(p: float | None) -> str:
+    """Two significant digits.
+
+    >>> p_value(0.00012), p_value(None)
+    ('0.00012', '–')
+    """
+    return "–" if p is None else f"{p:.2g}"

@@ -1,0 +1,91 @@
+"""Verdicts as a table for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from momus.comparison.verdict import Verdict
+from momus.report.format import number, p_value
+from momus.report.words import says, shows
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from momus.comparison import Comparison
+
+
+def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
+    """Build a rich table; only headline statistics unless ``every`` is set."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    table.add_column("axis")
+    table.add_column("generated")
+    table.add_column("statistic")
+    shown = [v for v in verdicts if v.headline or every]
+    deltas = {v.delta for v in shown} - {None}
+    refitted = any(v.refit_spread is not None for v in shown)
+    for name in ("real", "generated", "difference", "95 % interval", "effect", "p adj.", "n"):
+        table.add_column(name, justify="right")
+    if refitted:
+        table.add_column("± over refits", justify="right")
+    if deltas:
+        table.add_column(f"within ±{max(d for d in deltas if d is not None):g}")
+    table.add_column("verdict")
+    for v in shown:
+        unscored = v.unscored_real + v.unscored_generated
+        table.add_row(
+            escape(v.axis),
+            escape(v.generated if v.reference == "real" else f"{v.generated} − {v.reference}"),
+            v.statistic,
+            number(v.real_value),
+            number(v.generated_value),
+            number(v.difference),
+            "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]".replace("[", r"\["),
+            number(v.effect),
+            p_value(v.p_adjusted),
+            f"{v.n_real:,} | {v.n_generated:,}{' pairs' if v.method.design == 'pairs' else ''}"
+            + (f" (−{unscored:,})" if unscored else ""),
+            *([number(v.refit_spread)] if refitted else []),
+            *([shows(v)] if deltas else []),
+            f"[bold]{says(v)}[/bold]" if v.differs else says(v),
+        )
+    return table
+
+
+def comparison_view(comparison: Comparison, every: bool = False) -> RenderableType:
+    """Build the table with its warnings, unscored documents and signature."""
+    from rich.console import Group
+    from rich.markup import escape
+    from rich.text import Text
+
+    parts: list[RenderableType] = [verdict_table(comparison.verdicts, every)]
+    if comparison.pairs:
+        parts += [Text("\nGenerated corpora among each other (adjusted by themselves)", style="bold")]
+        parts += [verdict_table(comparison.pairs, every)]
+    parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in comparison.warnings]
+    for result in comparison.results:
+        parts += [
+            Text(f"{result.name}: {u.count:,} documents of {u.corpus!r} unscored ({u.reason})") for u in result.unscored
+        ]
+    s = comparison.signature
+    parts.append(
+        Text(
+            f"momus {s['momus']} | seed {s['seed']} | {s['permutations']:,} permutations, "
+            f"{s['resamples']:,} resamples | p adjusted: {s['adjustment']} | {s['seconds']['total']:.1f} s",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def comparison_text(comparison: Comparison, width: int = 150) -> str:
+    """Render the same as plain text."""
+    from rich.console import Console
+
+    console = Console(width=width, color_system=None, record=False, file=None, highlight=False)
+    with console.capture() as capture:
+        console.print(comparison_view(comparison))
+    return capture.get()

@@ -1,0 +1,1 @@
+"""Documents, tokens, and what is known about them."""

@@ -1,0 +1,206 @@
+"""Tokens: text is split once, to int32 ids with int64 offsets, and every critic of a run shares the table."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from momus.errors import UsageError
+from momus.numeric.ragged import offsets_of, owners_of, ranges_of
+from momus.numeric.types import Ints
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_+")
+"""Words with inner apostrophes, or single symbols."""
+
+CHUNK_CHARACTERS = 1 << 24
+"""Sections are handed to the splitter in chunks of about so many characters, which bounds the memory."""
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """A way to split text.
+
+    Attributes
+    ----------
+    name
+        How users call it (``words``, ``whitespace``).
+    split
+        From a text to its tokens.
+    lower
+        Whether the text is lower-cased first.
+
+    >>> get_tokenizer("words").split("Don't panic, Arthur.")
+    ["Don't", 'panic', ',', 'Arthur', '.']
+    """
+
+    name: str
+    split: Callable[[str], list[str]]
+    lower: bool = True
+
+    @property
+    def signature(self) -> str:
+        """The name with its settings; equal signatures give equal tokens."""
+        return f"{self.name}{'' if self.lower else ':cased'}"
+
+
+_SPLITTERS: dict[str, Callable[[str], list[str]]] = {"words": WORD.findall, "whitespace": str.split}
+
+
+def get_tokenizer(name: str, lower: bool = True) -> Tokenizer:
+    """Look up a tokenizer: ``words`` (words and single symbols) or ``whitespace`` (for text that is already split).
+
+    Raises
+    ------
+    UsageError
+        There is none of that name.
+    """
+    if name not in _SPLITTERS:
+        raise UsageError(f"no tokenizer {name!r}", hint=f"choose one of {', '.join(sorted(_SPLITTERS))}")
+    return Tokenizer(name, _SPLITTERS[name], lower)
+
+
+@dataclass(frozen=True)
+class TokenTable:
+    """The tokens of a corpus, or of a slice of one.
+
+    Attributes
+    ----------
+    ids
+        int32 array (N,): all tokens, in order; memory-mapped for large corpora.
+    section_offsets
+        int64 array (sections + 1,): where each section starts in ``ids``.
+    document_sections
+        int64 array (documents + 1,): where each document starts among the sections.
+    vocabulary
+        list of str: the token with each id, in the order of first appearance in the whole corpus.
+    ends
+        int64 array, ascending: behind which tokens a text ends, where documents here are no texts of their own (blocks
+        of running text); None where each document is one.
+
+    >>> from momus.text.corpus import Corpus
+    >>> table = Corpus.from_texts(["a b a", "c"]).tokens(get_tokenizer("words"))
+    >>> table.ids, table.offsets, table.vocabulary
+    (array([0, 1, 0, 2], dtype=int32), array([0, 3, 4]), ['a', 'b', 'c'])
+    """
+
+    ids: NDArray[np.int32]
+    section_offsets: NDArray[np.int64]
+    document_sections: NDArray[np.int64]
+    vocabulary: list[str]
+    ends: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.document_sections) - 1
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """int64 array (documents + 1,): where each document starts in ``ids``."""
+        offsets: NDArray[np.int64] = self.section_offsets[self.document_sections]
+        return offsets
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of tokens of each document."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def documents(self) -> NDArray[np.int64]:
+        """int64 array (N,): the document of each token."""
+        return owners_of(self.offsets)
+
+    @cached_property
+    def sections(self) -> NDArray[np.int64]:
+        """int64 array (N,): the section of each token."""
+        return owners_of(self.section_offsets)
+
+    def slice(self, start: int, stop: int) -> TokenTable:
+        """Documents ``start`` up to ``stop``, without a copy of the tokens."""
+        sections = self.document_sections[start : stop + 1]
+        offsets = self.section_offsets[sections[0] : sections[-1] + 1]
+        first, last = offsets[0], offsets[-1]
+        ends = None if self.ends is None else self.ends[(self.ends > first) & (self.ends <= last)] - first
+        return TokenTable(self.ids[first:last], offsets - first, sections - sections[0], self.vocabulary, ends)
+
+    def take(self, rows: NDArray[np.int64]) -> TokenTable:
+        """The documents at these row numbers, in the order given."""
+        section_counts = np.diff(self.document_sections)[rows]
+        sections = ranges_of(self.document_sections[:-1][rows], section_counts)
+        lengths = np.diff(self.section_offsets)[sections]
+        tokens = ranges_of(self.section_offsets[:-1][sections], lengths)
+        ends = None if self.ends is None else np.flatnonzero(np.isin(tokens + 1, self.ends)) + 1
+        return TokenTable(
+            self.ids[tokens],
+            offsets_of(lengths),
+            offsets_of(section_counts),
+            self.vocabulary,
+            ends,
+        )
+
+    def codes(self, index: dict[str, int], unknown: int = -1) -> NDArray[np.int32]:
+        """Re-code the tokens by another vocabulary.
+
+        Parameters
+        ----------
+        index
+            The number of each word that a critic knows.
+        unknown
+            The number of all others.
+
+        Returns
+        -------
+        int32 array (N,)
+        """
+        get = index.get
+        recode = np.fromiter((get(word, unknown) for word in self.vocabulary), np.int32, len(self.vocabulary))
+        codes: NDArray[np.int32] = recode[self.ids]
+        return codes
+
+
+def tokenize(sections: pa.ChunkedArray, counts: Ints, tokenizer: Tokenizer) -> TokenTable:
+    """Split sections of text, ``counts[i]`` of them per document; the ids lie in a temporary file, so that memory is
+    bounded by a chunk.
+    """
+    number: defaultdict[str, int] = defaultdict(count().__next__)
+    lengths: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    with tempfile.TemporaryFile() as file:
+        for texts in _chunks(sections):
+            tokens = [tokenizer.split(text.lower() if tokenizer.lower else text) for text in texts]
+            lengths.append(np.fromiter(map(len, tokens), np.int64, len(tokens)))
+            for split in tokens:
+                np.fromiter(map(number.__getitem__, split), np.int32, len(split)).tofile(file)
+        ids = _mapped(file)
+    return TokenTable(ids, offsets_of(np.concatenate(lengths)), offsets_of(counts), list(number))
+
+
+def _mapped(file: IO[bytes]) -> NDArray[np.int32]:
+    file.flush()
+    size = file.seek(0, 2)
+    if size == 0:
+        return np.zeros(0, np.int32)
+    return np.memmap(file, np.int32, "r").view(np.ndarray)
+
+
+def _chunks(sections: pa.ChunkedArray) -> Iterator[list[str]]:
+    """Consecutive sections, about ``CHUNK_CHARACTERS`` of them at a time."""
+    chunk: list[str] = []
+    characters = 0
+    for array in sections.chunks:
+        for scalar in array:
+            text = scalar.as_py() or ""
+            chunk.append(text)
+            characters += len(text)
+            if characters >= CHUNK_CHARACTERS:
+                yield chunk
+                chunk, characters = [], 0
+    if chunk:
+        yield chunk

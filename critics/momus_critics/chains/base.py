@@ -1,0 +1,101 @@
+"""What critics of chains share: a Markov chain with start and end, its latents, statistics and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin, mean
+from momus.evidence import Evidence
+from momus.numeric.ragged import offsets_of, places_of
+from momus_critics.chains import evidence
+from momus_critics.chains import transitions as chain
+from momus_critics.chains.posterior import ChainLatents
+
+UNLIKELY = 0.01
+"""A transition with a smaller probability is a transition error (Deng et al. 2022, section 4)."""
+FOLDS = 5
+
+
+class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
+    """P_c(z) is a first-order Markov chain over K named states, with a start and an end that emit nothing.
+
+    A subclass sets ``titles_`` in `fit`, calls `learn_chain`, and projects.
+    """
+
+    sequence = True
+
+    @property
+    def states(self) -> int:
+        """K."""
+        return len(self.titles_)
+
+    def learn_chain(
+        self,
+        labels: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        seed: int,
+    ) -> None:
+        """Count transitions, and choose the smoothing constant by cross-validation over documents."""
+        k = self.states
+        self.counts_ = chain.count(labels, offsets, k)
+        fold = np.random.default_rng(seed).permutation(len(offsets) - 1) % FOLDS
+        test = [_count_documents(labels, offsets, np.flatnonzero(fold == f), k) for f in range(FOLDS)]
+        train = [self.counts_ - part for part in test]
+        self.constant_, _ = chain.choose_constant(train, test)
+        self.transitions_ = chain.smooth(self.counts_, self.constant_)
+        visits = self.counts_[:, :k].sum(axis=0) + 0.5
+        self.shares_ = visits / visits.sum()
+        position = places_of(offsets)
+        relative = (position + 0.5) / np.repeat(np.diff(offsets), np.diff(offsets))
+        totals = np.bincount(labels, relative, k)
+        self.positions_ = totals / np.maximum(np.bincount(labels, minlength=k), 1)
+
+    def log_prior(self, latents: ChainLatents) -> LogPrior:
+        """E log P_c(z), over M sections and the end state: M + 1 scored states."""
+        with np.errstate(divide="ignore"):
+            log_p = np.log(self.transitions_)
+        return LogPrior(latents.expected_sum(log_p), latents.lengths + 1)
+
+    def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
+        """Expected numbers of unlikely and of repeated transitions, and disorder, beside the number of transitions."""
+        steps = (latents.lengths + 1).astype(np.float64)
+        unlikely = (self.transitions_ < UNLIKELY).astype(np.float64)
+        unlikely[-1, -1] = 0.0
+        repeats = np.eye(self.states + 1)
+        repeats[-1, -1] = 0.0
+        return {
+            "unlikely": np.column_stack([latents.expected_sum(unlikely), steps]),
+            "repeats": np.column_stack([latents.expected_sum(repeats), steps]),
+            "disorder": np.column_stack([latents.disorder, steps]),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Share of transition errors, share of repetitions, and disorder: nats a state that the chain explains worse
+        than types drawn independently would (below 0 for text in order).
+        """
+        return (
+            Statistic("unlikely_share", "unlikely", "value", mean),
+            Statistic("repetition_share", "repeats", "value", mean),
+            Statistic("disorder", "disorder", "value", mean),
+        )
+
+    def summarize(self, latents: ChainLatents) -> Pooled:
+        """Expected transition counts."""
+        return Pooled(len(latents), {"transitions": latents.expected_count()})
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Transition errors, and the matrix of differences."""
+        return evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"])
+
+    titles_: list[str]
+
+
+def _count_documents(
+    labels: NDArray[np.int64], offsets: NDArray[np.int64], rows: NDArray[np.int64], k: int
+) -> NDArray[np.float64]:
+    lengths = np.diff(offsets)[rows]
+    picked = np.concatenate([labels[offsets[i] : offsets[i + 1]] for i in rows]) if len(rows) else labels[:0]
+    return chain.count(picked, offsets_of(lengths), k)

@@ -1,0 +1,160 @@
+"""What shows that sections come in a strange order: transitions, their differences, and marked documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from momus.evidence import Edge, Evidence, Graph, Heatmap, MarkedDocument, Step, Table
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
+
+if TYPE_CHECKING:
+    from momus_critics.chains.base import ChainCritic
+
+SHOWN_TRANSITIONS = 25
+SHOWN_STATES = 16
+SHOWN_EDGES = 16
+START, END = "(start)", "(end)"
+
+
+def show(critic: ChainCritic, real: Floats, generated: Floats) -> list[Evidence]:
+    """Evidence from expected transition counts (K + 1, K + 1) of both texts."""
+    return [
+        error_table(critic, real, generated),
+        difference_graph(critic, real, generated),
+        difference_map(critic, real, generated),
+    ]
+
+
+def _names(critic: ChainCritic) -> tuple[list[str], list[str]]:
+    return [*critic.titles_, START], [*critic.titles_, END]
+
+
+def error_table(critic: ChainCritic, real: Floats, generated: Floats) -> Table:
+    """Transitions ranked by what they add to the difference in Latent NLL a state."""
+    from momus_critics.chains.base import UNLIKELY
+
+    share_r, share_g = real / max(real.sum(), 1e-300), generated / max(generated.sum(), 1e-300)
+    p = critic.transitions_
+    with np.errstate(divide="ignore", invalid="ignore"):
+        surprise = np.where(p > 0, -np.log(p), 0.0)
+    contribution = (share_g - share_r) * surprise
+    sources, targets = _names(critic)
+    rows = []
+    for i, j in _largest(contribution, SHOWN_TRANSITIONS):
+        kind = "repetition" if i == j else ("unlikely" if p[i, j] < UNLIKELY else "")
+        rows.append(
+            (
+                f"{sources[i]} → {targets[j]}",
+                float(p[i, j]),
+                100 * float(share_r[i, j]),
+                100 * float(share_g[i, j]),
+                float(contribution[i, j]),
+                kind,
+            )
+        )
+    total_r, total_g = _error_share(p, share_r, UNLIKELY), _error_share(p, share_g, UNLIKELY)
+    return Table(
+        "transition-errors",
+        "Transitions that make the difference",
+        ("transition", "P_c", "real %", "generated %", "adds nats a state", "kind"),
+        rows,
+        note=f"Transitions with P_c < {UNLIKELY}: {total_r:.2%} of real ones, {total_g:.2%} of generated ones. "
+        f"Smoothing constant {critic.constant_:.3g}, {critic.states} section types.",
+    )
+
+
+def _error_share(p: Floats, share: Floats, threshold: float) -> float:
+    return float(share[p < threshold].sum())
+
+
+def _largest(values: Floats, n: int) -> list[tuple[int, int]]:
+    flat = np.argsort(-values, axis=None, kind="stable")[:n]
+    rows, columns = np.unravel_index(flat, values.shape)
+    return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if values[i, j] > 0]
+
+
+def difference_graph(critic: ChainCritic, real: Floats, generated: Floats) -> Graph:
+    """Arrows where the share of a transition differs most: P_generated − P_real, over all transitions of a text."""
+    from momus_critics.chains.base import UNLIKELY
+
+    difference = generated / max(generated.sum(), 1e-300) - real / max(real.sum(), 1e-300)
+    sources, targets = _names(critic)
+    largest = np.argsort(-np.abs(difference), axis=None, kind="stable")[:SHOWN_EDGES]
+    edges, used = [], set()
+    for i, j in zip(*np.unravel_index(largest, difference.shape), strict=True):
+        if abs(difference[i, j]) < 5e-4:
+            continue
+        marked = bool(difference[i, j] > 0 and critic.transitions_[i, j] < UNLIKELY)
+        edges.append(Edge(sources[i], targets[j], float(difference[i, j]), marked))
+        used |= {int(i) if i < critic.states else -1, int(j) if j < critic.states else critic.states}
+    order = sorted(used, key=lambda s: critic.positions_[s] if 0 <= s < critic.states else float(s > 0) * 3 - 1)
+    nodes = [START if s < 0 else END if s == critic.states else critic.titles_[s] for s in order]
+    return Graph(
+        "transition-graph",
+        "Where generated text goes instead",
+        nodes,
+        edges,
+        "P_generated − P_real of transitions: wide is large, dashed is fewer than in real text",
+        note=f"The {len(edges)} largest differences; numbers stand on transitions that the critic finds unlikely "
+        f"(P_c < {UNLIKELY}). Clockwise in the order in which real documents have them.",
+    )
+
+
+def difference_map(critic: ChainCritic, real: Floats, generated: Floats) -> Heatmap:
+    """P_generated − P_real of each transition between the most frequent types, in the order in which they come."""
+    k = critic.states
+    weight = critic.counts_[:k].sum(axis=1)
+    top = np.argsort(-weight, kind="stable")[:SHOWN_STATES]
+    order = top[np.argsort(critic.positions_[top], kind="stable")]
+    source, target = [k, *order.tolist()], [*order.tolist(), k]
+    difference = _conditional(generated) - _conditional(real)
+    sources, targets = _names(critic)
+    return Heatmap(
+        "transition-differences",
+        "Transitions: generated minus real",
+        [sources[i] for i in source],
+        [targets[j] for j in target],
+        [[float(difference[i, j]) for j in target] for i in source],
+        "P_generated − P_real",
+        row_label="section",
+        column_label="next section",
+        limit=0.5,
+        note="Types in the order in which real documents have them.",
+    )
+
+
+def _conditional(counts: Floats) -> Floats:
+    total = counts.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0))
+
+
+def explain(critic: ChainCritic, document: Corpus, pieces: Sequence[str]) -> MarkedDocument:
+    """Show the chain of one document, a step a section and one for the end.
+
+    Parameters
+    ----------
+    pieces
+        The text of each step but the last.
+    """
+    from momus_critics.chains.base import UNLIKELY
+
+    latents = critic.project(document)
+    path = [critic.states, *latents.states.tolist(), critic.states]
+    sources, targets = _names(critic)
+    texts = [*pieces, ""]
+    steps = []
+    for before, after, text in zip(path[:-1], path[1:], texts, strict=True):
+        p = float(critic.transitions_[before, after])
+        best = int(critic.transitions_[before].argmax())
+        expected = f"after {sources[before]} rather {targets[best]} ({critic.transitions_[before, best]:.0%})"
+        marked = p < UNLIKELY
+        steps.append(
+            Step(targets[after], text[:240], -float(np.log(p)), marked, expected if marked else f"P = {p:.2g}")
+        )
+    prior = critic.log_prior(latents)
+    value = -float(prior.values[0]) / int(prior.steps[0])
+    return MarkedDocument(document.name, document.ids[0], value, "nats a state", steps)

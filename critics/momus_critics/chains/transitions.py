@@ -1,0 +1,74 @@
+"""The chain of section types: P_c(z) = Π P(z_m | z_{m−1}), with a start and an end that emit nothing.
+
+Transitions are kept as a (K + 1, K + 1) matrix: row K is the start, column K the end. The start never leads to the
+end, since a document has at least one section.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.numeric.ragged import owners_of
+from momus.numeric.types import Floats
+
+CONSTANTS: Floats = np.geomspace(1e-3, 10.0, 17)
+"""The additive constants that smoothing chooses from."""
+
+
+def steps(
+    states: NDArray[np.integer], offsets: NDArray[np.int64], k: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All transitions of a batch, start and end included: (from, to), M + 1 of them for a document of M sections.
+
+    >>> steps(np.array([1, 0]), np.array([0, 2]), k=2)
+    (array([2, 1, 0]), array([1, 0, 2]))
+    """
+    n = len(offsets) - 1
+    padded = np.full(len(states) + 2 * n, k, dtype=np.int64)
+    document = owners_of(offsets)
+    padded[np.arange(len(states)) + 2 * document + 1] = states
+    leaves = np.ones(len(padded), dtype=bool)
+    leaves[offsets[1:] + 2 * np.arange(n) + 1] = False
+    source = np.flatnonzero(leaves)
+    return padded[source], padded[source + 1]
+
+
+def count(states: NDArray[np.integer], offsets: NDArray[np.int64], k: int) -> Floats:
+    """Transition counts, float array (K + 1, K + 1)."""
+    source, target = steps(states, offsets, k)
+    flat = np.bincount(source * (k + 1) + target, minlength=(k + 1) ** 2)
+    return flat.reshape(k + 1, k + 1).astype(np.float64)
+
+
+def smooth(counts: Floats, constant: float) -> Floats:
+    """Transition probabilities: additive smoothing over all possible successors; every row sums to 1.
+
+    >>> smooth(np.array([[2.0, 0.0], [4.0, 0.0]]), 1.0)
+    array([[0.75, 0.25],
+           [1.  , 0.  ]])
+    """
+    prior = np.full_like(counts, constant)
+    prior[-1, -1] = 0.0
+    total = counts + prior
+    probabilities: Floats = total / total.sum(axis=1, keepdims=True)
+    return probabilities
+
+
+def choose_constant(train: list[Floats], test: list[Floats]) -> tuple[float, Floats]:
+    """Choose the additive constant that makes the test counts most likely, over pairs of training and test counts.
+
+    Returns
+    -------
+    The constant, and the mean log-likelihood a transition (nats) of every one of `CONSTANTS`.
+    """
+    total = sum(float(t.sum()) for t in test)
+    curve = np.array(
+        [sum(_log_likelihood(smooth(a, c), b) for a, b in zip(train, test, strict=True)) / total for c in CONSTANTS]
+    )
+    return float(CONSTANTS[int(curve.argmax())]), curve
+
+
+def _log_likelihood(probabilities: Floats, counts: Floats) -> float:
+    seen = counts > 0
+    return float((counts[seen] * np.log(probabilities[seen])).sum())

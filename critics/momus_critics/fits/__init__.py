@@ -1,0 +1,1 @@
+"""Maximum-likelihood fits that several critics share: Zipf, Heaps, clusters."""

@@ -1,0 +1,152 @@
+"""The zeta distribution of ranks: maximum likelihood, and Kolmogorov–Smirnov distances on pooled counts.
+
+Pooled counts are float arrays (B, V), one row a resample; a row is ranked by its own counts.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import zeta
+
+from momus.numeric.types import Floats
+
+BOUNDS = (1.0001, 20.0)
+TRUNCATED_BOUNDS = (0.0, 20.0)
+
+
+def log_normalizer(exponent: float, types: int | None = None) -> float:
+    """log ζ(s), or the log of the sum over ranks 1 … types.
+
+    >>> round(log_normalizer(2.0), 4), round(log_normalizer(1.0, 3), 4)
+    (0.4977, 0.6061)
+    """
+    if types is None:
+        return float(np.log(zeta(exponent)))
+    return float(np.log(np.exp(-exponent * np.log(np.arange(1, types + 1))).sum()))
+
+
+def fit_exponent(counts: NDArray[np.generic], truncated: bool = False) -> float:
+    """Maximum-likelihood exponent for counts given in the order of their ranks (any order is sorted first).
+
+    >>> round(fit_exponent(np.array([60, 20, 9, 5, 3])), 3)
+    2.312
+    """
+    ordered = np.sort(np.asarray(counts, dtype=np.float64))[::-1]
+    ordered = ordered[ordered > 0]
+    mean_log = float(ordered @ np.log(np.arange(1, len(ordered) + 1)) / ordered.sum())
+    types = len(ordered) if truncated else None
+    found = minimize_scalar(
+        lambda s: s * mean_log + log_normalizer(s, types),
+        bounds=TRUNCATED_BOUNDS if truncated else BOUNDS,
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    return float(found.x)
+
+
+@lru_cache(maxsize=1)
+def _mean_log_table() -> tuple[Floats, Floats]:
+    """Exponents, and the mean log rank −ζ'(s)/ζ(s) that each implies (for interpolation)."""
+    exponents = 1.0 + np.geomspace(1e-4, 19.0, 20_000)
+    step = 1e-6 * (exponents - 1.0)
+    slope = (np.log(zeta(exponents + step)) - np.log(zeta(exponents - step))) / (2 * step)
+    return exponents, -slope
+
+
+def ranked(pooled: Floats) -> Floats:
+    """Each row in descending order; the functions below take rows that are ranked already."""
+    return np.sort(pooled, axis=1)[:, ::-1]
+
+
+def exponents(ordered: Floats, truncated: bool = False) -> Floats:
+    """Maximum-likelihood exponent of each row."""
+    if truncated:
+        return np.array([fit_exponent(row, truncated=True) for row in ordered])
+    mean_log = ordered @ np.log(np.arange(1, ordered.shape[1] + 1)) / ordered.sum(axis=1)
+    grid, implied = _mean_log_table()
+    return np.asarray(np.interp(mean_log, implied[::-1], grid[::-1]))
+
+
+def shares_up_to(ordered: Floats, ranks: int) -> Floats:
+    """Empirical cumulative distribution over the first ranks (all, where ``ranks`` is 0)."""
+    kept = ordered[:, :ranks] if ranks else ordered
+    cumulated: Floats = np.cumsum(kept, axis=1) / ordered.sum(axis=1, keepdims=True)
+    return cumulated
+
+
+def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:
+    """D_p: largest gap between two empirical rank distributions, each ranked by itself.
+
+    >>> ks_ranked(np.array([[3.0, 1.0]]), np.array([[2.0, 2.0]]))
+    array([0.25])
+    """
+    gap: Floats = np.abs(shares_up_to(real, ranks) - shares_up_to(generated, ranks)).max(axis=1)
+    return gap
+
+
+def law_shares(exponents_: Floats, n: int, types: NDArray[np.int64] | None = None) -> Floats:
+    """Cumulative distribution of laws at ranks 1 … n, (B, n); flat beyond ``types`` where those are given."""
+    ks = np.arange(1, n + 1)
+    log_mass = -exponents_[:, None] * np.log(ks)
+    if types is None:
+        return np.asarray(np.cumsum(np.exp(log_mass - np.log(zeta(exponents_))[:, None]), axis=1))
+    norm = [log_normalizer(float(s), int(v)) for s, v in zip(exponents_, types, strict=True)]
+    mass = np.exp(log_mass - np.array(norm)[:, None])
+    mass[ks[None, :] > types[:, None]] = 0.0
+    return np.asarray(np.cumsum(mass, axis=1))
+
+
+def ks_given_law(ordered: Floats, exponent: float, types: int | None = None, ranks: int = 10_000) -> Floats:
+    """D_p̂: largest gap between each row's rank distribution and one law, over the first ranks.
+
+    Beyond the number of types of a row its distribution is 1 and the gap only shrinks.
+    """
+    shares = shares_up_to(ordered, ranks)
+    law = law_shares(np.array([exponent]), shares.shape[1], None if types is None else np.array([types]))
+    gap: Floats = np.abs(shares - law).max(axis=1)
+    return gap
+
+
+def ks_own_law(ordered: Floats, ranks: int = 10_000, truncated: bool = False) -> Floats:
+    """D_pθ: the same against the law fitted on each row itself."""
+    shares = shares_up_to(ordered, ranks)
+    types = (ordered > 0).sum(axis=1) if truncated else None
+    law = law_shares(exponents(ordered, truncated), shares.shape[1], types)
+    gap: Floats = np.abs(shares - law).max(axis=1)
+    return gap
+
+
+def monte_carlo_p(
+    counts: NDArray[np.generic], ranks: int = 10_000, samples: int = 99, seed: int = 0, support: int = 200_000
+) -> tuple[float, float]:
+    """Distance of a text to its own fitted zeta law, and its Monte-Carlo p-value.
+
+    The null is that the text's tokens are independent draws from that law; each sample of as many tokens is ranked and
+    fitted anew, as the text was (Meister & Cotterell 2021, algorithm 1). p = (1 + c)/(1 + samples). Ranks beyond
+    ``support`` are drawn as one.
+
+    Returns
+    -------
+    (distance, p)
+
+    >>> rng = np.random.default_rng(0)
+    >>> sample = np.bincount(rng.zipf(2.0, 3000).clip(max=10**6))
+    >>> monte_carlo_p(sample)[1] > 0.05
+    True
+    """
+    ordered = ranked(np.asarray(counts, dtype=np.float64)[None])
+    ordered = ordered[:, : int((ordered > 0).sum())]
+    observed = float(ks_own_law(ordered, ranks)[0])
+    law = law_shares(exponents(ordered), support)[0]
+    mass = np.append(np.diff(law, prepend=0.0), max(1 - law[-1], 0.0))
+    rng = np.random.default_rng(seed)
+    extreme = 0
+    for _ in range(samples):
+        sample = rng.multinomial(int(ordered.sum()), mass / mass.sum()).astype(np.float64)
+        drawn = ranked(sample[sample > 0][None])
+        extreme += float(ks_own_law(drawn, ranks)[0]) >= observed
+    return observed, (1 + extreme) / (1 + samples)
