@@ -1,29 +1,34 @@
-"""Run the code blocks of a page, as the tests do: ``python docs/blocks.py docs/quickstart.md`` prints what they print.
+"""Run the code blocks of a page and check their output, as the tests do: ``python docs/blocks.py docs/quickstart.md``.
 
-All blocks of a page run in one temporary folder, in order. What a block is, is said by the page itself:
+All blocks of a page run in one temporary folder, in order. The page itself says what a block is:
 
 * ``python``: runs in one namespace with the other Python blocks of the page;
 * ``python``, ``toml``, … with ``title="path"``: is written to this file;
-* ``console``: each line that begins with ``$`` is a command (and lines that go on after a backslash); each runs in a
-  shell of its own, in the page's folder, and must end well; other lines are what it printed;
-* ``bash``: a script, which must end well;
-* any block after ``<!-- not run: reason -->`` is left alone; so are ``text`` and untitled ``toml`` and ``json``.
+* ``console``: each line that begins with ``$`` is a command (with the lines that continue it after a backslash); each
+  runs in a shell of its own in the page's folder and must succeed; the lines after it, if any, are its output;
+* ``bash``: a script, which must succeed;
+* ``text`` after ``<!-- output -->``: the output of the block that ran last;
+* any block after ``<!-- not run: reason -->`` is left alone; so are other ``text`` and untitled ``toml`` and ``json``.
 
-``pip install`` goes to a throw-away folder, from what is at hand. Small files under the names that pages use lie in the
-folder, made of the demo's texts (`FILES`).
+Output is compared line by line; times in seconds and white space at line ends do not count, and a line ``…`` stands for
+any number of lines. ``--update`` writes the output found into the pages instead, except where they hold a ``…``.
+
+``pip install`` goes to a throw-away folder, from what is installed already. The folder of a page holds small files under
+the names that pages use, made of the demo's texts (`FILES`).
 """
 
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import chdir
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
+from difflib import unified_diff
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -45,7 +50,11 @@ FILES = {
     "more-novels.jsonl": ("prose", 10, 18),
     "stories.jsonl": ("generated-prose-nucleus", 0, 8),
 }
-"""Files that every page finds in its folder: which of the demo's texts, and which of its lines."""
+"""Files in the folder of every page: which of the demo's texts, and which of its lines."""
+
+
+TIME = re.compile(r"\b\d+(?:\.\d+)? s\b")
+ANY = "…"
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,8 @@ class Block:
     title: str
     content: str
     not_run: str = ""
+    output: bool = False
+    """Whether it is the output of the block that ran last."""
 
     @property
     def runs(self) -> bool:
@@ -68,43 +79,73 @@ class Block:
         return f"{self.page}, line {self.line}"
 
 
+@dataclass(frozen=True)
+class Command:
+    """One command of a ``console`` block, with the output that the page shows."""
+
+    script: str
+    shown: tuple[str, ...]
+
+
 def blocks_of(page: Path) -> list[Block]:
     """Find the blocks of a page; blocks by indentation have the language ``indented``."""
-    found: list[Block] = []
-    reason = ""
+    blocks: list[Block] = []
+    reason, output = "", False
     for token in MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8")):
         if token.type == "html_block":
             said = re.search(r"<!-- not run: (.+?) -->", token.content, flags=re.DOTALL)
             reason = said.group(1) if said else ""
+            output = "<!-- output -->" in token.content
         elif token.type in ("fence", "code_block"):
             words = token.info.split(maxsplit=1)
             language = "indented" if token.type == "code_block" else (words[0] if words else "")
             title = re.search(r'title="([^"]+)"', token.info)
             line = (token.map or [0])[0] + 1
-            found.append(Block(page.name, line, language, title.group(1) if title else "", token.content, reason))
-            reason = ""
-    return found
+            name = title.group(1) if title else ""
+            blocks.append(Block(page.name, line, language, name, token.content, reason, output))
+            reason, output = "", False
+    return blocks
 
 
-def commands(content: str) -> Iterator[str]:
-    """Split a ``console`` block into its commands."""
+def commands(content: str) -> list[Command]:
+    """Split a ``console`` block into its commands, each with the output shown."""
+    parsed: list[tuple[str, list[str]]] = []
     lines = iter(content.splitlines())
     for line in lines:
         if line.startswith("$ "):
-            command = line[2:]
-            while command.endswith("\\"):
-                command += "\n" + next(lines)
-            yield command
+            script = line[2:]
+            while script.endswith("\\"):
+                script += "\n" + next(lines)
+            parsed.append((script, []))
+        elif parsed:
+            parsed[-1][1].append(line)
+    return [Command(script, tuple(shown)) for script, shown in parsed]
+
+
+def normal(text: str) -> list[str]:
+    """Lines of output as they are compared: without times, trailing white space, and empty lines at both ends."""
+    return [TIME.sub("_ s", line.rstrip()) for line in text.strip("\n").splitlines()]
+
+
+def agrees(shown: list[str], printed: list[str]) -> bool:
+    """Whether printed lines are those shown, where ``…`` stands for any number of them."""
+    if not shown or not printed:
+        return not printed and all(line.strip() == ANY for line in shown)
+    if shown[0].strip() == ANY:
+        return any(agrees(shown[1:], printed[i:]) for i in range(len(printed) + 1))
+    return shown[0] == printed[0] and agrees(shown[1:], printed[1:])
 
 
 class Page:
     """A page that is run in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, update: bool = False) -> None:
+        self.update, self.printed = update, ""
+        self.updates: list[tuple[str, str]] = []
         self.folder = folder / "page"
         self.site, hook = folder / "site", folder / "hook"
-        for made in (self.folder, self.site, hook):
-            made.mkdir()
+        for subfolder in (self.folder, self.site, hook):
+            subfolder.mkdir()
         for name, (source, first, last) in FILES.items():
             with gzip.open(demo_path(f"{source}.jsonl.gz"), "rt", encoding="utf-8") as lines:
                 (self.folder / name).write_text("".join(islice(lines, first, last)), encoding="utf-8")
@@ -127,13 +168,16 @@ class Page:
         self.space: dict[str, Any] = {"__name__": "page"}
 
     def run(self, block: Block) -> str:
-        """Run a block; returns what its commands printed.
+        """Run a block, compare its output with what the page shows, and return what it printed.
 
         Raises
         ------
         AssertionError
-            A command failed, or the block is of no known kind.
+            A command failed, the output differs, or the block is of no known kind.
         """
+        if block.output:
+            self._compare(block, block.content, self.printed)
+            return ""
         if not block.runs:
             return ""
         if block.title:
@@ -142,13 +186,30 @@ class Page:
             path.write_text(block.content, encoding="utf-8")
             return ""
         if block.language == "python":
-            with chdir(self.folder):
+            written = io.StringIO()
+            with chdir(self.folder), redirect_stdout(written):
                 exec(compile("\n" * block.line + block.content, block.page, "exec"), self.space)
-            return ""
+            self.printed = written.getvalue()
+            return self.printed
         assert block.language in SHELLS, f"{block}: no block is called {block.language!r}"
-        scripts = list(commands(block.content)) if block.language == "console" else [block.content]
-        assert scripts, f"{block}: no command"
-        return "".join(self._shell(block, script) for script in scripts)
+        steps = commands(block.content) if block.language == "console" else [Command(block.content, ())]
+        assert steps, f"{block}: no command"
+        return "".join(self._step(block, step) for step in steps)
+
+    def _step(self, block: Block, step: Command) -> str:
+        self.printed = self._shell(block, step.script)
+        if step.shown:
+            self._compare(block, "\n".join(step.shown), self.printed)
+        return f"$ {step.script}\n{self.printed}"
+
+    def _compare(self, block: Block, shown: str, printed: str) -> None:
+        if agrees(normal(shown), normal(printed)):
+            return
+        if self.update and ANY not in {line.strip() for line in shown.splitlines()}:
+            self.updates.append((shown.strip("\n"), "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())))
+            return
+        difference = "\n".join(unified_diff(normal(shown), normal(printed), "page", "printed", lineterm="", n=1))
+        raise AssertionError(f"{block}: the output differs; `python docs/blocks.py --update` writes it\n{difference}")
 
     def _shell(self, block: Block, script: str) -> str:
         done = subprocess.run(
@@ -161,17 +222,24 @@ class Page:
             timeout=SECONDS,
         )
         assert done.returncode == 0, f"{block}: `{script}` ended with {done.returncode}:\n{done.stdout}"
-        return f"$ {script}\n{done.stdout}"
+        return done.stdout
 
 
 def main() -> None:
     """Run pages, and print what they print."""
-    for name in sys.argv[1:]:
+    names = [name for name in sys.argv[1:] if name != "--update"]
+    for name in names:
         with tempfile.TemporaryDirectory() as folder:
-            page = Page(Path(folder))
+            page = Page(Path(folder), update="--update" in sys.argv)
             for block in blocks_of(Path(name)):
                 print(f"— {block} ({block.language}{', not run: ' + block.not_run if block.not_run else ''})")
                 print(page.run(block))
+        text = Path(name).read_text(encoding="utf-8")
+        for shown, printed in page.updates:
+            text = text.replace(shown, printed, 1)
+        if page.updates:
+            Path(name).write_text(text, encoding="utf-8")
+            print(f"{name}: {len(page.updates)} outputs updated")
 
 
 if __name__ == "__main__":

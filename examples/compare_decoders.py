@@ -1,11 +1,11 @@
-"""Three ways of decoding one language model, compared with real documentation.
+"""Compare three decoding methods of one language model with real documentation.
 
     python examples/compare_decoders.py --out folder
 
-The texts ship with Momus: docstrings of Python packages, and their continuations by SmolLM2-135M, sampled ancestrally,
-by nucleus sampling, and by nucleus sampling at a lower temperature. Prints the verdict table; writes a run folder
-(``run/report.html`` is the report to open), ``verdicts.csv`` and ``effects.svg``: for each critic and decoder the
-difference from real text in standard errors of its bootstrap, with the verdict's adjusted p. Under a minute.
+The texts ship with Momus: docstrings of Python packages, and their continuations by SmolLM2-135M with ancestral
+sampling, nucleus sampling, and nucleus sampling at a lower temperature. Prints the verdict table; writes a run folder
+(open ``run/report.html``), ``verdicts.csv`` and ``effects.svg``: for each critic and decoder, the difference from real
+text in bootstrap standard errors, with the adjusted p of the verdict. Takes less than a minute.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ CRITICS = ("sections", "length", "unigram", "rank-frequency", "stopword-share")
 
 
 def main(argv: Sequence[str] | None = None) -> momus.Comparison:
-    """Compare, print and draw."""
+    """Compare, print and plot."""
     chosen = options(
         __doc__,
         argv,
-        most={"type": int, "default": 0, "help": "documents of each file; 0 for all"},
+        most={"type": int, "default": 0, "help": "documents to read per file; 0 for all"},
         permutations={"type": int, "default": 1999},
     )
     comparison = momus.compare(
@@ -45,10 +45,10 @@ def main(argv: Sequence[str] | None = None) -> momus.Comparison:
     for i, (decoder, colour) in enumerate(zip(DECODERS, (REAL, GENERATED, OTHER), strict=True)):
         for v in (v for v in rows if v.generated == decoder):
             spread = max((v.high - v.low) / (2 * 1.96), 1e-12)
-            place = names.index(v.critic) + (i - 1) * 0.22
-            first = decoder if v.critic == names[0] else None
-            axes.errorbar(v.difference / spread, place, xerr=1.96, fmt="o", color=colour, label=first, capsize=2)
-            axes.annotate(f"p = {v.p_adjusted:.2g}", (v.difference / spread + 2.4, place), fontsize=6, va="center")
+            height = names.index(v.critic) + (i - 1) * 0.22
+            label = decoder if v.critic == names[0] else None
+            axes.errorbar(v.difference / spread, height, xerr=1.96, fmt="o", color=colour, label=label, capsize=2)
+            axes.annotate(f"p = {v.p_adjusted:.2g}", (v.difference / spread + 2.4, height), fontsize=6, va="center")
     axes.axvline(0, color="0.6", lw=0.8)
     axes.set_yticks(range(len(names)), names)
     axes.set_xlabel("generated − real, in bootstrap standard errors (bars: 95 %)")

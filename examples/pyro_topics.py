@@ -1,22 +1,25 @@
-"""The correlated topic model, written as a Pyro program, beside the critic of topics that Momus brings.
+"""Compare the correlated topic model as a Pyro program with the ``topics`` critic of Momus.
 
     python examples/pyro_topics.py --out folder
 
 Fits both on documentation of Python packages, and compares real with generated documents, all of which ship with Momus.
 Writes ``latent-nll.svg`` (Latent NLL of each document under both critics), ``verdicts.csv``, ``topics.csv`` (the most
-probable words of each topic of the Pyro model) and the saved Pyro critic; prints the verdicts and how far the two
-agree. Under a minute on one core.
+probable words of each topic of the Pyro model) and the saved Pyro critic; prints the verdicts and the agreement of the
+two critics. Takes less than a minute on one core.
 
-The model is that of Blei & Lafferty (2007): η ~ N(μ, Σ), words ~ Categorical(softmax([η, 0]) φ), words summed out given
-η. The guide is a normal distribution with a full covariance, which a network computes from the counts of words.
+The model is that of Blei & Lafferty (2007): η ~ N(μ, Σ), words ~ Categorical(softmax([η, 0]) φ), with the topics of
+words summed out given η. The guide is a normal distribution with a full covariance that a network computes from the
+word counts.
 
-How far they agree was measured. On simulated documents (4 topics, 80 words, 1,000 documents of 150 words; 4 seeds)
-Latent NLL of 300 held-out documents is 4 to 7 % higher in Pyro on three seeds, and 22 % on the one where Σ is smallest;
-under the exact posterior of the Pyro model (``expectation="importance"``) the two are correlated over documents by 0.98
-to 0.99. That of η itself under the true parameters lies between: the critic of topics is 1.5 to 7 % below it, Pyro 3 to
-13 % above. On the documentation, where topics are all or none, so that documents do not bound Σ, the means over 340
-documents are 2 % apart (19.0 and 19.4 nats with 8 topics), but the two find other topics, and documents rank otherwise
-(correlation 0.09, n = 340): a Latent NLL of topics is one of *these* topics.
+Measured agreement on simulated documents (4 topics, 80 words, 1,000 documents of 150 words; 4 seeds): Latent NLL of 300
+held-out documents is 4 to 7 % higher in Pyro on three seeds, and 22 % on the seed with the smallest Σ. Under the exact
+posterior of the Pyro model (``expectation="importance"``), the correlation of the two over documents is 0.98 to 0.99.
+Latent NLL of the true η under the true parameters lies between the two: ``topics`` is 1.5 to 7 % below it, Pyro 3 to
+13 % above it.
+
+On the documentation, documents have either one topic or another, and do not bound Σ. The means over 340 documents differ
+by 2 % (19.0 and 19.4 nats with 8 topics), but the two critics learn different topics and rank documents differently
+(correlation 0.09, n = 340): a Latent NLL of topics depends on the topics that were learned.
 """
 
 from __future__ import annotations
@@ -51,9 +54,9 @@ class Topics(PyroModule):
         self.log_scale = torch.nn.Parameter(torch.zeros(k))
 
     def forward(self, x: torch.Tensor, size: int) -> None:
-        """Sample log-odds of topics, and observe the words."""
+        """Sample the log-odds of topics, and observe the words."""
         log_phi = self.logits.log_softmax(-1)
-        pyro.factor("phi", self.smoothing * log_phi.sum())  # a Dirichlet prior that leaves no word without mass
+        pyro.factor("phi", self.smoothing * log_phi.sum())  # a Dirichlet prior: every word keeps some mass
         root = self.below.tril(-1) + torch.diag(self.log_scale.exp())
         with documents(x, size):
             eta = pyro.sample("eta", dist.MultivariateNormal(self.mu, scale_tril=root))
@@ -62,17 +65,17 @@ class Topics(PyroModule):
 
 
 def start(rows: np.ndarray, topics: int) -> torch.Tensor:
-    """Logits of φ from a factorisation of the shares of words, since SVI does not leave a start where topics merge."""
+    """Initial logits of φ from a factorisation of word shares: SVI does not escape a start with merged topics."""
     if not len(rows):
         return torch.zeros(topics, rows.shape[1])
     shares = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
-    found = NMF(topics, init="nndsvda", max_iter=300, tol=1e-3).fit(shares).components_
-    found = found / np.maximum(found.sum(axis=1, keepdims=True), 1e-9)
-    return torch.as_tensor(np.log(0.99 * found + 0.01 / found.shape[1]))
+    phi = NMF(topics, init="nndsvda", max_iter=300, tol=1e-3).fit(shares).components_
+    phi = phi / np.maximum(phi.sum(axis=1, keepdims=True), 1e-9)
+    return torch.as_tensor(np.log(0.99 * phi + 0.01 / phi.shape[1]))
 
 
 class Guide(PyroModule):
-    """A normal posterior with a full covariance, computed from the counts."""
+    """A normal posterior with a full covariance, computed from the word counts."""
 
     def __init__(self, shape: tuple[int, ...], topics: int = 10, hidden: int = 64) -> None:
         super().__init__()
@@ -83,9 +86,9 @@ class Guide(PyroModule):
             self.outer.weight.mul_(0.1)
 
     def forward(self, x: torch.Tensor, size: int) -> None:
-        """Sample log-odds of topics."""
-        known = torch.log1p(x) / torch.log1p(x).norm(dim=-1, keepdim=True).clamp_min(1e-9)
-        hidden = torch.nn.functional.softplus(self.inner(8 * known))
+        """Sample the log-odds of topics."""
+        unit = torch.log1p(x) / torch.log1p(x).norm(dim=-1, keepdim=True).clamp_min(1e-9)
+        hidden = torch.nn.functional.softplus(self.inner(8 * unit))
         out = self.outer(hidden)
         mean, log_scale, below = out.split([self.k, self.k, self.k * self.k], dim=-1)
         scale = torch.nn.functional.softplus(log_scale) + 0.01
@@ -98,26 +101,26 @@ class PyroTopics(PyroCritic):
     """The correlated topic model as a Pyro program."""
 
     name = "pyro-topics"
-    axis = "company of topics, in Pyro"
+    axis = "topic co-occurrence, in Pyro"
     question = "Do topics go together as they do in real documents?"
 
 
 def critic(topics: int, words: dict[str, Any] | None = None, **settings: Any) -> PyroTopics:
-    """Make the critic, unfitted."""
-    own = {"topics": topics}
-    given = {"steps": 1500, "batch": 128, "rate": 0.02, "decay": 0.1, "draws": 64, **settings}
+    """Construct the unfitted critic."""
+    options = {"topics": topics}
+    settings = {"steps": 1500, "batch": 128, "rate": 0.02, "decay": 0.1, "draws": 64, **settings}
     return PyroTopics(
         model="pyro_topics:Topics",
         guide="pyro_topics:Guide",
-        model_options=own,
-        guide_options=own,
+        model_options=options,
+        guide_options=options,
         feature_options=words,
-        **given,
+        **settings,
     )
 
 
 def main(argv: Sequence[str] | None = None) -> momus.Comparison:
-    """Fit both critics, compare, print and draw."""
+    """Fit both critics, compare, print and plot."""
     chosen = options(
         __doc__,
         argv,
@@ -126,12 +129,12 @@ def main(argv: Sequence[str] | None = None) -> momus.Comparison:
         permutations={"type": int, "default": 999},
     )
     pyro_critic = critic(chosen.topics, {"most_words": 1500}, steps=chosen.steps, seed=chosen.seed)
-    own = critic_class("topics")(topics=chosen.topics, language="", most_words=1500, seed=chosen.seed)
+    topics_critic = critic_class("topics")(topics=chosen.topics, language="", most_words=1500, seed=chosen.seed)
     comparison = momus.compare(
         corpus("real.jsonl.gz", "real"),
         {"ancestral": corpus("generated-ancestral.jsonl.gz", "ancestral")},
         fit=corpus("fit.jsonl.gz", "fit"),
-        critics=[pyro_critic, own],
+        critics=[pyro_critic, topics_critic],
         seed=chosen.seed,
         permutations=chosen.permutations,
         device="cpu",
@@ -153,7 +156,7 @@ def top_words(fitted: PyroCritic, count: int = 8) -> list[list[str]]:
 
 
 def draw(comparison: momus.Comparison, path: Path) -> None:
-    """Latent NLL of each document under both critics, and how they are correlated."""
+    """Plot Latent NLL of each document under both critics, with their correlation."""
     axes, write = figure(path, width=5.0, height=4.2)
     for name, colour in (("real", REAL), ("ancestral", GENERATED)):
         a, b = (comparison.scores[c, name] for c in ("topics", "pyro-topics"))
@@ -164,7 +167,7 @@ def draw(comparison: momus.Comparison, path: Path) -> None:
         label = f"{name}: r = {r:.2f} ({low:.2f} to {high:.2f}), n = {both.sum()}"
         print(f"Latent NLL under both critics, {label}")
         axes.plot(a.nll[both], b.nll[both], ".", ms=3, color=colour, label=label)
-    axes.set_xlabel("critic of topics, variational EM (nats)")
+    axes.set_xlabel("critic topics, variational EM (nats)")
     axes.set_ylabel("Pyro program, SVI (nats)")
     axes.legend(frameon=False, fontsize=7)
     write()

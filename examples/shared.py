@@ -1,4 +1,4 @@
-"""What the examples share: their options, the demo's texts, and how figures are written."""
+"""Helpers of the examples: command-line options, demo texts, and figures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ DECODERS = ("ancestral", "nucleus", "nucleus-cool")
 
 
 def options(text: str | None, argv: Sequence[str] | None = None, **more: dict[str, Any]) -> argparse.Namespace:
-    """Read ``--out``, ``--seed`` and what the example adds; the folder is made."""
+    """Parse ``--out``, ``--seed`` and the options of the example; create the output folder."""
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, help="folder for what the example writes")
+    parser.add_argument("--out", type=Path, required=True, help="output folder")
     parser.add_argument("--seed", type=int, default=0)
     for name, settings in more.items():
         parser.add_argument(f"--{name}", **settings)
@@ -32,13 +32,13 @@ def options(text: str | None, argv: Sequence[str] | None = None, **more: dict[st
 
 
 def corpus(file: str, name: str, most: int = 0) -> Corpus:
-    """Read a file of the demo; ``most`` documents of it, or all."""
+    """Read a demo file: its first ``most`` documents, or all if ``most`` is 0."""
     whole = read_corpus(demo_path(file), name=name)
     return whole.slice(0, most) if most else whole
 
 
 def run(main: Any) -> None:
-    """Run an example from the command line: an error of Momus says what to do, and is no traceback."""
+    """Run an example from the command line; print an error of Momus with its hint, without a traceback."""
     try:
         main()
     except MomusError as error:
@@ -46,14 +46,14 @@ def run(main: Any) -> None:
 
 
 def figure(path: Path, width: float = 7.0, height: float = 3.6, columns: int = 1) -> Any:
-    """Make axes, and a function that writes them; returns (axes, write)."""
+    """Create axes and a function that writes the figure; return (axes, write)."""
     import matplotlib.pyplot as plt
 
-    drawn, axes = plt.subplots(1, columns, figsize=(width, height), layout="constrained")
+    drawing, axes = plt.subplots(1, columns, figsize=(width, height), layout="constrained")
 
     def write() -> Path:
-        drawn.savefig(path)
-        plt.close(drawn)
+        drawing.savefig(path)
+        plt.close(drawing)
         print(f"figure: {path}")
         return path
 

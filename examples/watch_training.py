@@ -1,13 +1,13 @@
-"""Critics that look on while a language model learns.
+"""Monitor the training of a language model with critics.
 
     python examples/watch_training.py --out folder
 
-Trains a transformer of letters (two layers, random start) on passages of the novels that ship with Momus, and lets
-two critics look at 24 samples of it every so many steps: do samples use words as the novels do (``unigram``), and does
-the length of words keep its distribution (``word-length``)? Numbers go through the trainer's logs into ``history.csv``;
-``training.svg`` shows generated − real over steps with 95 % bootstrap intervals over samples: of the total variation
-distance between words (its excess over what chance gives), and of Latent NLL. Needs ``pip install '.[train]'``.
-About a minute and a half on one core.
+Trains a character-level transformer (two layers, random initialisation) on passages of the novels that ship with Momus.
+Every ``--every`` steps, two critics score 24 samples: do samples use words as the novels do (``unigram``), and do words
+have the same lengths (``word-length``)? The numbers go to the trainer's logs and to ``history.csv``; ``training.svg``
+plots generated − real over steps with 95 % bootstrap intervals over samples, for the total variation distance between
+words (its excess over chance) and for Latent NLL. Needs ``pip install '.[train]'``. Takes about a minute and a half on
+one core.
 """
 
 from __future__ import annotations
@@ -30,46 +30,46 @@ SAMPLES = 24
 
 
 class WordLength(momus.Critic[momus.Values]):
-    """Mean length of a document's words, in letters; normal on real text."""
+    """z is the mean length of a document's words, in letters; P_c(z) is a normal distribution."""
 
     name = "word-length"
     axis = "length of words"
     question = "Are words as long as in real text?"
 
     def fit(self, real: momus.Corpus) -> Self:
-        """Take mean and standard deviation."""
+        """Estimate mean and standard deviation."""
         z = self.project(real).values
         self.mean_, self.sd_ = float(z.mean()), float(z.std(ddof=1))
         return self
 
     def project(self, batch: momus.Corpus) -> momus.Values:
-        """Measure."""
+        """Compute the mean word length of each document."""
         return momus.Values(np.array([np.mean([len(w) for w in d.text.split()] or [0]) for d in batch]))
 
     def log_prior(self, latents: momus.Values) -> momus.LogPrior:
-        """Score."""
+        """Log density of the normal distribution."""
         return momus.LogPrior.of_vectors(norm.logpdf(latents.values, self.mean_, self.sd_))
 
 
 def letters(texts: Sequence[str]) -> Any:
-    """Make a tokenizer of the letters of these texts."""
+    """Build a character tokenizer from the characters of these texts."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    known = sorted({c for t in texts for c in t})
-    backend = Tokenizer(models.WordLevel({c: i for i, c in enumerate(["<pad>", "<unk>", *known])}, unk_token="<unk>"))
+    characters = sorted({c for t in texts for c in t})
+    backend = Tokenizer(models.WordLevel({c: i for i, c in enumerate(["<pad>", "<unk>", *characters])}, unk_token="<unk>"))
     backend.pre_tokenizer = pre_tokenizers.Split("", "isolated")
     backend.decoder = decoders.Fuse()
     return PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="<pad>", unk_token="<unk>")
 
 
 def cut(texts: Sequence[str], size: int) -> list[str]:
-    """Pieces of so many letters, from the beginning of each text."""
+    """The first ``size`` characters of each text; shorter texts are left out."""
     return [t[:size] for t in texts if len(t) >= size]
 
 
 def sampler(tokenizer: Any, size: int) -> Callable[[Any, int], list[str]]:
-    """Ancestral samples of so many letters, each from a line end on."""
+    """A function that draws ancestral samples of ``size`` characters, each after a line end."""
 
     def generate(model: Any, step: int) -> list[str]:
         start = torch.full((SAMPLES, 1), tokenizer.convert_tokens_to_ids("\n"))
@@ -80,7 +80,7 @@ def sampler(tokenizer: Any, size: int) -> Callable[[Any, int], list[str]]:
 
 
 def train(texts: Sequence[str], callback: CriticCallback, tokenizer: Any, chosen: Any) -> None:
-    """Train from a random start."""
+    """Train from random weights."""
     from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
 
     torch.manual_seed(chosen.seed)
@@ -109,18 +109,18 @@ def train(texts: Sequence[str], callback: CriticCallback, tokenizer: Any, chosen
 
 
 def main(argv: Sequence[str] | None = None) -> pd.DataFrame:
-    """Train, watch and draw."""
+    """Train, monitor and plot."""
     chosen = options(
         __doc__,
         argv,
         steps={"type": int, "default": 400},
         every={"type": int, "default": 50, "help": "steps between two looks"},
-        size={"type": int, "default": 200, "help": "letters of a sample"},
+        size={"type": int, "default": 200, "help": "characters per sample"},
     )
     novels = corpus("prose.jsonl.gz", "novels")
-    learning, rest = novels.split(0.6, chosen.seed)
+    training, rest = novels.split(0.6, chosen.seed)
     fit, real = rest.split(0.5, chosen.seed)
-    texts = [[d.text for d in c] for c in (learning, fit, real)]
+    texts = [[d.text for d in c] for c in (training, fit, real)]
     critics = [critic_class("unigram")(), WordLength()]
     for critic in critics:
         critic.fit(momus.Corpus.from_texts(cut(texts[1], chosen.size), name="fit"))
@@ -142,19 +142,19 @@ def main(argv: Sequence[str] | None = None) -> pd.DataFrame:
 
 
 def draw(frame: pd.DataFrame, path: Any) -> None:
-    """One panel a critic: difference from real text over steps."""
+    """Plot the difference from real text over steps, one panel per critic."""
     axes, write = figure(path, columns=2)
-    wanted = [("unigram", "tvd", GENERATED), ("word-length", "latent_nll", OTHER)]
-    for ax, (name, statistic, colour) in zip(axes, wanted, strict=True):
-        own = frame[(frame["critic"] == name) & (frame["statistic"] == statistic)]
-        ax.fill_between(own["step"], own["low"], own["high"], alpha=0.25, color=colour, lw=0)
-        ax.plot(own["step"], own["difference"], color=colour, marker="o", ms=3)
+    panels = [("unigram", "tvd", GENERATED), ("word-length", "latent_nll", OTHER)]
+    for ax, (name, statistic, colour) in zip(axes, panels, strict=True):
+        rows = frame[(frame["critic"] == name) & (frame["statistic"] == statistic)]
+        ax.fill_between(rows["step"], rows["low"], rows["high"], alpha=0.25, color=colour, lw=0)
+        ax.plot(rows["step"], rows["difference"], color=colour, marker="o", ms=3)
         ax.axhline(0, color="0.6", lw=0.8)
         ax.set_xlabel("step")
         ax.set_ylabel(f"{statistic}: generated − real")
         if statistic == "latent_nll":
-            ax.set_yscale("symlog", linthresh=1.0)  # letters from a random start make words that are far off
-        ax.set_title(f"{name} ({own['n_real'].iloc[0]} real, {SAMPLES} samples)", fontsize=9)
+            ax.set_yscale("symlog", linthresh=1.0)  # an untrained model writes words of very different lengths
+        ax.set_title(f"{name} ({rows['n_real'].iloc[0]} real, {SAMPLES} samples)", fontsize=9)
     write()
 
 

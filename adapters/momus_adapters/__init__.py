@@ -1,1 +1,1 @@
-"""Bridges to other people's tools, each imported only when asked for."""
+"""Bridges to other tools, each imported only on demand."""

@@ -1,7 +1,7 @@
-"""Features of documents: arrays with one row per document, the input of critics made of other tools' models.
+"""Document features: arrays with one row per document, the input of critics built from other tools' models.
 
 Features are a callable from a corpus to an array (n, …), or a `momus.estimator.Estimator` class with ``fit(corpus)``
-that is such a callable once fitted; the class is constructed anew for each fit, and saved with the critic.
+whose fitted instances are such callables; the class is instantiated for each fit, and saved with the critic.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ BAG = "momus_adapters.features:BagOfWords"
 
 
 class BagOfWords(Estimator):
-    """Counts over a vocabulary, dense float64 (n, V).
+    """Word counts over a vocabulary, dense float64 (n, V).
 
     Parameters
     ----------
     least_count, most_documents, most_words, letters
-        The vocabulary, see `momus.text.vocabulary.VocabularyRules`.
+        Rules of the vocabulary, see `momus.text.vocabulary.VocabularyRules`.
     scale
         ``counts``; ``shares`` (of the document's known words); ``log`` (log of 1 + count).
     tokens, lower
-        The tokenizer.
+        The tokenizer, see `momus.text.tokens.get_tokenizer`.
 
     >>> bag = BagOfWords(least_count=1, most_documents=1.0).fit(Corpus.from_texts(["cat dog cat", "dog"]))
     >>> bag(Corpus.from_texts(["dog cat cat emu"])), bag.words_
@@ -70,7 +70,7 @@ class BagOfWords(Estimator):
         Raises
         ------
         FittingError
-            No word is left.
+            No word satisfies the rules.
         """
         if self.scale not in ("counts", "shares", "log"):
             raise UsageError(f"scale is {self.scale!r}", hint="choose one of counts, shares, log")
@@ -85,69 +85,69 @@ class BagOfWords(Estimator):
         return self
 
     def __call__(self, corpus: Corpus) -> Floats:
-        """Count the words of each document."""
+        """Count the words of each document, float64 (n, V)."""
         counts = np.asarray(count_words(corpus.tokens(self.tokenizer), self.words_).todense(), dtype=np.float64)
         if self.scale == "log":
             return np.asarray(np.log1p(counts))
         return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0) if self.scale == "shares" else counts
 
     def unscored(self, corpus: Corpus) -> list[str | None]:
-        """Documents without a known word."""
+        """Return ``no known word`` for documents that have none."""
         known = np.diff(count_words(corpus.tokens(self.tokenizer), self.words_).indptr)
         return [None if n else "no known word" for n in known]
 
 
 def make_features(given: Features, options: Mapping[str, Any] | None) -> Callable[[Corpus], Any]:
-    """Make the callable; a class of `Estimator` is constructed, unfitted.
+    """Resolve features to a callable; an `Estimator` class is instantiated, unfitted.
 
     Raises
     ------
     UsageError
-        There is no such callable, or options are given to a function.
+        There is no such callable, or options are given for a function.
     """
-    found = resolve(given, "features")
-    if isinstance(found, type) and issubclass(found, Estimator):
-        made: Any = found.with_params(dict(options or {}), place=f"features {found.__name__}")
-        return made  # type: ignore[no-any-return]
+    features = resolve(given, "features")
+    if isinstance(features, type) and issubclass(features, Estimator):
+        instance: Any = features.with_params(dict(options or {}), place=f"features {features.__name__}")
+        return instance  # type: ignore[no-any-return]
     if options:
-        raise UsageError("feature_options are for features that are a class", hint="leave them out")
-    return found
+        raise UsageError(
+            "feature_options are given, but features is not an Estimator class", hint="leave feature_options out"
+        )
+    return features
 
 
 def fit_features(features: Callable[[Corpus], Any], real: Corpus) -> None:
-    """Fit features that can be."""
+    """Fit the features, if they are an `Estimator`."""
     if isinstance(features, Estimator):
         learner: Any = features
         learner.fit(real)
 
 
 def rows_of(features: Callable[[Corpus], Any], corpus: Corpus) -> Floats:
-    """Compute the rows of a corpus, float64 (n, …), and check that there is one for each document.
+    """Compute the features of a corpus, float64 (n, …), and check that there is one row per document.
 
     Raises
     ------
     UsageError
-        The callable gives something else.
+        The callable returns anything else.
     """
-    found = features(corpus)
-    if hasattr(found, "todense"):
-        found = found.todense()
-    rows = np.asarray(found.detach().cpu() if hasattr(found, "detach") else found, dtype=np.float64)
+    values = features(corpus)
+    if hasattr(values, "todense"):  # a sparse matrix
+        values = values.todense()
+    rows = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, dtype=np.float64)
     if rows.ndim == 0 or len(rows) != len(corpus):
         raise UsageError(
-            f"features give an array of shape {rows.shape} for {len(corpus)} documents",
-            hint="give an array with one row for each document, in order",
+            f"features returns an array of shape {rows.shape} for {len(corpus)} documents",
+            hint="return an array with one row per document, in order",
         )
     return rows
 
 
 def unscored_of(features: Callable[[Corpus], Any], corpus: Corpus) -> list[str | None]:
-    """Why documents have no features: the callable's own reasons (``unscored``), else numbers that are not finite."""
-    own = getattr(features, "unscored", None)
-    reasons: list[str | None] = list(own(corpus)) if own is not None else [None] * len(corpus)
-    kept = [i for i, r in enumerate(reasons) if r is None]
-    if own is None and kept:
-        rows = rows_of(features, corpus)
-        bad = [not np.isfinite(row).all() for row in rows]
-        reasons = ["features are not finite" if b else None for b in bad]
-    return reasons
+    """Reasons why documents have no features: those of the callable's ``unscored`` method, else non-finite numbers."""
+    unscored = getattr(features, "unscored", None)
+    if unscored is not None:
+        return list(unscored(corpus))
+    if not len(corpus):
+        return []
+    return [None if np.isfinite(row).all() else "features are not finite" for row in rows_of(features, corpus)]

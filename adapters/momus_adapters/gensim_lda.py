@@ -1,7 +1,7 @@
-"""A topic model of gensim's as a critic.
+"""gensim LDA models as critics.
 
-A model that was saved by gensim is loaded by its owner, with gensim (its files hold pickles, which Momus never reads);
-this takes the object. The critic is then a `CodeMixing` critic like any other: it is saved without pickle.
+Load a model that gensim saved with gensim, and pass the object: its files hold pickles, which Momus never reads. The
+result is a `CodeMixing` critic like any other, and is saved without pickle.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 
 def critic_of(model: LdaModel, **params: object) -> Any:
-    """Make a fitted critic, a ``momus_critics.code_mixing.CodeMixing``, of a gensim LDA model.
+    """Build a fitted critic, a ``momus_critics.code_mixing.CodeMixing``, from a gensim LDA model.
 
     Parameters
     ----------
     model
         A fitted ``LdaModel`` or ``LdaMulticore`` with its dictionary (``id2word``).
     params
-        Parameters of `CodeMixing` that say how to split text and to sample: they must be those that the model's own
-        text was split with.
+        Parameters of `CodeMixing` for tokenization and sampling. The tokenization must be that of the text that the
+        model was fitted on.
 
     Raises
     ------
     UsageError
-        Not such a model.
+        The object is no such model.
 
     >>> from gensim.corpora import Dictionary
     >>> from gensim.models import LdaModel

@@ -1,4 +1,4 @@
-"""The value that ``mauve-text`` gives (Pillutla et al. 2021), with what it depends on beside it."""
+"""MAUVE as ``mauve-text`` computes it (Pillutla et al. 2021), reported with the settings that it depends on."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from momus.numeric.types import Floats
 
 @dataclass(frozen=True)
 class MauveValue:
-    """MAUVE over several seeds of its k-means.
+    """MAUVE over several k-means seeds.
 
     Attributes
     ----------
     values
-        One for each seed.
+        One value per seed.
     buckets
-        Clusters of both texts together.
+        Number of clusters of both texts together.
     """
 
     values: tuple[float, ...]
@@ -30,7 +30,7 @@ class MauveValue:
 
     @property
     def mean(self) -> float:
-        """Over seeds."""
+        """Mean over seeds."""
         return float(np.mean(self.values))
 
     def __str__(self) -> str:
@@ -42,26 +42,26 @@ class MauveValue:
 
 
 def mauve_value(real: Floats, generated: Floats, *, buckets: int = 0, seeds: tuple[int, ...] = (0, 1, 2)) -> MauveValue:
-    """Ask ``mauve-text`` for MAUVE on features.
+    """Compute MAUVE on features with ``mauve-text``.
 
     Parameters
     ----------
     real, generated
         (n, d) and (m, d).
     buckets
-        Number of clusters; 0 takes a tenth of the smaller text.
+        Number of clusters; 0 uses a tenth of the size of the smaller text.
 
     Raises
     ------
     UsageError
-        The features do not fit one another, or the package is not installed.
+        The features have incompatible shapes, or the package is not installed.
     """
     if real.ndim != 2 or generated.ndim != 2 or real.shape[1] != generated.shape[1]:
-        raise UsageError(f"features of shapes {real.shape} and {generated.shape}", hint="give (n, d) and (m, d)")
+        raise UsageError(f"features have shapes {real.shape} and {generated.shape}", hint="give (n, d) and (m, d)")
     try:
         from mauve import compute_mauve
     except ImportError as error:
-        raise MissingExtraError("MAUVE is computed by mauve-text", hint="pip install mauve-text") from error
+        raise MissingExtraError("MAUVE needs the package mauve-text", hint="pip install mauve-text") from error
     k = buckets or max(2, round(min(len(real), len(generated)) / 10))
     values = tuple(
         float(compute_mauve(p_features=real, q_features=generated, num_buckets=k, seed=s, verbose=False).mauve)

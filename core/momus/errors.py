@@ -1,10 +1,10 @@
-"""Errors that say where, what was found, what was expected, and how to go on."""
+"""Errors that say where the fault is, what was found, what was expected, and what to do."""
 
 from __future__ import annotations
 
 
 class MomusError(Exception):
-    """An error with a way out.
+    """An error with a hint.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ class MomusError(Exception):
 
 
 class UsageError(MomusError):
-    """A parameter or an option that cannot be used as given."""
+    """A parameter or an option that cannot be used."""
 
     exit_code = 2
 
 
 class MissingExtraError(UsageError):
-    """A package is not installed that an optional part of Momus needs; the hint names the extra."""
+    """A package that an optional part of Momus needs is not installed; the hint names the extra."""
 
 
 class ReadingError(MomusError):
@@ -46,13 +46,13 @@ class ReadingError(MomusError):
 
 
 class NotFittedError(MomusError):
-    """Something was asked of a critic that only a fitted critic can answer."""
+    """An operation on an unfitted critic that needs a fitted one."""
 
     exit_code = 4
 
 
 class FittingError(MomusError):
-    """The real text does not hold what a critic needs to be fitted."""
+    """The real text lacks what a critic needs to be fitted."""
 
     exit_code = 4
 

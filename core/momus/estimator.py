@@ -1,4 +1,4 @@
-"""What critics and posteriors have in common: plain parameters, and state learned by fitting."""
+"""Base class of critics and posteriors: plain parameters, and state learned by fitting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from momus.errors import NotFittedError, UsageError
 class Estimator:
     """An object with constructor parameters stored unchanged, and fitted attributes whose names end in ``_``.
 
-    ``__init__`` takes keyword-only parameters, stores each under its own name and does nothing else.
+    ``__init__`` takes keyword-only parameters, stores each under its name and does nothing else.
 
     >>> class Ruler(Estimator):
     ...     def __init__(self, *, inches: float = 12.0) -> None:
@@ -32,30 +32,30 @@ class Estimator:
 
     @classmethod
     def with_params(cls, params: dict[str, Any], place: str = "") -> Self:
-        """Construct from a dict, with an error that names the parameters there are.
+        """Construct from a dict of parameters; ``place`` tells an error message where the dict comes from.
 
         Raises
         ------
         UsageError
-            A parameter is unknown.
+            A parameter is unknown; the hint lists the known ones.
         """
         known = cls.parameter_names()
         for name in params:
             if name not in known:
                 raise UsageError(
                     f"{place or cls.__name__}: no parameter {name!r}",
-                    hint=f"it takes {', '.join(known)}" if known else "it takes no parameters",
+                    hint=f"the parameters are {', '.join(known)}" if known else "it takes no parameters",
                 )
         return cls(**params)
 
     def get_params(self) -> dict[str, Any]:
-        """Parameters as given to the constructor."""
+        """Return the parameters as given to the constructor."""
         return {name: getattr(self, name) for name in self.parameter_names()}
 
     def json_params(self) -> dict[str, Any]:
-        """Parameters as JSON can hold them; an object is named by its class and its place in memory.
+        """Return the parameters as JSON values; an object is represented by its class and its memory address.
 
-        The place keeps two objects of one class apart, so that no earlier run is taken for one with this object.
+        The address tells two objects of one class apart: an earlier run with another object is not mistaken for this.
 
         >>> class Reader(Estimator):
         ...     def __init__(self, *, read: object = None, times: int = 1) -> None:
@@ -65,14 +65,14 @@ class Estimator:
         >>> plain["times"], plain["read"].startswith("<builtins.print at 0x")
         (1, True)
         """
-        return {name: _plain(value) for name, value in self.get_params().items()}
+        return {name: _json_value(value) for name, value in self.get_params().items()}
 
     def state(self) -> dict[str, Any]:
-        """Estimator attributes."""
+        """Return the fitted attributes."""
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
 
     def reset(self) -> None:
-        """Drop everything that fitting has learned."""
+        """Delete the fitted attributes."""
         for name in self.state():
             delattr(self, name)
 
@@ -81,21 +81,22 @@ class Estimator:
         return type(self)(**self.get_params())
 
     def component(self, attribute: str) -> Estimator:
-        """Make the unfitted object that belongs under a fitted attribute, so that a saved one can be read back.
+        """Make the unfitted object that a fitted attribute holds, into which a saved state is read.
 
         Raises
         ------
         NotFittedError
-            This class has no such part.
+            This class has no such component.
         """
-        raise NotFittedError(f"{type(self).__name__} has no part {attribute!r}")
+        raise NotFittedError(f"{type(self).__name__} has no component {attribute!r}")
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
         return f"{type(self).__name__}({inner})"
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
+    """Return a value that JSON can hold unchanged, and any other as its class and address."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):

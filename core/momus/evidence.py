@@ -1,7 +1,7 @@
-"""Evidence as data: tables, charts, heat maps and marked documents that any front end can draw.
+"""Evidence as data: tables, charts, heat maps, graphs and marked documents that any front end can draw.
 
-A critic returns evidence; it draws nothing. Everything here turns into JSON and back, so a report can be made again
-from a run folder, and every figure comes with the numbers that it shows.
+Critics return evidence and draw nothing. All evidence converts to JSON and back, so a report can be rebuilt from a run
+folder, and every figure comes with the numbers that it shows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Axis:
-    """The label, unit and scale of one axis."""
+    """The label (with its unit) and the scale of an axis."""
 
     label: str
     scale: Literal["linear", "log"] = "linear"
@@ -41,7 +41,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Series:
-    """One line, cloud of points, staircase or row of bars, with an optional band from ``low`` to ``high``."""
+    """A line, points, a step function or bars, with an optional band from ``low`` to ``high``."""
 
     label: str
     x: Sequence[float]
@@ -66,7 +66,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Heatmap:
-    """A matrix of values; diverging around 0 unless ``diverging`` is off; ``limit`` clamps the colour range."""
+    """A matrix of values; colours diverge around 0 unless ``diverging`` is off, and ``limit`` clamps their range."""
 
     name: str
     title: str
@@ -83,7 +83,7 @@ class Heatmap:
 
 @dataclass(frozen=True)
 class Edge:
-    """An arrow between two nodes: its weight (signed), and whether to stress it."""
+    """An arrow between two nodes, with a signed weight; ``marked`` highlights it."""
 
     source: str
     target: str
@@ -93,7 +93,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """Nodes with sizes, and weighted arrows between them."""
+    """Nodes, and weighted arrows between them."""
 
     name: str
     title: str
@@ -114,11 +114,11 @@ class Step:
     text
         An excerpt of the text that belongs to it.
     value
-        What the step adds to the Latent NLL, in nats.
+        Contribution of the step to the Latent NLL, in nats.
     marked
-        Whether the critic finds it unlikely.
+        Whether the critic considers the step unlikely.
     note
-        What the critic would have expected, say.
+        A remark, for example what the critic expected.
     """
 
     label: str
@@ -130,7 +130,7 @@ class Step:
 
 @dataclass(frozen=True)
 class MarkedDocument:
-    """A document, step by step, with the unlikely steps marked."""
+    """A document, step by step, with its unlikely steps marked."""
 
     corpus: str
     id: str
@@ -144,7 +144,7 @@ _S = TypeVar("_S")
 
 
 def both(real: _S, generated: _S) -> tuple[tuple[Role, _S], tuple[Role, _S]]:
-    """Pair what belongs to each text with its role in a figure."""
+    """Pair the data of each text with its role in a figure."""
     return ("real", real), ("generated", generated)
 
 
@@ -153,7 +153,7 @@ _KINDS: dict[str, type[Any]] = {k.__name__: k for k in (Table, Chart, Heatmap, G
 
 
 def to_json(item: Evidence) -> dict[str, Any]:
-    """Turn evidence into plain lists, strings and numbers, with the kind under ``kind``.
+    """Convert evidence to plain lists, strings and numbers, with its kind under ``kind``.
 
     >>> item = Table("t", "One", ("a",), ((1,),))
     >>> from_json(to_json(item)) == item
@@ -163,7 +163,7 @@ def to_json(item: Evidence) -> dict[str, Any]:
 
 
 def from_json(data: dict[str, Any]) -> Evidence:
-    """Turn what `to_json` gave back into evidence.
+    """Convert the output of `to_json` back to evidence.
 
     Raises
     ------
@@ -173,8 +173,8 @@ def from_json(data: dict[str, Any]) -> Evidence:
     content = dict(data)
     kind = _KINDS.get(content.pop("kind", ""))
     if kind is None:
-        found = data.get("kind")
-        raise StoreError(f"no kind of evidence is called {found!r}", hint="was this written by a newer momus?")
+        name = data.get("kind")
+        raise StoreError(f"unknown kind of evidence {name!r}", hint="was this written by a newer version of momus?")
     try:
         if kind is Chart:
             content["x"], content["y"] = Axis(**content["x"]), Axis(**content["y"])

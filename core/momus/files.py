@@ -1,4 +1,4 @@
-"""Tables and JSON to disk."""
+"""Write tables and JSON files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from momus.errors import UsageError
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    """Write Parquet, CSV or JSON Lines, by the ending of the file name.
+    """Write Parquet, CSV or JSON Lines, according to the file extension.
 
     Raises
     ------
     UsageError
-        The ending is another one.
+        The extension is another one.
     """
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
@@ -30,11 +30,11 @@ def write_table(table: pa.Table, path: Path) -> None:
     elif path.suffix == ".jsonl":
         table.to_pandas().to_json(path, orient="records", lines=True, force_ascii=False)
     else:
-        raise UsageError(f"{path}: unknown ending {path.suffix!r}", hint="use .parquet, .csv or .jsonl")
+        raise UsageError(f"{path}: unknown extension {path.suffix!r}", hint="use .parquet, .csv or .jsonl")
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON so that a reader sees the old file or the new one, never half of it."""
+    """Write JSON atomically: a reader sees either the old file or the complete new one."""
     temporary = path.with_name(path.name + ".part")
     temporary.write_text(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     temporary.replace(path)

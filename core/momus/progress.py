@@ -1,4 +1,4 @@
-"""Progress: the library reports stages to whoever listens; a terminal shows them as bars."""
+"""Progress: the library reports stages to a reporter; on a terminal they are shown as bars."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextvars import ContextVar
 from typing import Protocol
 
 Advance = Callable[[int], None]
-"""Called with how much of a stage is done."""
+"""Called with the number of units of a stage that are done."""
 
 
 class Reporter(Protocol):
-    """Whoever wants to know how far the work is."""
+    """Receives the stages of a computation."""
 
     def stage(self, label: str, total: int | None = None) -> AbstractContextManager[Advance]:
         """Begin a stage of ``total`` units; it ends with the context."""
@@ -22,7 +22,7 @@ class Reporter(Protocol):
 
 
 class Silent:
-    """Reports to nobody."""
+    """Ignores all stages."""
 
     @contextmanager
     def stage(self, label: str, total: int | None = None) -> Iterator[Advance]:
@@ -31,7 +31,7 @@ class Silent:
 
 
 class Bars:
-    """Progress bars on standard error, one a stage; finished stages leave no trace."""
+    """Progress bars on standard error, one per stage; the bar of a finished stage disappears."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -66,7 +66,7 @@ class Bars:
 
 
 class Timed:
-    """Passes stages on, and adds up the seconds that each kind took.
+    """Passes stages to another reporter, and adds up the seconds of each kind of stage.
 
     >>> timed = Timed(Silent())
     >>> with timed.stage("scoring", "a"):
@@ -96,7 +96,7 @@ _CURRENT: ContextVar[Reporter] = ContextVar("reporter", default=_SILENT)
 
 @contextmanager
 def reporting(reporter: Reporter) -> Iterator[None]:
-    """Send whatever `stage` reports in this context to a reporter."""
+    """Send the stages that `stage` begins in this context to a reporter."""
     token = _CURRENT.set(reporter)
     try:
         yield
@@ -105,7 +105,7 @@ def reporting(reporter: Reporter) -> Iterator[None]:
 
 
 def stage(label: str, total: int | None = None) -> AbstractContextManager[Advance]:
-    """Begin a stage inside a critic's own long work (steps of EM, epochs), for whoever listens.
+    """Begin a stage within the long work of a critic (steps of EM, epochs), for the reporter of the context.
 
     >>> with stage("EM", 10) as advance:
     ...     advance(1)
@@ -114,5 +114,5 @@ def stage(label: str, total: int | None = None) -> AbstractContextManager[Advanc
 
 
 def default_reporter(show: bool | None = None) -> Reporter:
-    """Bars where standard error is a terminal (or ``show`` is set), else nothing."""
+    """Return bars if standard error is a terminal (or ``show`` is true), else a silent reporter."""
     return Bars() if (sys.stderr.isatty() if show is None else show) else Silent()

@@ -1,4 +1,4 @@
-"""Length of documents: does the generator stop when people stop?"""
+"""Length of documents: whether the generator stops where people stop."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from momus.critic import (
     mean_gap,
 )
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
+from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -31,8 +32,8 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
     """z is the number of tokens of a document; P_c(z) is the distribution of lengths in real text.
 
-    The empirical distribution is made proper on all lengths from 1 on: equal-count bins, uniform within, each with
-    half a count added (Jeffreys), and a geometric tail beyond the longest document. Compared by the
+    The empirical distribution is extended to all lengths ≥ 1: equal-count bins, uniform within, each with half a count
+    added (Jeffreys), and a geometric tail beyond the longest document. Real and generated text are compared by the
     Kolmogorov–Smirnov distance and by the difference of means (Meister & Cotterell 2021).
 
     Parameters
@@ -51,7 +52,7 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
 
     name = "length"
     axis = "length of documents"
-    question = "Are documents as long as real ones, and as varied in their length? z is the number of tokens."
+    question = "Are documents as long as real ones, and as varied in length? z is the number of tokens."
     headline = "ks"
 
     def __init__(self, *, tokens: str = "words", lower: bool = True, bins: int = 0) -> None:
@@ -72,7 +73,7 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
         return self
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without a token have no length."""
+        """Documents without tokens."""
         return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
 
     def project(self, batch: Corpus) -> Values:
@@ -84,30 +85,31 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
         z = latents.values
         inside = z < self.edges_[-1]
         bin_ = np.clip(np.searchsorted(self.edges_, z, side="right") - 1, 0, len(self.log_mass_) - 1)
-        decay = 1.0 / self.tail_mean_  # P(beyond = j) = tail · (1 − q) qʲ with mean tail_mean_
+        decay = 1.0 / self.tail_mean_  # P(length = longest + 1 + j) = tail · (1 − q) qʲ, j with mean tail_mean_
         q = 1.0 / (1.0 + decay)
         beyond = self.log_tail_ + np.log1p(-q) + (z - self.edges_[-1]) * np.log(q)
         return LogPrior.of_vectors(np.where(inside, self.log_mass_[bin_], beyond))
 
     def sufficient_statistics(self, latents: Values) -> Mapping[str, Rows]:
-        """The length as a count of one (for KS) and as a number (for the mean)."""
+        """The length as a single count (for KS) and as a number (for the mean)."""
         return {"length": Counted.of_values(latents.values), "tokens": _with_ones(latents.values)}
 
     def statistics(self) -> Sequence[Statistic]:
-        """KS distance between the two distributions of length; difference of mean lengths."""
+        """KS distance between the length distributions; difference of mean lengths."""
         return (
             Statistic("ks", "length", "distance", kolmogorov_smirnov, ties=mean_gap),
             Statistic("mean_length", "tokens", "value", mean, effect="hedges_g"),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Cumulative distributions, and quantiles side by side."""
+        """Cumulative distributions, and a table of quantiles."""
         curves: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         for role, summary in both(real, generated):
             label = str(role)
             lengths, counts = _sorted(summary)
             share = np.cumsum(counts) / counts.sum()
+            # at most 201 points of the curve, evenly spaced in the cumulative share
             pick = np.unique(np.searchsorted(share, np.linspace(0, 1, 201)).clip(0, len(share) - 1))
             curves.append(Series(label, lengths[pick].tolist(), share[pick].tolist(), role, "steps"))
             quantiles = [float(lengths[np.searchsorted(share, q - 1e-12)]) for q in QUANTILES]
@@ -116,20 +118,22 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
         return [
             Chart(
                 "length-distribution",
-                "Share of documents up to a length",
+                "Cumulative distribution of length",
                 Axis("tokens", "log"),
                 Axis("share of documents"),
                 curves,
-                note="The vertical gap at its widest is the Kolmogorov–Smirnov distance.",
+                note="The largest vertical gap is the Kolmogorov–Smirnov distance.",
             ),
             Table("length-quantiles", "Lengths in tokens", columns, rows),
         ]
 
 
-def _with_ones(values: NDArray[np.floating]) -> NDArray[np.float64]:
+def _with_ones(values: NDArray[np.floating]) -> Floats:
+    """Rows [value, 1], whose sums give a mean."""
     return np.column_stack([values, np.ones(len(values))])
 
 
-def _sorted(summary: Pooled) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _sorted(summary: Pooled) -> tuple[Floats, Floats]:
+    """Lengths in ascending order, and the number of documents of each."""
     table = sorted(summary.counts["length"].items())
     return np.array([float(k) for k, _ in table]), np.array([v for _, v in table])

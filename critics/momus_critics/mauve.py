@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import (
     Critic,
@@ -24,12 +23,13 @@ from momus.critic.tools import Embedder, make_adapter
 from momus.errors import UsageError
 from momus.estimator import Estimator
 from momus.evidence import Evidence, Table
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.passages.features import LsaEmbedder
 
 SCALE, MIXTURES = 5.0, 25
 FIRST = 400
+"""Words read per document."""
 
 
 def frontier_area(p: Floats, q: Floats) -> Floats:
@@ -48,6 +48,7 @@ def frontier_area(p: Floats, q: Floats) -> Floats:
     """
     p, q = shares(p), shares(q)
     weights = np.linspace(1e-6, 1 - 1e-6, MIXTURES)
+    # coordinates of the curve, (B,) for each mixture and both corners; sorted, x rises and y falls
     x, y = [np.zeros(len(p))], [np.ones(len(p))]
     for w in weights:
         r = w * p + (1 - w) * q
@@ -60,23 +61,24 @@ def frontier_area(p: Floats, q: Floats) -> Floats:
 
 
 def _divergence(p: Floats, r: Floats) -> Floats:
+    """KL(p‖r) of each pair, in nats, (B,)."""
     ratio = np.divide(p, r, out=np.ones_like(p), where=(p > 0) & (r > 0))
     total: Floats = np.sum(p * np.log(ratio), axis=1)
     return total
 
 
 def gap(p: Floats, q: Floats) -> Floats:
-    """1 − MAUVE, so that equal texts have 0."""
+    """1 − MAUVE, a distance: 0 for equal histograms."""
     return np.asarray(1.0 - frontier_area(p, q))
 
 
 class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
-    """z is the cluster of a document's features; P_c(z) is how often real text falls into it.
+    """z is the cluster of a document's features; P_c(z) is the share of real text in that cluster.
 
-    A yardstick. The clusters are those of the real text that the critic is fitted on, not of both texts together, so
-    they do not move with what is judged, and a refit on the same text gives the same ones. The verdict's statistic
-    is 1 − MAUVE of the two histograms beside what chance gives: with few documents MAUVE is far below 1 even between
-    halves of one text.
+    A yardstick. The clusters are learned from the real text that the critic is fitted on, not from both texts together:
+    they do not depend on the text under test, and a refit on the same text reproduces them. The verdict compares 1 −
+    MAUVE of the two histograms with its value by chance: with few documents, MAUVE is far below 1 even between halves
+    of one text.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
     options
         Parameters of the adapter, for instance ``{model = "…"}``.
     buckets
-        Number of clusters; 0 takes a tenth of the documents fitted on, from 2 to 500.
+        Number of clusters; 0 uses a tenth of the number of fitted documents, from 2 to 500.
     seed
         Seeds k-means.
     """
@@ -111,36 +113,40 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
         """Make the embedder."""
         if attribute != "embedder_":
             return super().component(attribute)
-        made = (
+        embedder = (
             LsaEmbedder(dimensions=50, **(self.options or {}))
             if self.features == "lsa"
             else make_adapter("embedder", self.features, self.options or {}, own=("lsa",))
         )
-        if not isinstance(made, Embedder):
-            raise UsageError(f"embedder {self.features!r} gives {type(made).__name__}, which embeds nothing")
-        return made
+        if not isinstance(embedder, Embedder):
+            kind = type(embedder).__name__
+            raise UsageError(f"embedder {self.features!r} gives {kind}, not a momus.critic.tools.Embedder")
+        return embedder
 
     def fit(self, real: Corpus) -> Self:
-        """Cluster the features of real text by k-means, on their principal directions."""
+        """Cluster the features of real text by k-means, along their principal directions."""
         from sklearn.cluster import KMeans
 
-        made: Any = self.component("embedder_")
-        made.device = self.device
-        self.embedder_ = made.fit(_texts(real))
+        embedder: Any = self.component("embedder_")
+        embedder.device = self.device
+        self.embedder_ = embedder.fit(_texts(real))
         x = self.embedder_.embed(_texts(real))
+        # principal directions that hold at least 90 % of the variance, (V, rank), and coordinates along them, (n, rank)
         self.mean_ = x.mean(axis=0)
         _, s, v = np.linalg.svd(x - self.mean_, full_matrices=False)
-        kept = int(np.searchsorted(np.cumsum(s**2) / max(float((s**2).sum()), 1e-300), 0.9)) + 1
-        self.directions_ = v[:kept].T.copy()
+        rank = int(np.searchsorted(np.cumsum(s**2) / max(float((s**2).sum()), 1e-300), 0.9)) + 1
+        self.directions_ = v[:rank].T.copy()
         k = self.buckets or int(np.clip(len(real) // 10, 2, 500))
         z = (x - self.mean_) @ self.directions_
-        k = min(k, len(np.unique(z.round(9), axis=0)))
+        k = min(k, len(np.unique(z.round(9), axis=0)))  # no more clusters than distinct documents
         self.centres_ = KMeans(k, n_init=5, random_state=self.seed).fit(z).cluster_centers_
         counts = np.bincount(self._nearest(z), minlength=k) + 0.5
         self.log_probabilities_ = np.log(counts / counts.sum())
         return self
 
-    def _nearest(self, z: Floats) -> NDArray[np.int64]:
+    def _nearest(self, z: Floats) -> Ints:
+        """The nearest centre of each document, (n,)."""
+        # squared distance without |z|², which is the same for all centres, (n, K)
         distance = (self.centres_**2).sum(axis=1) - 2 * (z @ self.centres_.T)
         return np.asarray(distance.round(9).argmin(axis=1), dtype=np.int64)
 
@@ -151,11 +157,11 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
         return StateSequences(self._nearest(z), np.arange(len(batch) + 1))
 
     def log_prior(self, latents: StateSequences) -> LogPrior:
-        """log of the cluster's share of real text."""
+        """Log of the cluster's share of real text."""
         return LogPrior(self.log_probabilities_[latents.states], np.ones(len(latents), dtype=np.int64))
 
     def sufficient_statistics(self, latents: StateSequences) -> Mapping[str, Rows]:
-        """One count a document."""
+        """One count per document, in the column of its cluster."""
         return {"regions": np.eye(len(self.log_probabilities_))[latents.states]}
 
     def statistics(self) -> Sequence[Statistic]:
@@ -171,16 +177,16 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
         return [Table("regions", "Regions whose share differs most", columns, rows, note=self.notes()[0].text)]
 
     def notes(self) -> list[Note]:
-        """What the value depends on."""
+        """The settings that the value depends on."""
         k, d = self.centres_.shape
         return [
             Note(
                 f"MAUVE with {k} clusters of real text, {d} directions of {self.features} features, seed {self.seed}, "
-                f"c = {SCALE:g}: a value means nothing without these."
+                f"c = {SCALE:g}; values under other settings are not comparable."
             )
         ]
 
 
 def _texts(corpus: Corpus) -> list[str]:
-    """The first words of each document: features of long documents would be those of their beginnings anyway."""
+    """The first words of each document; an encoder would truncate long documents anyway."""
     return [" ".join(d.text[: 12 * FIRST].split()[:FIRST]) for d in corpus]

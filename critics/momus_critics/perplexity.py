@@ -1,4 +1,4 @@
-"""Perplexity: the usual yardstick, as a critic whose z is the text itself."""
+"""Perplexity, as a critic whose z is the text itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import (
     EvidenceMixin,
@@ -23,21 +22,24 @@ from momus.critic import (
 )
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
 from momus.numeric.ragged import group_sums
+from momus.numeric.types import Ints
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.ngram_text import NGramText
 from momus.sequences.opening import open_scorer
 from momus.text.corpus import Corpus
 
-WIDTH, BINS = 0.5, 40  # nats; the last bin holds everything beyond
+WIDTH, BINS = 0.5, 40
+"""Width in nats and number of the bins of surprisal; the last bin holds everything beyond."""
 SHOWN = 40
+"""Words of a document that are shown."""
 
 
 @dataclass(frozen=True)
 class ScoredTexts:
-    """log p of the tokens of each document, and how many units its perplexity is a mean over."""
+    """log p of the tokens of each document, and the number of units that its perplexity averages over."""
 
     scores: SequenceScores
-    units: NDArray[np.int64]
+    units: Ints
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -46,10 +48,10 @@ class ScoredTexts:
 class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the text itself, P_c a language model: Latent PPL is the perplexity of the text under it.
 
-    With ``scorer = "ngram"`` P_c is an interpolated Kneser–Ney model fitted on the real text. Any other scorer is a
-    model that is there already: an evaluation model, or the generator itself, for perplexity under the model's own
-    distribution. A low perplexity is no merit: text that repeats what is probable is too predictable, so the
-    distribution of surprisal, −log p of a token, is compared as well.
+    With ``scorer = "ngram"``, P_c is an interpolated Kneser–Ney model fitted on the real text. Any other scorer is an
+    existing model: an evaluation model, or the generator itself, for perplexity under its own distribution. Low
+    perplexity is no merit: text that repeats probable words is too predictable. The distribution of surprisal, −log p
+    of a token, is therefore compared as well.
 
     Parameters
     ----------
@@ -60,10 +62,10 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
     options
         Parameters of the adapter, for instance ``{model = "…", window = 512}``.
     per
-        ``words`` divides by the words and the end of a document, so that models with different tokens can be
-        compared; ``tokens`` by what the scorer scored.
+        ``words`` divides by the number of words plus one for the end of the document, which makes models with
+        different tokens comparable; ``tokens`` divides by the number of tokens that the scorer scored.
     tokens, lower
-        Words of the n-gram model, and those that are counted; see `TokenCritic`.
+        The tokenizer, for the n-gram model and for counting words; see `TokenCritic`.
 
     >>> critic = Perplexity(order=1).fit(Corpus.from_texts(["a a b", "a b"]))
     >>> round(critic.score(Corpus.from_texts(["a b"])).latent_ppl, 2)
@@ -97,17 +99,17 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         self.per = per
 
     def fit(self, real: Corpus) -> Self:
-        """Count n-grams; other scorers are only opened.
+        """Count n-grams; other scorers are opened but not fitted.
 
         Raises
         ------
         UsageError
-            A parameter is unknown.
+            ``per`` is neither ``words`` nor ``tokens``.
         """
         from momus.errors import UsageError
 
         if self.per not in ("words", "tokens"):
-            raise UsageError(f"per is {self.per!r}", hint="choose words or tokens")
+            raise UsageError(f"perplexity: per is {self.per!r}", hint="choose words or tokens")
         if self.scorer == "ngram":
             model = NGramText(self.order, self.tokenizer).fit_corpus(real)
             self.vocabulary_ = model.vocabulary
@@ -117,7 +119,7 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         return self
 
     def reset(self) -> None:
-        """Drop the model too."""
+        """Reset, and drop the model."""
         super().reset()
         vars(self).pop("_model", None)
 
@@ -131,11 +133,11 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         return open_scorer(self.scorer, {**device, **(self.options or {})}, own=("ngram",))
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without a token."""
+        """Documents without tokens."""
         return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
 
     def project(self, batch: Corpus) -> ScoredTexts:
-        """The text itself, with log p of its tokens."""
+        """Score the tokens of each document."""
         scorer = self._scorer()
         if isinstance(scorer, NGramText):
             scores = scorer.score(scorer.encode_corpus(batch))
@@ -145,18 +147,18 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         return ScoredTexts(scores, words if self.per == "words" else scores.lengths)
 
     def log_prior(self, latents: ScoredTexts) -> LogPrior:
-        """log p of each text, in nats; a text of one token that a server cannot score has none."""
+        """log p of each text, in nats; a text without any scored token (one token, on some servers) has no steps."""
         steps = np.where(latents.scores.lengths > 0, latents.units, 0)
         return LogPrior(latents.scores.totals, steps)
 
     def sufficient_statistics(self, latents: ScoredTexts) -> Mapping[str, Rows]:
-        """Tokens of each document by surprisal, in bins of half a nat."""
+        """Numbers of tokens of each document by surprisal, in bins of half a nat."""
         bins = np.clip((-latents.scores.log_probabilities / WIDTH).astype(np.int64), 0, BINS - 1)
-        one_hot = np.eye(BINS)[bins]
+        one_hot = np.eye(BINS)[bins]  # (tokens, BINS)
         return {"surprisal": np.asarray(group_sums(one_hot, latents.scores.offsets), dtype=np.float64)}
 
     def statistics(self) -> Sequence[Statistic]:
-        """Kolmogorov–Smirnov distance of the two distributions of surprisal."""
+        """Kolmogorov–Smirnov distance between the distributions of surprisal."""
         return (Statistic("surprisal_ks", "surprisal", "distance", kolmogorov_smirnov),)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -173,7 +175,7 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         return [Chart("surprisal", "Surprisal of tokens", x, y, series, note=note)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
-        """The words of a document with their surprisal, the least predictable marked (n-gram models only)."""
+        """Show the words of a document with their surprisal, the least predictable marked (n-gram models only)."""
         scorer = self._scorer()
         if not isinstance(scorer, NGramText):
             return None
@@ -187,11 +189,11 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
             for word, v in zip(words, surprisal[: len(words)], strict=True)
         ]
         value = float(surprisal.sum() / len(surprisal))
-        note = f"The first {len(words)} of {len(table.ids)} words; marked: the tenth with the highest surprisal."
-        return MarkedDocument(document.name, document.ids[0], value, "nats a word", steps, note=note)
+        note = f"The first {len(words)} of {len(table.ids)} words; the 10 % with the highest surprisal are marked."
+        return MarkedDocument(document.name, document.ids[0], value, "nats per word", steps, note=note)
 
     def notes(self) -> list[Note]:
-        """Which model it is."""
+        """The language model."""
         return [
             Note(f"P_c: {self.order}-gram model of the real text" if self.scorer == "ngram" else f"P_c: {self.opened_}")
         ]

@@ -1,4 +1,4 @@
-"""Rank and frequency: does the generator's vocabulary thin out as Zipf's law of real text says?"""
+"""Rank and frequency: whether word frequency in generated text follows the Zipf's law of real text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from functools import partial
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import (
     Counted,
@@ -21,7 +20,8 @@ from momus.critic import (
     TokenStates,
 )
 from momus.evidence import Axis, Chart, Evidence, Series, Table, both
-from momus.numeric.ragged import group_sums
+from momus.numeric.ragged import group_sums, offsets_of, places_of
+from momus.numeric.types import Ints
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable
 from momus_critics.fits import zipf
@@ -30,19 +30,19 @@ from momus_critics.fits import zipf
 class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
     """z is the rank of each token; P_c(k) = k^(−s) / ζ(s), s by maximum likelihood on real text.
 
-    As a latent, the rank of a word is the one that it has in the real text; the j-th new word of a document takes
-    the j-th rank after the last known one. The three Kolmogorov–Smirnov distances rank each text by itself: ``ks``
-    (D_p, text against text), ``ks_real_law`` (D_p̂, a text against the law fitted on real text) and ``ks_own_law``
-    (D_pθ, a text against the law fitted on itself); Meister & Cotterell 2021, sections 3 and 4.
+    The latent rank of a word is its rank in the real text; the j-th new word of a document gets the j-th rank after the
+    last known one. The three Kolmogorov–Smirnov distances rank each text by its own counts: ``ks`` (D_p, text against
+    text), ``ks_real_law`` (D_p̂, a text against the law fitted on real text) and ``ks_own_law`` (D_pθ, a text against
+    the law fitted on itself); Meister & Cotterell 2021, sections 3 and 4.
 
     Parameters
     ----------
     tokens, lower
         See `TokenCritic`.
     ranks
-        How many ranks the distances look at; 0 takes all.
+        Number of ranks that the distances cover; 0 takes all.
     truncated
-        Whether the zeta distribution ends at the number of types instead of going on to infinity.
+        Whether the zeta distribution ends at the number of types instead of extending to infinity.
 
     >>> from momus import Corpus
     >>> critic = RankFrequency().fit(Corpus.from_texts(["a a a a b b c d", "a b a c"]))
@@ -55,7 +55,7 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
     question = "Do frequent and rare words share the text as in real text? z is the rank of each token, P_c Zipf's law."
     sequence = True
     headline = "ks"
-    guard = False  # ranks are ordered counts: the distances below compare the aggregated posteriors already
+    guard = False  # the KS distances already compare the aggregated posteriors, which are counts by rank
 
     def __init__(
         self, *, tokens: str = "words", lower: bool = True, ranks: int = 10_000, truncated: bool = False
@@ -75,32 +75,32 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
         return self
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without a token."""
+        """Documents without tokens."""
         return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
 
     def project(self, batch: Corpus) -> TokenStates:
-        """Ranks from 1, by the real text."""
+        """Look up the ranks of words in the real text, from 1."""
         table = batch.tokens(self.tokenizer)
         ranks = table.codes({word: i + 1 for i, word in enumerate(self.vocabulary_)}, unknown=0).astype(np.int64)
         _rank_new_words(ranks, table, len(self.vocabulary_))
         return TokenStates(ranks, table.offsets, words=table.ids, vocabulary=table.vocabulary)
 
     def log_prior(self, latents: TokenStates) -> LogPrior:
-        """−s log k − log ζ(s), summed over tokens."""
+        """−s log k − log ζ(s), summed over the tokens of each document."""
         s, types = self.exponent_, len(self.vocabulary_)
         values = -s * np.log(latents.states) - zipf.log_normalizer(s, types if self.truncated else None)
-        if self.truncated:  # new words share, by Good–Turing, no mass of a truncated law: they cost as rank V
+        if self.truncated:  # a truncated law has no mass beyond the last rank V: new words are scored as rank V
             values = np.where(latents.states > types, -s * np.log(types) - zipf.log_normalizer(s, types), values)
         return LogPrior(np.asarray(group_sums(values, latents.offsets)), latents.lengths)
 
     def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
-        """Counts of words; ranks come from pooled counts, so each resample is ranked anew."""
+        """Counts of words; ranks come from pooled counts, so each resample is ranked by its own counts."""
         return {"words": Counted.of_tokens(latents.words, latents.offsets, latents.vocabulary)}
 
     def statistics(self) -> Sequence[Statistic]:
         """Three KS distances, and the exponent of each text."""
-        own = partial(zipf.ks_own_law, ranks=self.ranks, truncated=self.truncated)
-        law = partial(
+        own_law = partial(zipf.ks_own_law, ranks=self.ranks, truncated=self.truncated)
+        real_law = partial(
             zipf.ks_given_law,
             exponent=self.exponent_,
             types=len(self.vocabulary_) if self.truncated else None,
@@ -108,15 +108,15 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
         )
         return (
             Statistic("ks", "words", "distance", partial(zipf.ks_ranked, ranks=self.ranks), prepare=zipf.ranked),
-            Statistic("ks_real_law", "words", "value", law, prepare=zipf.ranked),
-            Statistic("ks_own_law", "words", "value", own, prepare=zipf.ranked),
+            Statistic("ks_real_law", "words", "value", real_law, prepare=zipf.ranked),
+            Statistic("ks_own_law", "words", "value", own_law, prepare=zipf.ranked),
             Statistic(
                 "exponent", "words", "value", partial(zipf.exponents, truncated=self.truncated), prepare=zipf.ranked
             ),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Rank–frequency curves of both texts with the fitted law."""
+        """Rank–frequency curves of both texts with the fitted law, and a table of exponents."""
         series: list[Series] = []
         rows: list[tuple[str, int, int, int, float, float, float]] = []
         for role, summary in both(real, generated):
@@ -146,27 +146,29 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
                 "Types and exponents",
                 ("text", "tokens", "types", "hapaxes", "exponent s", "KS to own law", "p of own law"),
                 rows,
-                note="p: 99 samples of independent tokens from the text's own fitted law, ranked and fitted anew. "
-                "It tests whether the law holds of one text, not whether two texts differ.",
+                note="p: from 99 samples of independent tokens from the text's own fitted law, each ranked and fitted "
+                "again. It tests whether one text follows the law, not whether two texts differ.",
             ),
         ]
 
 
-def _rank_new_words(ranks: NDArray[np.int64], table: TokenTable, known: int) -> None:
-    """Give the j-th new type of each document, by first appearance, rank ``known + j``; in place."""
+def _rank_new_words(ranks: Ints, table: TokenTable, known: int) -> None:
+    """Give the j-th new type of each document, by first appearance, the rank ``known + j``; in place."""
     new = np.flatnonzero(ranks == 0)
     if not len(new):
         return
     document = table.documents[new]
     key = document * len(table.vocabulary) + table.ids[new]
+    # `first`, `rank` have one entry per (document, new type); `inverse` takes each new token to its entry
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     by_appearance = np.argsort(first, kind="stable")
-    owner = document[first[by_appearance]]
-    number = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    # by first appearance, entries are in the order of documents: number them within each document
+    per_document = np.bincount(document[first[by_appearance]])
     rank = np.empty(len(first), dtype=np.int64)
-    rank[by_appearance] = known + 1 + number
+    rank[by_appearance] = known + 1 + places_of(offsets_of(per_document))
     ranks[new] = rank[inverse]
 
 
-def _log_spaced(n: int, points: int = 160) -> NDArray[np.int64]:
+def _log_spaced(n: int, points: int = 160) -> Ints:
+    """About ``points`` ranks from 1 to n, evenly spaced on a log axis."""
     return np.unique(np.geomspace(1, max(n, 1), points).astype(np.int64))

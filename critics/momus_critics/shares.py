@@ -1,4 +1,4 @@
-"""Shares of a kind of token in each document: stopwords, symbols."""
+"""Shares of stopwords and of symbols in documents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from importlib.resources import files
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import (
     Counted,
@@ -28,32 +27,33 @@ from momus.critic import (
 from momus.errors import UsageError
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.ragged import group_sums
+from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt")
 DIGITS = 6
-"""Shares are compared after rounding to so many digits, which makes equal shares equal."""
+"""Digits to which shares are rounded before comparison, which makes equal shares equal."""
 
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """Of each document: how many tokens are of the kind, int64 (n,), and how many there are."""
+    """Numbers of tokens of the kind and of all tokens per document, int64 (n,)."""
 
-    hits: NDArray[np.int64]
-    tokens: NDArray[np.int64]
+    hits: Ints
+    tokens: Ints
 
     def __len__(self) -> int:
         return len(self.hits)
 
     @property
-    def shares(self) -> NDArray[np.float64]:
-        """hits / tokens."""
+    def shares(self) -> Floats:
+        """hits / tokens, float64 (n,)."""
         return self.hits / self.tokens
 
 
 class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin):
-    """z is how many of a document's tokens are of one kind; P_c(z) is beta-binomial given the number of tokens.
+    """z is the number of a document's tokens of one kind; P_c(z) is beta-binomial given the number of tokens.
 
     The beta-binomial is fitted by maximum likelihood; real and generated text are compared by the Kolmogorov–Smirnov
     distance between their distributions of shares, and by the difference of mean shares (Meister & Cotterell 2021).
@@ -63,23 +63,24 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin):
     kind = "of the kind"
 
     @abstractmethod
-    def is_hit(self, vocabulary: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether each word of a vocabulary is of the kind."""
+    def is_hit(self, vocabulary: Sequence[str]) -> Bools:
+        """Whether each word of a vocabulary is of the kind: bool (V,)."""
 
     def fit(self, real: Corpus) -> Self:
         """Fit the two parameters of the beta distribution of shares."""
         z = self._count(real)
-        kept = z.tokens > 0
-        self.alpha_, self.beta_ = fit_beta_binomial(z.hits[kept], z.tokens[kept])
+        scored = z.tokens > 0
+        self.alpha_, self.beta_ = fit_beta_binomial(z.hits[scored], z.tokens[scored])
         return self
 
     def _count(self, corpus: Corpus) -> TokenCounts:
         table = corpus.tokens(self.tokenizer)
+        # look up each token's word, (tokens,), and sum within documents
         hits = group_sums(self.is_hit(table.vocabulary).astype(np.int64)[table.ids], table.offsets)
         return TokenCounts(np.asarray(hits, dtype=np.int64), table.lengths)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without a token have no share."""
+        """Documents without tokens."""
         return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
 
     def project(self, batch: Corpus) -> TokenCounts:
@@ -93,7 +94,7 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin):
         return LogPrior.of_vectors(betabinom.logpmf(latents.hits, latents.tokens, self.alpha_, self.beta_))
 
     def sufficient_statistics(self, latents: TokenCounts) -> Mapping[str, Rows]:
-        """The share as a count of one (for KS) and as a number (for the mean)."""
+        """The share as a single count (for KS) and as a number (for the mean)."""
         shares = latents.shares
         return {
             "shares": Counted.of_values(np.round(shares, DIGITS)),
@@ -101,20 +102,21 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin):
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """KS distance between the two distributions of shares; difference of mean shares."""
+        """KS distance between the distributions of shares; difference of mean shares."""
         return (
             Statistic("ks", "shares", "distance", kolmogorov_smirnov, ties=mean_gap),
             Statistic("mean_share", "share", "value", mean, effect="hedges_g"),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Cumulative distributions, and quantiles side by side."""
+        """Cumulative distributions, and a table of quantiles."""
         curves: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         for role, summary in both(real, generated):
             table = sorted((float(k), v) for k, v in summary.counts["shares"].items())
             shares, counts = np.array([k for k, _ in table]), np.array([v for _, v in table])
             cumulated = np.cumsum(counts) / counts.sum()
+            # at most 201 points of the curve, evenly spaced in the cumulative share of documents
             pick = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, 201)).clip(0, len(shares) - 1))
             curves.append(Series(role, shares[pick].tolist(), cumulated[pick].tolist(), role, "steps"))
             quantiles = [float(shares[np.searchsorted(cumulated, q - 1e-12)]) for q in QUANTILES]
@@ -127,8 +129,8 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin):
         ]
 
 
-def fit_beta_binomial(hits: NDArray[np.int64], tokens: NDArray[np.int64]) -> tuple[float, float]:
-    """Maximum-likelihood α and β, both bounded to [1e-4, 1e5] (a share that never varies has no finite maximum).
+def fit_beta_binomial(hits: Ints, tokens: Ints) -> tuple[float, float]:
+    """Maximum-likelihood α and β, both bounded to [1e-4, 1e5] (a constant share has no finite maximum).
 
     >>> rng = np.random.default_rng(0)
     >>> n = np.full(4000, 50)
@@ -139,18 +141,19 @@ def fit_beta_binomial(hits: NDArray[np.int64], tokens: NDArray[np.int64]) -> tup
     from scipy.optimize import minimize
     from scipy.special import betaln
 
+    # equal (hits, tokens) are evaluated once, weighted by their number of documents, (pairs,)
     pairs, weight = np.unique(np.column_stack([hits, tokens]), axis=0, return_counts=True)
     k, n = pairs[:, 0], pairs[:, 1]
     share = (hits.sum() + 0.5) / (tokens.sum() + 1.0)
 
-    def loss(log_parameters: NDArray[np.float64]) -> float:
+    def loss(log_parameters: Floats) -> float:
         a, b = np.exp(log_parameters)
         return float(-(weight @ (betaln(k + a, n - k + b) - betaln(a, b))) / weight.sum())
 
     start = np.log([10 * share, 10 * (1 - share)])
     bounds = [(np.log(1e-4), np.log(1e5))] * 2
-    found = minimize(loss, np.clip(start, *bounds[0]), method="L-BFGS-B", bounds=bounds)
-    a, b = np.exp(found.x)
+    optimum = minimize(loss, np.clip(start, *bounds[0]), method="L-BFGS-B", bounds=bounds)
+    a, b = np.exp(optimum.x)
     return float(a), float(b)
 
 
@@ -161,7 +164,7 @@ def stopwords(language: str) -> frozenset[str]:
     Raises
     ------
     UsageError
-        There is no list for it.
+        There is no list for the language.
 
     >>> "the" in stopwords("en"), "und" in stopwords("de")
     (True, True)
@@ -169,28 +172,28 @@ def stopwords(language: str) -> frozenset[str]:
     if language not in LANGUAGES:
         raise UsageError(
             f"no stopwords for language {language!r}",
-            hint=f"choose one of {', '.join(LANGUAGES)}, or give a list of your own as parameter `words`",
+            hint=f"choose one of {', '.join(LANGUAGES)}, or pass your list as parameter `words`",
         )
     text = (files("momus_critics") / "stopwords" / f"{language}.txt").read_text(encoding="utf-8")
     return frozenset(text.split("\n")) - {""}
 
 
 class StopwordShare(TokenShare):
-    """z is how many tokens of a document are stopwords.
+    """z is the number of stopwords in a document.
 
     Parameters
     ----------
     tokens, lower
         See `TokenCritic`.
     language
-        Of the list of stopwords.
+        Language of the list of stopwords.
     words
-        A list of one's own, instead.
+        A list to use instead.
     """
 
     name = "stopword-share"
     axis = "share of stopwords"
-    question = "Do function words take the same part of a text as in real text? z is the number of stopwords."
+    question = "Do function words make up the same share of a text as in real text? z is the number of stopwords."
     kind = "stopwords"
 
     def __init__(
@@ -200,22 +203,22 @@ class StopwordShare(TokenShare):
         self.language = language
         self.words = words
 
-    def is_hit(self, vocabulary: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether each word is a stopword, whatever its case."""
+    def is_hit(self, vocabulary: Sequence[str]) -> Bools:
+        """Whether each word is a stopword, ignoring case."""
         known = frozenset(self.words) if self.words is not None else stopwords(self.language)
         return np.fromiter((w.lower().replace("’", "'") in known for w in vocabulary), bool, len(vocabulary))
 
 
 class SymbolShare(TokenShare):
-    """z is how many tokens of a document hold no letter: punctuation, digits, other symbols."""
+    """z is the number of tokens without a letter in a document: punctuation, digits, other symbols."""
 
     name = "symbol-share"
     axis = "share of symbols"
     question = (
-        "Do punctuation and numbers take the same part of a text as in real text? z is the number of such tokens."
+        "Do punctuation and numbers make up the same share of a text as in real text? z is the number of such tokens."
     )
     kind = "symbols"
 
-    def is_hit(self, vocabulary: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether each word is without a letter."""
+    def is_hit(self, vocabulary: Sequence[str]) -> Bools:
+        """Whether each word has no letter."""
         return np.fromiter((not any(map(str.isalpha, w)) for w in vocabulary), bool, len(vocabulary))

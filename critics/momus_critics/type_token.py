@@ -1,4 +1,4 @@
-"""Types and tokens: does a document of a length hold as many different words as a real one?"""
+"""Types and tokens: whether documents have as many different words as real ones of the same length."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import (
     Counted,
@@ -23,20 +22,23 @@ from momus.critic import (
 )
 from momus.errors import UsageError
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable
 from momus_critics.fits import heaps as poisson
 
 PIT_DIGITS = 3
+"""Digits to which cumulative probabilities are rounded before they are counted."""
 PACK = 1 << 32
+"""Tokens and types of a document are counted as one integer, tokens · PACK + types."""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """Of each document: n-grams t and different n-grams v, int64 (n,)."""
+    """Numbers of n-grams t and of distinct n-grams v per document, int64 (n,)."""
 
-    tokens: NDArray[np.int64]
-    types: NDArray[np.int64]
+    tokens: Ints
+    types: Ints
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -45,10 +47,10 @@ class Growth:
 class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin):
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 
-    Lengths differ between texts, so what is tested is free of them: the Kolmogorov–Smirnov distance between the
-    distributions of P_c's cumulative probability of z (its mid-point), which is uniform under P_c. The distances of
-    Meister & Cotterell (2021, section 4) at each length stand in the evidence: D_p (text against text), D_p̂ (generated
-    text against the law fitted on real text) and D_pθ (against the law fitted on itself).
+    Lengths differ between texts, so the test statistic does not depend on them: it is the Kolmogorov–Smirnov distance
+    between the distributions of the cumulative (mid-)probability of z under P_c, which is uniform if P_c holds. The
+    evidence has the distances of Meister & Cotterell (2021, section 4) at each length: D_p (text against text), D_p̂
+    (generated text against the law fitted on real text) and D_pθ (against the law fitted on itself).
 
     Parameters
     ----------
@@ -64,8 +66,8 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin):
     """
 
     name = "type-token"
-    axis = "variety of words"
-    question = "Do documents hold as many different words as real ones of their length? z is the number of types."
+    axis = "lexical diversity"
+    question = "Do documents have as many different words as real ones of their length? z is the number of types."
     headline = "ks"
 
     def __init__(self, *, tokens: str = "words", lower: bool = True, n: int = 1) -> None:
@@ -75,13 +77,13 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin):
     def fit(self, real: Corpus) -> Self:
         """Fit α and β."""
         if self.n < 1:
-            raise UsageError(f"type-token: n is {self.n}", hint="n-grams have a length of at least 1")
+            raise UsageError(f"type-token: n is {self.n}", hint="give at least 1")
         z = self.project(real.take(np.flatnonzero(real.tokens(self.tokenizer).lengths >= self.n)))
         self.alpha_, self.beta_ = poisson.fit(z.tokens, z.types)
         return self
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without an n-gram."""
+        """Documents shorter than an n-gram."""
         return [f"fewer than {self.n} tokens" if t < self.n else None for t in batch.tokens(self.tokenizer).lengths]
 
     def project(self, batch: Corpus) -> Growth:
@@ -95,7 +97,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin):
 
         return LogPrior.of_vectors(distribution.logpmf(latents.types, self._mean(latents)))
 
-    def _mean(self, latents: Growth) -> NDArray[np.float64]:
+    def _mean(self, latents: Growth) -> Floats:
         return np.asarray(self.alpha_ * latents.tokens.astype(np.float64) ** self.beta_)
 
     def sufficient_statistics(self, latents: Growth) -> Mapping[str, Rows]:
@@ -111,7 +113,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin):
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """KS distance of the quantiles under P_c; α and β of each text."""
+        """KS distance between the cumulative probabilities under P_c; α and β of each text."""
         return (
             Statistic("ks", "quantile", "distance", kolmogorov_smirnov, ties=mean_gap),
             Statistic("beta", "growth", "value", poisson.betas),
@@ -119,7 +121,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin):
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Growth of both texts with their laws; the three distances over length."""
+        """Types against tokens with the law of each text; the three distances by length."""
         series: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         samples = {}
@@ -143,34 +145,37 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin):
         ]
         x = Axis("tokens t", "log")
         return [
-            Chart("type-token", "Types in documents of a length", x, Axis("types", "log"), series),
+            Chart("type-token", "Types by document length", x, Axis("types", "log"), series),
             Chart(
                 "type-token-distances",
                 "Kolmogorov–Smirnov distances by length",
                 x,
                 Axis("distance"),
                 curves,
-                note="Documents are gathered into bins of about equal length, at least 20 of each text a bin; types "
-                "are put on a common scale by the law of real text.",
+                note="Documents are binned by length, at least 20 of each text per bin; numbers of types are put on a "
+                "common scale by the law of real text.",
             ),
             Table("type-token-law", "Law of each text", ("text", "documents", "α", "β"), rows),
         ]
 
 
-def _unpack(summary: Pooled) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _unpack(summary: Pooled) -> tuple[Ints, Ints]:
+    """Tokens and types of each document, from the packed counts."""
     pairs = {int(k): int(v) for k, v in summary.counts["pairs"].items()}
     packed = np.repeat(np.array(list(pairs), dtype=np.int64), list(pairs.values()))
     return packed // PACK, packed % PACK
 
 
-def count_types(table: TokenTable, n: int) -> NDArray[np.int64]:
-    """Number of different n-grams of each document, int64 (documents,)."""
+def count_types(table: TokenTable, n: int) -> Ints:
+    """Count the distinct n-grams of each document: int64 (documents,)."""
     from momus.numeric.ragged import number_keys
 
     ids, documents, v = table.ids.astype(np.int64), table.documents, max(len(table.vocabulary), 1)
+    # number the n-grams that start at each token, (tokens − n + 1,), one word longer each round
     grams = ids
     for k in range(1, n):
         grams = number_keys(grams[: len(ids) - k] * v + ids[k:])[0]
+    # keep those that lie within one document, then count the first occurrence of each (document, n-gram)
     starts = np.arange(max(len(ids) - n + 1, 0))
     inside = documents[starts] == documents[starts + n - 1] if len(starts) else np.zeros(0, dtype=bool)
     owner, grams = documents[: len(grams)][inside], grams[: len(starts)][inside]

@@ -1,4 +1,4 @@
-"""Which words: does the generator use the vocabulary as real text does?"""
+"""Word frequencies: whether the generator uses the vocabulary as real text does."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ SHOWN = 20
 
 
 class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixin, EvidenceMixin):
-    """z is each word; P_c(z) is the empirical pmf of real text, with Good–Turing mass for words never seen.
+    """z is each word; P_c(z) is the empirical pmf of real text, with Good–Turing mass for unseen words.
 
-    All words that the real text does not hold share one state with probability N1/N (Good 1953), N1 of the N tokens
-    being hapaxes; seen words keep their relative frequencies in the rest. Real and generated text are compared by
-    the total variation of their pmfs, ½·L1, and by sup |p1 − p2|, the form that Meister & Cotterell (2021) print.
+    All words that do not occur in the real text share one state with probability N1/N (Good 1953), where N1 of the N
+    tokens are hapaxes; seen words share the rest by relative frequency. Real and generated text are compared by the
+    total variation of their pmfs, ½·L1, and by sup |p1 − p2|, the form that Meister & Cotterell (2021) print.
 
     >>> from momus import Corpus
     >>> critic = Unigram().fit(Corpus.from_texts(["a a b", "c a"]))
@@ -44,13 +44,13 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
     """
 
     name = "unigram"
-    axis = "choice of words"
+    axis = "vocabulary"
     question = "Are words used as often as in real text? z is the word, P_c its relative frequency in real text."
     sequence = True
     headline = "tvd"
 
     def fit(self, real: Corpus) -> Self:
-        """Count words; the last entry of ``log_probabilities_`` is that of unseen words."""
+        """Count words; the last entry of ``log_probabilities_`` is for unseen words."""
         table = real.tokens(self.tokenizer)
         counts = np.bincount(table.ids, minlength=len(table.vocabulary))
         order = np.argsort(-counts, kind="stable")
@@ -63,27 +63,27 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
         return self
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without a token."""
+        """Documents without tokens."""
         return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
 
     def project(self, batch: Corpus) -> TokenStates:
-        """Look words up; unseen ones get the last state."""
+        """Look up words; unseen ones get the last state."""
         table = batch.tokens(self.tokenizer)
         index = {word: i for i, word in enumerate(self.vocabulary_)}
         states = table.codes(index, unknown=len(index))
         return TokenStates(states, table.offsets, words=table.ids, vocabulary=table.vocabulary)
 
     def log_prior(self, latents: TokenStates) -> LogPrior:
-        """Sum of log probabilities over the words of a document."""
+        """Sum of log probabilities over the words of each document."""
         values = group_sums(self.log_probabilities_[latents.states], latents.offsets)
         return LogPrior(np.asarray(values), latents.lengths)
 
     def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
-        """None: the statistics pool the aggregated posterior."""
+        """Nothing: the statistics pool the aggregated posterior."""
         return {}
 
     def aggregated_posterior(self, latents: TokenStates) -> Rows:
-        """Counts of the words themselves (unseen ones are not lumped together)."""
+        """Counts of words; unseen words are counted separately."""
         return Counted.of_tokens(latents.words, latents.offsets, latents.vocabulary)
 
     def summarize(self, latents: TokenStates) -> Pooled:
@@ -91,7 +91,7 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
         return Pooled.of_rows({"words": self.aggregated_posterior(latents)}, len(latents))
 
     def statistics(self) -> Sequence[Statistic]:
-        """Both total-variation forms."""
+        """Total variation, and the supremum form."""
         return (
             Statistic("tvd", AGGREGATED, "distance", total_variation),
             Statistic("sup", AGGREGATED, "distance", supremum),
@@ -108,7 +108,8 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
             (str(w), 1000 * a, 1000 * b, 1000 * (b - a), abs(b - a) / 2, "yes" if w in known else "no")
             for w, a, b in shares[:SHOWN]
         ]
-        new = sum(b for w, _, b in shares if w not in known), sum(a for w, a, _ in shares if w not in known)
+        unseen_real = sum(a for w, a, _ in shares if w not in known)
+        unseen_generated = sum(b for w, _, b in shares if w not in known)
         return [
             Table(
                 "words",
@@ -122,7 +123,7 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
                     "known",
                 ),
                 rows,
-                note=f"Tokens: {n_p:,.0f} real, {n_q:,.0f} generated. Words that the fitted text does not hold: "
-                f"{new[1]:.2%} of real tokens, {new[0]:.2%} of generated ones.",
+                note=f"Tokens: {n_p:,.0f} real, {n_q:,.0f} generated. Words that do not occur in the text that the "
+                f"critic was fitted on: {unseen_real:.2%} of real tokens, {unseen_generated:.2%} of generated ones.",
             )
         ]

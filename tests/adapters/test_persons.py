@@ -89,12 +89,12 @@ def test_processes_give_the_same(resolver):
 
 def test_without_spacy_the_other_critics_go_on(monkeypatch):
     import momus
-    from momus import choosing
+    from momus.comparison import chosen
     from momus_critics.coreference import critic
 
     critic._loaded.cache_clear()
     monkeypatch.setitem(sys.modules, "spacy", None)
-    monkeypatch.setattr(choosing, "critic_names", lambda: ["length", "coreference"])
+    monkeypatch.setattr(chosen, "critic_names", lambda: ["length", "coreference"])
     texts = [f"Anna saw him. He ran {'on ' * i}" for i in range(40)]
     found = momus.compare(texts, {"g": texts[:20]}, seed=1)
     assert any("'coreference' was left out" in w and "momus[coref]" in w for w in found.warnings)

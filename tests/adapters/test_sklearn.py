@@ -149,7 +149,7 @@ def test_a_folder_cannot_name_another_class(classifier, tmp_path):
     path = tmp_path / "critic.json"
     whole = path.read_text()
     path.write_text(whole.replace("sklearn.linear_model._logistic:LogisticRegression", "subprocess:Popen"))
-    with pytest.raises(StoreError, match="no estimator of scikit-learn"):
+    with pytest.raises(StoreError, match="no scikit-learn estimator"):
         DocumentClasses.load(tmp_path).score(Corpus.from_texts(["ape"]))
     path.write_text(whole.replace('"classifier": ""', '"classifier": "os:system"'))
     again = DocumentClasses.load(tmp_path)  # what was saved is used, and the name never called

@@ -1,16 +1,20 @@
 """Segments, states and a language model found in symbols alone, against the process they come from."""
 
+import sys
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from hsmm_symbols.lexicon import cut, find_lexicon
-from hsmm_symbols.states import find_states
-from hsmm_symbols.symbols import learn_symbols
 
 from momus.controls import SegmentProcess
 from momus.controls.segments import DELIMITER, latent_perplexity
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
+from hsmm_symbols.lexicon import cut, find_lexicon  # noqa: E402
+from hsmm_symbols.states import find_states  # noqa: E402
+from hsmm_symbols.symbols import learn_symbols  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -101,7 +101,7 @@ def test_a_killed_run_loses_doubles_and_changes_nothing(causal_lm, tmp_path):
     assert isinstance(run(causal_lm, *options, "-o", killed).exception, MomusError)
     result = run(causal_lm, *options, "-o", killed, "--resume")
     assert result.exit_code == 0
-    assert f"({before} were there)" in result.output
+    assert f"({before} already there)" in result.output
     assert same(lines(killed), lines(whole))
 
 
@@ -110,7 +110,7 @@ def test_another_run_is_not_resumed(causal_lm, tmp_path):
     assert run(causal_lm, "-n", 2, "--longest", 4, "-o", out).exit_code == 0
     for change in (["--seed", 9], ["-d", "nucleus"], ["--longest", 5]):
         result = run(causal_lm, "-n", 2, "--longest", 4, *change, "-o", out, "--resume")
-        assert "was begun with another" in str(result.exception)
+        assert "was started with another" in str(result.exception)
     out.write_text("no json\n" + out.read_text(encoding="utf-8"), encoding="utf-8")
     assert "line 1" in str(run(causal_lm, "-n", 2, "--longest", 4, "-o", out, "--resume").exception)
     assert run(causal_lm, "-n", 2, "--longest", 4, "-o", out, "--overwrite").exit_code == 0

@@ -1,4 +1,4 @@
-"""Calibration: the same p-values as `compare`, levels that hold, defects that are found, work that goes on."""
+"""Calibration: the same p-values as `compare`, levels that hold, defects that are detected, work that resumes."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse, stats
 
 from momus import Corpus, MomusError
-from momus.calibration import Plan, calibrate, judges, running, working
+from momus.calibration import Plan, calibrate, judges, worker
 from momus.calibration.cells import Cell
 from momus.calibration.rates import Rate, detectable, family_wise
 from momus.critic import Statistic, kolmogorov_smirnov, mean, perplexity, total_variation
@@ -106,7 +106,7 @@ def test_laws_of_running_text_are_calibrated_too():
 def test_work_that_is_interrupted_goes_on(tmp_path, monkeypatch):
     options = {"fit": FIT, "critics": ["length", "unigram"], "defects": ["repetition-loop"], **SMALL}
     whole = calibrate(corpus(), **options)
-    measure, calls = working.measure, []
+    measure, calls = worker.measure, []
 
     def stops(*args, **kwargs):
         calls.append(args[1:3])
@@ -114,7 +114,7 @@ def test_work_that_is_interrupted_goes_on(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return measure(*args, **kwargs)
 
-    monkeypatch.setattr(working, "measure", stops)
+    monkeypatch.setattr(worker, "measure", stops)
     with pytest.raises(KeyboardInterrupt):
         calibrate(corpus(), out=tmp_path / "c", **options)
     kept = sorted(p.name for p in (tmp_path / "c" / "cells").rglob("*.json"))
@@ -145,7 +145,7 @@ def test_unfinished_cells_are_gone_on_with(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return test(self, *sides)
 
-    monkeypatch.setattr(working, "KEPT_EVERY", 0.0)
+    monkeypatch.setattr(worker, "KEPT_EVERY", 0.0)
     monkeypatch.setattr(judges.RowsJudge, "test", stops)
     with pytest.raises(KeyboardInterrupt):
         calibrate(corpus(), out=tmp_path / "c", splits=60, **options)
@@ -257,4 +257,3 @@ def test_a_critic_that_cannot_score_is_named_not_hidden():
 
 def test_plan_defaults_to_halves():
     assert Plan().pairs(101) == [(50, 50)]
-    assert running.Plan is Plan

@@ -10,9 +10,10 @@ import pytest
 import momus
 from momus import Corpus, MomusError
 from momus.comparison.folder import RunFolder
-from momus.comparison.judge import judge, pair_up
+from momus.comparison.judge import judge
 from momus.comparison.verdict import Verdict
 from momus.critic import Scores
+from momus.inference import pair_up
 
 QUICK = {"permutations": 199, "resamples": 99}
 
@@ -80,10 +81,12 @@ def scores(prompts, nll):
 def test_pairs_are_made_by_prompt_among_scored_documents():
     real = scores(["a", "b", "c", "d"], [1.0, np.nan, 2.0, 3.0])
     generated = scores(["d", "c", "a"], [1.0, 2.0, 3.0])
-    assert pair_up(real, generated).tolist() == [[0, 2], [1, 1], [2, 0]]
-    assert pair_up(real, generated, paired=False) is None
-    assert pair_up(real, scores([None, "c", "x"], [1.0, 2.0, 3.0])) is None
-    assert pair_up(real, scores(["a", "a", "c"], [1.0, 2.0, 3.0])) is None
+    scored = real.scored_prompts
+    assert scored == ["a", "c", "d"]
+    assert pair_up(scored, generated.scored_prompts).tolist() == [[0, 2], [1, 1], [2, 0]]
+    assert pair_up(scored, generated.scored_prompts, paired=False) is None
+    assert pair_up(scored, [None, "c", "x"]) is None
+    assert pair_up(scored, ["a", "a", "c"]) is None
 
 
 def test_pairs_find_a_small_shift_that_unpaired_documents_hide():
@@ -101,7 +104,8 @@ def test_pairs_find_a_small_shift_that_unpaired_documents_hide():
         paired["mean_length"].high - paired["mean_length"].low
         < unpaired["mean_length"].high - unpaired["mean_length"].low
     )
-    assert " paired" in paired["mean_length"].method
+    assert paired["mean_length"].method.design == "pairs"
+    assert unpaired["mean_length"].method.design == "documents"
 
 
 def test_the_run_folder(tmp_path):
@@ -152,7 +156,8 @@ def test_untested_corpora_are_named_not_dropped():
     found = momus.compare(texts(40, 0), {"g": ["", " "]}, critics=["length"], **QUICK)
     assert {v.p for v in found.verdicts} == {None}
     assert found.verdicts[0].unscored_generated == 2
-    assert "empty (2)" in found.verdicts[0].null
+    assert found.verdicts[0].method.test == "none"
+    assert "empty (2)" in found.verdicts[0].method.reason
 
 
 def test_state_sequences_get_the_guard_against_mode_seeking(make_sectioned):

@@ -323,6 +323,6 @@ def test_the_command(capsys, monkeypatch):
     assert code == 0, output
     assert f"{len(conformance.check_names())} checks" in output
     code, output = run("momus.text.corpus:Corpus")
-    assert (code, "no subclass" in output) == (2, True)
+    assert (code, "not a subclass" in output) == (2, True)
     code, output = run("nowhere.at_all:X")
     assert (code, "cannot be imported" in output) == (6, True)

@@ -7,7 +7,8 @@ import momus
 from momus import MomusError
 from momus.critic import Statistic, mean
 from momus.inference import compare_rows, holm
-from momus.report import read_comparison, render
+from momus.comparison import read_comparison
+from momus.report import render
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 
@@ -67,8 +68,8 @@ def test_generated_corpora_are_compared_with_each_other_and_adjusted(tmp_path):
     assert [v.p_adjusted for v in without.verdicts] == [v.p_adjusted for v in found.verdicts], "a family by itself"
     again = read_comparison(tmp_path / "r")
     assert again.pairs == found.pairs
-    assert "Generated corpora among each other" in render(again)
-    assert "among each other" in str(found)
+    assert "Generated corpora compared with each other" in render(again)
+    assert "compared with each other" in str(found)
 
 
 def test_refits_show_how_much_hangs_on_the_fitted_text():

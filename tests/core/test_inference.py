@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from momus.comparison.judge import design_of, judge
+from momus.comparison.judge import judge
 from momus.critic import (
     Critic,
     LogPrior,
@@ -23,8 +23,8 @@ from momus.critic import (
     supremum,
     total_variation,
 )
-from momus.inference import ManyTests, bca, benjamini_hochberg, compare_rows, holm
-from momus.inference.weights import Design
+from momus.inference import Design, ManyTests, bca, benjamini_hochberg, compare_rows, design_of, holm
+from momus.inference.weights import multiplicities, random_labels
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 TVD = Statistic("tvd", "x", "distance", total_variation)
@@ -55,13 +55,13 @@ def test_exact_p_equals_enumeration_and_scipy():
     same_sizes = one(MEAN, ones(a[:4]), ones(b))
     scipy_p = stats.permutation_test((b, a[:4]), lambda x, y: x.mean() - y.mean(), n_resamples=np.inf).pvalue
     assert same_sizes.p == pytest.approx(scipy_p)
-    assert "exact" in found.method
+    assert found.method.exact
 
 
 def test_exact_paired_p_equals_enumeration_and_scipy():
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=8), rng.normal(0.8, 1, size=8)
-    found = one(MEAN, ones(a), ones(b), pairs=np.column_stack([np.arange(8), np.arange(8)]))
+    found = one(MEAN, ones(a), ones(b), design=Design.pairs(np.column_stack([np.arange(8), np.arange(8)])))
     signs = np.array(list(product((1, -1), repeat=8)))
     expected = np.mean(np.abs(signs @ (b - a)) >= abs((b - a).sum()) - 1e-9)
     assert found.p == pytest.approx(expected)
@@ -73,7 +73,7 @@ def test_exact_paired_p_equals_enumeration_and_scipy():
 def test_exact_enumeration_over_more_than_one_chunk():
     a, b = np.arange(6.0), np.arange(6.0) + 2.5
     found = one(MEAN, ones(a), ones(b))
-    assert found.permutations == 924
+    assert found.method.permutations == 924
     assert found.p == pytest.approx(
         stats.permutation_test((b, a), lambda x, y: x.mean() - y.mean(), n_resamples=np.inf).pvalue
     )
@@ -84,8 +84,8 @@ def test_random_p_is_close_to_the_exact_one():
     a, b = rng.normal(size=9), rng.normal(0.9, 1, size=9)
     exact = one(MEAN, ones(a), ones(b), permutations=60_000)
     drawn = one(MEAN, ones(a), ones(b), permutations=20_000)
-    assert "exact" in exact.method
-    assert "exact" not in drawn.method
+    assert exact.method.exact
+    assert not drawn.method.exact
     assert abs(exact.p - drawn.p) < 5 * np.sqrt(exact.p / 20_000)
 
 
@@ -193,7 +193,7 @@ def test_clusters_are_relabelled_whole():
     b = a + 10
     clusters = np.array([0, 0, 0, 1, 1, 1])
     loose = one(MEAN, ones(a), ones(b))
-    whole = one(MEAN, ones(a), ones(b), clusters_real=clusters, clusters_generated=clusters)
+    whole = one(MEAN, ones(a), ones(b), design=Design.clusters(clusters, clusters))
     assert whole.n_real == 2
     assert whole.real_value == pytest.approx(3.0)
     assert loose.p < 0.01
@@ -236,15 +236,15 @@ def test_ordering_ties_gives_a_distance_of_few_values_its_level():
 
 def test_relabelling_within_prompts_is_exact():
     """Three prompts with 1 + 2, 2 + 1 and 1 + 1 documents: 3 · 3 · 2 labellings, all equally frequent."""
-    design = Design(4, 4, strata=(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 2])))
+    design = Design.prompts(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 2]))
     assert design.relabellings == 18
-    drawn = [tuple(column) for column in design.labels(0, 0, 9000).T.astype(int).tolist()]
+    drawn = [tuple(column) for column in random_labels(design, 0, 0, 9000).T.astype(int).tolist()]
     counts = Counter(drawn)
     assert len(counts) == 18
     assert stats.chisquare(list(counts.values())).pvalue > 1e-4
     strata = np.array([0, 1, 1, 2, 0, 0, 1, 2])
     assert all(np.bincount(strata, weights=c).tolist() == [1, 2, 1] for c in counts)
-    mine, theirs = design.multiplicities(0, 0, 50)
+    mine, theirs = multiplicities(design, 0, 0, 50)
     assert (mine[1] == mine[2]).all()
     assert (mine[0] == theirs[0]).all()
     assert (mine[3] == theirs[3]).all()
@@ -255,12 +255,12 @@ def test_strata_of_pairs_are_pairs():
     a = rng.normal(size=30)
     b = a + rng.normal(0.3, 0.5, size=30)
     order = rng.permutation(30)
-    pairs = one(MEAN, ones(a), ones(b), pairs=np.column_stack([np.arange(30)] * 2))
-    strata = one(MEAN, ones(a), ones(b[order]), strata=(np.arange(30), order))
+    pairs = one(MEAN, ones(a), ones(b), design=Design.pairs(np.column_stack([np.arange(30)] * 2)))
+    strata = one(MEAN, ones(a), ones(b[order]), design=Design.prompts(np.arange(30), order))
     assert strata.difference == pytest.approx(pairs.difference)
     assert (strata.low, strata.high) == pytest.approx((pairs.low, pairs.high))
     assert strata.p == pytest.approx(pairs.p, abs=0.01)
-    assert "within 30 prompts" in strata.method
+    assert (strata.method.design, strata.method.units_real) == ("prompts", 30)
 
 
 class Plain(Critic[Values]):
@@ -294,9 +294,8 @@ def test_several_documents_of_a_prompt_keep_the_level(shared):
             Scores("c", "x", [str(i) for i in range(len(v))], n, v, np.ones(len(v), int), [None] * len(v))
             for v, n in zip(nll, names, strict=True)
         ]
-        together = design_of(*sides)
-        assert (together.strata is not None) == shared
-        assert (together.clusters is not None) == (not shared)
+        design = design_of(*(side.scored_prompts for side in sides))
+        assert design.kind == ("prompts" if shared else "clusters")
         found = judge(Plain(), *sides, permutations=199, resamples=0, seed=k)
         alarms += found[0].p <= 0.05
         loose += one(MEAN, ones(nll[0]), ones(nll[1]), permutations=199, resamples=0, seed=k).p <= 0.05
@@ -319,9 +318,9 @@ def test_intervals_cover_in_every_design(design):
             owners = np.arange(40) if design == "paired" else np.repeat(np.arange(40), 1 + np.arange(40) % 3)
             a, b, true = prompt + rng.normal(size=40), prompt[owners] + rng.normal(0.5, 1, size=len(owners)), 0.5
             if design == "paired":
-                options["pairs"] = np.column_stack([owners, owners])
+                options["design"] = Design.pairs(np.column_stack([owners, owners]))
             else:
-                options["strata"] = (np.arange(40), owners)
+                options["design"] = Design.prompts(np.arange(40), owners)
         found = one(MEAN, ones(a), ones(b), permutations=99, resamples=499, seed=k, threads=1, **options)
         inside += found.low <= true <= found.high
     if design == "within prompts":  # more documents of one prompt weigh more: the interval pays for that

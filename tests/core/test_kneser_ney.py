@@ -65,7 +65,7 @@ def test_wrong_input_is_an_error(tmp_path):
         KneserNey(order=0)
     with pytest.raises(FittingError, match="no sequence"):
         KneserNey().fit(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64), ["a"])
-    with pytest.raises(UsageError, match="holds a blank"):
+    with pytest.raises(UsageError, match="contains a blank"):
         KneserNey().fit(np.zeros(1, dtype=np.int64), np.array([0, 1]), ["a b"])
     (tmp_path / "no.arpa").write_text("nothing")
     pytest.importorskip("kenlm")
@@ -73,5 +73,5 @@ def test_wrong_input_is_an_error(tmp_path):
         KenlmScorer(tmp_path / "no.arpa")
     model = fitted([[0, 1, 2]], 2)
     model.write_arpa(tmp_path / "m.arpa")
-    with pytest.raises(UsageError, match="holds a blank"):
+    with pytest.raises(UsageError, match="contains a blank"):
         KenlmScorer(tmp_path / "m.arpa").log_probabilities(["a b"])

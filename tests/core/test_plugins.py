@@ -8,9 +8,9 @@ import pytest
 import momus
 from momus.cli import main
 from momus.cli.catalogue import all_critics_view
-from momus.critic.registry import critic_class, critic_names
+from momus.critic.registry import critic_class
 from momus.errors import PluginError
-from momus.plugins import CRITICS, registered
+from momus.plugins import CRITICS, critic_names, registered
 
 SOUND = """
     import numpy as np

@@ -60,7 +60,7 @@ def test_every_drop_is_counted_and_nothing_else_is_lost(tmp_path):
         "a section of more than 2,000 tokens": 1,
         "a title in fewer than 5 documents": 1,
         "no titles": 1,
-        "a section without title": 1,
+        "a section without a title": 1,
         "text is null": 1,
     }
     assert found.sections == {"see also": 6, "reference": 1}
@@ -81,7 +81,7 @@ def test_nothing_is_left_or_overwritten_when_it_fails(tmp_path):
         prepare(failing(), out)
     assert list(tmp_path.iterdir()) == []
     out.write_text("precious")
-    with pytest.raises(UsageError, match="there already"):
+    with pytest.raises(UsageError, match="exists already"):
         prepare([], out)
     assert out.read_text() == "precious"
 

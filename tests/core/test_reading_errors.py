@@ -42,9 +42,9 @@ def stream(rows):
 ERRORS = {
     "empty": ("a.jsonl", b"", {}, ["a.jsonl: the file is empty"]),
     "empty-gz": ("a.jsonl.gz", gzip.compress(b""), {}, ["a.jsonl.gz: the file is empty"]),
-    "blank-lines": ("a.jsonl", b"\n \n", {}, ["a.jsonl: there is no document"]),
-    "empty-list": ("a.json", b"[]", {}, ["a.json: there is no document"]),
-    "blank-text": ("a.txt", b"\n\n", {"fmt": "lines"}, ["a.txt: there is no document"]),
+    "blank-lines": ("a.jsonl", b"\n \n", {}, ["a.jsonl: no documents found"]),
+    "empty-list": ("a.json", b"[]", {}, ["a.json: no documents found"]),
+    "blank-text": ("a.txt", b"\n\n", {"fmt": "lines"}, ["a.txt: no documents found"]),
     "bad-line": (
         "a.jsonl",
         GOOD + b'{"text": }\n' + GOOD,
@@ -54,9 +54,9 @@ ERRORS = {
     "cut-line": ("a.jsonl", GOOD + b'{"text": "Not to', {}, ["line 2", "not valid JSON", "cut off", "skip-bad-lines"]),
     "two-values": ("a.jsonl", b'{"text": "a"} {"text": "b"}\n', {}, ["line 1", "Extra data", "column 15"]),
     "pretty-jsonl": ("a.jsonl", b'{\n  "text": "a"\n}\n', {}, ["line 1", "over several lines", "--format json"]),
-    "cut-list": ("a.json", b'[{"text": "a"},\n{"text": "b', {}, ["a.json, item 2", "breaks off in line 2"]),
-    "cut-list-comma": ("a.json", b'[{"text": "a"},', {}, ["a.json, item 2", "breaks off"]),
-    "open-list": ("a.json", b'[{"text": "a"}', {}, ["a.json, item 1", "breaks off", "Expecting ','"]),
+    "cut-list": ("a.json", b'[{"text": "a"},\n{"text": "b', {}, ["a.json, item 2", "cut off in line 2"]),
+    "cut-list-comma": ("a.json", b'[{"text": "a"},', {}, ["a.json, item 2", "cut off"]),
+    "open-list": ("a.json", b'[{"text": "a"}', {}, ["a.json, item 1", "cut off", "Expecting ','"]),
     "bad-list": ("a.json", b'[{"text": "a"},\n{"text" "b"}, {"text": "c"}]', {}, ["item 2", "line 2", "delimiter"]),
     "bad-list-mark": ("a.json", b'[{"text": "a"};{"text": "b"}, 3, 4, 5]', {}, ["item 1", "Expecting ',' or ']'"]),
     "after-list": ("a.json", b'[{"text": "a"}] x', {}, ["a.json", "after the end of the list"]),
@@ -82,7 +82,7 @@ ERRORS = {
     "zip": ("a.jsonl", b"PK\x03\x04....", {}, ["zip archive", "unpack"]),
     "pickle": ("a.jsonl", pickle.dumps(["a"], 4), {}, ["pickle", "JSON Lines"]),
     "parquet-as-jsonl": ("a.jsonl", parquet([{"text": "a"}]), {}, ["Parquet", "--format parquet"]),
-    "no-parquet": ("a.parquet", GOOD, {}, ["a.parquet: this is no Parquet file", "--format"]),
+    "no-parquet": ("a.parquet", GOOD, {}, ["a.parquet: this is not a Parquet file", "--format"]),
     "cut-parquet": ("a.parquet", parquet([{"text": "a"}])[:-9], {}, ["a.parquet: Arrow cannot read", "again"]),
     "cut-arrow": ("a.arrow", stream([{"text": "a" * 999}])[:-500], {}, ["a.arrow", "cannot"]),
     "parquet-column": (
@@ -119,16 +119,21 @@ ERRORS = {
         ["'real' (2 items)", "a.json#real or", "a.json#fake"],
     ),
     "text-field": ("a.txt", b"text", {"field": "text"}, ["a.txt: plain text has no field 'text'"]),
-    "doubled": ("a.jsonl", GOOD + b"\n" + GOOD, {}, ["a.jsonl, line 3: the id 'a' is that of", "a.jsonl, line 1"]),
-    "no-gzip": ("a.jsonl.gz", GOOD, {}, ["a.jsonl.gz", "no gzip file", "take .gz off"]),
-    "no-zstd": ("a.jsonl.zst", GOOD, {}, ["a.jsonl.zst", "no Zstandard file"]),
+    "doubled": (
+        "a.jsonl",
+        GOOD + b"\n" + GOOD,
+        {},
+        ["a.jsonl, line 3: the id 'a' is already used in", "a.jsonl, line 1"],
+    ),
+    "no-gzip": ("a.jsonl.gz", GOOD, {}, ["a.jsonl.gz", "not a gzip file", "remove .gz"]),
+    "no-zstd": ("a.jsonl.zst", GOOD, {}, ["a.jsonl.zst", "not a Zstandard file"]),
     "cut-gzip": ("a.jsonl.gz", gzip.compress(LONG)[:-99], {}, ["a.jsonl.gz: the compressed file is cut off"]),
     "cut-gzip-early": ("a.jsonl.gz", gzip.compress(LONG)[:40], {}, ["a.jsonl.gz", "cut off", "at its beginning"]),
     "cut-zstd": ("a.jsonl.zst", zstandard.compress(LONG)[:-99], {}, ["a.jsonl.zst: the compressed file is cut off"]),
     "bad-gzip": ("a.jsonl.gz", gzip.compress(LONG)[:-8] + b"\1" * 8, {}, ["a.jsonl.gz", "damaged", "CRC"]),
     "bad-zstd": ("a.jsonl.zst", DAMAGED, {}, ["a.jsonl.zst", "damaged"]),
-    "csv": ("a.csv", b"id,text\n", {}, ["a.csv", "'.csv' are not known", "--format"]),
-    "file-as-folder": ("a.txt", b"text", {"fmt": "datasets"}, ["a.txt", "no folder"]),
+    "csv": ("a.csv", b"id,text\n", {}, ["a.csv", "unknown extension '.csv'", "--format"]),
+    "file-as-folder": ("a.txt", b"text", {"fmt": "datasets"}, ["a.txt", "not a folder"]),
 }
 
 
@@ -212,7 +217,7 @@ def test_missing_files_name_the_similar_ones(tmp_path):
     (tmp_path / "stories.jsonl").write_bytes(GOOD)
     with pytest.raises(ReadingError, match=r"story.jsonl: no such file or folder\n.*did you mean .*stories.jsonl"):
         read_corpus(tmp_path / "story.jsonl")
-    with pytest.raises(ReadingError, match="there is no folder"):
+    with pytest.raises(ReadingError, match="does not exist"):
         read_corpus(tmp_path / "x" / "y.jsonl")
 
 
@@ -242,10 +247,10 @@ def test_errors_of_the_system_are_reading_errors(tmp_path, monkeypatch):
 
 
 def test_folders_without_documents(tmp_path):
-    with pytest.raises(ReadingError, match="there is nothing"):
+    with pytest.raises(ReadingError, match="found no files"):
         read_corpus(tmp_path)
     (tmp_path / "a.csv").write_bytes(b"x")
-    with pytest.raises(ReadingError, match=r"there is 1 × .csv"):
+    with pytest.raises(ReadingError, match=r"found 1 × .csv"):
         read_corpus(tmp_path)
     with pytest.raises(ReadingError, match="no file of the format 'jsonl' in this folder"):
         read_corpus(tmp_path, fmt="jsonl")
@@ -273,7 +278,7 @@ def test_a_dataset_without_one_of_its_files(tmp_path):
 def test_doubled_ids_across_files_name_both(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(GOOD)
     (tmp_path / "b.jsonl").write_bytes(b'{"id": "b", "text": ""}\n' + GOOD)
-    with pytest.raises(ReadingError, match=r"b.jsonl, line 2: the id 'a' is that of .*a.jsonl, line 1"):
+    with pytest.raises(ReadingError, match=r"b.jsonl, line 2: the id 'a' is already used in .*a.jsonl, line 1"):
         read_corpus(tmp_path)
 
 

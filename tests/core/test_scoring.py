@@ -64,7 +64,7 @@ def test_scores_do_not_depend_on_batches_or_order(texts, size, random):
     mixed = critic.score(corpus.take(order))
     assert np.array_equal(whole.nll[order], mixed.nll, equal_nan=True)
     if whole.n_scored:
-        assert parts.summary.arrays["share"] == pytest.approx(whole.summary.arrays["share"])
+        assert parts.rows["share"] == pytest.approx(whole.rows["share"])
         assert whole.latent_nll == pytest.approx(np.nanmean(whole.nll))
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momus import Corpus, MomusError
-from momus import tokens as token_module
+from momus.text import tokens as token_module
 from momus.text.tokens import get_tokenizer
 
 texts = st.lists(st.text(alphabet="ab cé.’'\n", max_size=30), min_size=1, max_size=8)

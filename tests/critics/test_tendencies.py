@@ -13,7 +13,8 @@ import momus
 from momus import Corpus, MomusError, Values
 from momus.critic import kolmogorov_smirnov
 from momus.text.tokens import get_tokenizer
-from momus_critics import heaps_poisson, zipf
+from momus_critics.fits import heaps as heaps_poisson
+from momus_critics.fits import zipf
 from momus_critics.length import Length
 from momus_critics.rank_frequency import RankFrequency
 from momus_critics.shares import LANGUAGES, StopwordShare, SymbolShare, fit_beta_binomial, stopwords

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from momus.critic.registry import critic_names
+from momus.plugins import critic_names
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -32,10 +32,10 @@ def test_compare_decoders(tmp_path):
 def test_outliers(tmp_path, capsys):
     frame = run("outliers", tmp_path, "--most", 100, "--top", 2)
     assert set(frame["corpus"]) == {"real", "generated"}
-    ranked = pd.read_csv(tmp_path / "outliers.csv")["per_state"].dropna()
+    ranked = pd.read_csv(tmp_path / "outliers.csv")["per_step"].dropna()
     assert ranked.is_monotonic_decreasing
     assert "95 % interval" in capsys.readouterr().out
-    assert (tmp_path / "explained.txt").read_text().count("nats a state") == 4
+    assert (tmp_path / "explained.txt").read_text().count("nats per step") == 4
 
 
 def test_own_critic(tmp_path, capsys):

@@ -13,7 +13,10 @@ import momus
 from momus.comparison.result import CriticResult, Unscored
 from momus.comparison.verdict import Verdict, adjust
 from momus.evidence import Axis, Chart, Edge, Graph, Heatmap, MarkedDocument, Series, Step, Table, from_json, to_json
-from momus.report import read_comparison, render, write_report
+from momus.comparison import read_comparison
+from momus.critic import Note
+from momus.inference import Method
+from momus.report import render, write_report
 from momus.report.safe import clean
 from momus.report.svg import draw
 
@@ -43,8 +46,7 @@ def verdict(**changes):
         "unscored_real": 0,
         "unscored_generated": 1,
         "headline": True,
-        "method": "permutation",
-        "null": "exchangeable",
+        "method": Method(test="permutation", family="distance", permutations=1999, resamples=499),
     }
     return Verdict(**(row | changes))
 
@@ -85,7 +87,7 @@ def comparison(evidence=(), outliers=()):
         evidence=[(HOSTILE, list(evidence))],
         outliers=list(outliers),
         unscored=[Unscored(HOSTILE, HOSTILE, 3)],
-        notes=[HOSTILE],
+        notes=[Note(HOSTILE)],
     )
     signature = {
         "momus": "0",

@@ -1,1 +1,1 @@
-"""Markov chains over classes that other models give: their posteriors, and critics of them."""
+"""Markov chains over the classes or states of other models: posteriors and critics."""

@@ -1,7 +1,7 @@
-"""Critics whose posterior is somebody's classifier: z is the class of a document, or of each of its sections.
+"""Critics whose posterior is a classifier: z is the class of a document, or of each of its sections.
 
 A classifier is any object with ``predict_proba`` (rows of probabilities), as in scikit-learn. P_c is learned on real
-text: the shares of classes, and for sequences a Markov chain of classes.
+text: class shares, or a Markov chain of classes for sequences.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled
 from momus.errors import FittingError, StoreError, UsageError
 from momus.estimator import Estimator
 from momus.evidence import Evidence, Table
 from momus.numeric.ragged import group_sums, offsets_of
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_adapters.chains.posterior import PairedStates, smoothed_chain
 from momus_adapters.features import Features, fit_features, make_features, rows_of
@@ -29,19 +28,19 @@ SHOWN = 30
 
 
 class ClassChain(Critic[PairedStates], EvidenceMixin):
-    """P_c(z) is a Markov chain over K classes, learned on real text; a subclass says what steps are.
+    """P_c(z) is a Markov chain over K classes, learned on real text; subclasses define the steps.
 
-    A subclass sets ``classes_`` (their names) and gives `marginals`.
+    A subclass sets ``classes_`` (their names) and implements `marginals`.
     """
 
     smoothing: float
 
     @abstractmethod
-    def marginals(self, batch: Corpus) -> tuple[Floats, NDArray[np.int64]]:
+    def marginals(self, batch: Corpus) -> tuple[Floats, Ints]:
         """P(z_m | x) of all steps, float array (N, K), and the offsets of the documents, (n + 1,)."""
 
     def learn_chain(self, real: Corpus) -> None:
-        """Count classes and transitions on real text, as the posterior expects them, with an additive constant."""
+        """Estimate the chain from expected counts of classes and transitions on real text, plus `smoothing`."""
         if not self.smoothing > 0:
             raise UsageError(f"smoothing is {self.smoothing}", hint="give a number above 0")
         usable = real.take([i for i, r in enumerate(self.unscored(real)) if r is None])
@@ -54,11 +53,11 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
         self.start_, self.move_ = smoothed_chain(latents, self.smoothing)
 
     def project(self, batch: Corpus) -> PairedStates:
-        """Classify every step."""
+        """Classify every step; the posterior treats steps as independent given the text."""
         return PairedStates.independent(*self.marginals(batch))
 
     def log_prior(self, latents: PairedStates) -> LogPrior:
-        """E log P_c(z), exact under the posterior; M is the number of steps."""
+        """E log P_c(z), exact under the posterior. M is the number of steps."""
         with np.errstate(divide="ignore"):
             value = latents.expected(np.log(self.start_), np.log(self.move_))
         return LogPrior(value, latents.lengths)
@@ -69,12 +68,12 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
         return Pooled(len(latents), {"visits": visits.sum(axis=0), "pairs": latents.pairs.sum(axis=0)})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Shares of classes, and for sequences of transitions, by difference."""
-        found: list[Evidence] = [self._shares("visits", "Shares of classes", list(self.classes_), real, generated)]
+        """Tables of class shares and, for sequences, of transition shares, ordered by difference."""
+        tables: list[Evidence] = [self._shares("visits", "Shares of classes", list(self.classes_), real, generated)]
         if self.sequence:
             names = [f"{a} → {b}" for a in self.classes_ for b in self.classes_]
-            found.append(self._shares("pairs", "Shares of transitions", names, real, generated))
-        return found
+            tables.append(self._shares("pairs", "Shares of transitions", names, real, generated))
+        return tables
 
     def _shares(self, key: str, title: str, names: list[str], real: Pooled, generated: Pooled) -> Table:
         a, b = (s.arrays[key].ravel() / max(float(s.arrays[key].sum()), 1e-300) for s in (real, generated))
@@ -87,21 +86,21 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
 
 
 class DocumentClasses(ClassChain):
-    """z is the class of a document, P_c the shares of classes in real text; E log P_c(z) = Σ_k P(k | x) log π_k.
+    """z is the class of a document, P_c the class shares of real text; E log P_c(z) = Σ_k P(k | x) log π_k.
 
     Parameters
     ----------
     classifier
-        An object with ``predict_proba`` and ``classes_``, fitted; or ``"package.module:name"`` of a callable that makes
-        one. A scikit-learn estimator whose state is arrays and numbers is saved with the critic, without pickle; one of
-        `momus.estimator.Estimator` by its class and parameters; others cannot be saved.
+        A fitted object with ``predict_proba`` and ``classes_``, or the name ``"package.module:name"`` of a callable
+        that returns one. A scikit-learn estimator whose state is arrays and numbers is saved with the critic, without
+        pickle; a `momus.estimator.Estimator` is saved by its class and parameters; others cannot be saved.
     features
-        What the classifier reads: empty for the texts themselves (a pipeline with a vectorizer), or features as in
+        Input of the classifier: empty for the texts themselves (a pipeline with a vectorizer), or features as in
         `momus_adapters.features`.
     classifier_options, feature_options
-        Plain keyword arguments of those that are named.
+        Plain keyword arguments, for a classifier or features that are given by name.
     smoothing
-        Additive constant of the counts of classes and transitions.
+        Additive constant for the counts of classes and transitions.
 
     >>> from sklearn.feature_extraction.text import TfidfVectorizer
     >>> from sklearn.naive_bayes import MultinomialNB
@@ -115,7 +114,7 @@ class DocumentClasses(ClassChain):
 
     name = "document-classes"
     axis = "classes of documents"
-    question = "Are documents of the classes that real documents are of, as a classifier sees them?"
+    question = "Are the classes of documents, as a classifier sees them, distributed as in real text?"
     uses_device = True
 
     def __init__(
@@ -134,7 +133,7 @@ class DocumentClasses(ClassChain):
         self.smoothing = smoothing
 
     def fit(self, real: Corpus) -> Self:
-        """Take the classifier over, and learn the chain of classes.
+        """Take over the classifier, and learn the chain of classes.
 
         Raises
         ------
@@ -154,71 +153,72 @@ class DocumentClasses(ClassChain):
         return self
 
     def _live(self) -> Any:
-        """The classifier itself, in this process."""
+        """The classifier as a live object."""
         named = getattr(self, "classifier_", None)
         if named is not None:
             named.device = self.device
             return named
         if getattr(self, "_built_", None) is None:
             arrays = getattr(self, "estimator_", None)
-            self._built_ = self._given() if arrays is None else arrays.build()
+            self._built_ = self._from_parameters() if arrays is None else arrays.build()
         return self._built_
 
-    def _given(self) -> Any:
-        """What the constructor was given, made if it is a name."""
-        found = self.classifier
-        if isinstance(found, str):
-            if not found:
+    def _from_parameters(self) -> Any:
+        """The constructor's classifier; a name is resolved and called."""
+        classifier = self.classifier
+        if isinstance(classifier, str):
+            if not classifier:
                 raise UsageError(f"critic {self.name!r} has no classifier", hint="give an object with predict_proba")
-            if self.is_fitted and self.classifier_options:  # read from a folder, which must not say what to call how
+            if self.is_fitted and self.classifier_options:  # loaded: a folder must not choose a call and its arguments
                 raise StoreError(
-                    f"the folder holds no classifier, and {found!r} is not called with options from a folder",
-                    hint="fit it again, or name a callable without options",
+                    f"the folder holds no classifier, and {classifier!r} is not called with options from a folder",
+                    hint="fit the critic again, or name a callable without options",
                 )
-            found = resolve(found, "classifier")(**(self.classifier_options or {}))
-        for wanted in ("predict_proba", "classes_"):
-            if not hasattr(found, wanted):
+            classifier = resolve(classifier, "classifier")(**(self.classifier_options or {}))
+        for attribute in ("predict_proba", "classes_"):
+            if not hasattr(classifier, attribute):
                 raise UsageError(
-                    f"classifier {type(found).__name__} has no {wanted}", hint="give a fitted one with probabilities"
+                    f"classifier {type(classifier).__name__} has no {attribute}",
+                    hint="give a fitted classifier with probabilities",
                 )
-        return found
+        return classifier
 
     def component(self, attribute: str) -> Estimator:
-        """Make the unfitted part: the classifier, or features."""
+        """Make the unfitted object that a saved classifier or saved features are read into."""
         if attribute == "features_":
-            made: Any = make_features(self.features, self.feature_options)
-            return made  # type: ignore[no-any-return]
+            features: Any = make_features(self.features, self.feature_options)
+            return features  # type: ignore[no-any-return]
         if attribute == "estimator_":
             return SavedEstimator()
         if attribute == "classifier_":
             named = resolve(self.classifier, "classifier")
             if not (isinstance(named, type) and issubclass(named, Estimator)):
-                raise UsageError(f"classifier {self.classifier!r} is no class of momus.estimator.Estimator")
+                raise UsageError(f"classifier {self.classifier!r} is no subclass of momus.estimator.Estimator")
             return named.with_params(self.classifier_options or {}, place="classifier")
         return super().component(attribute)
 
-    def _pieces(self, batch: Corpus) -> tuple[list[str], NDArray[np.int64]]:
-        """The texts to classify, and the offsets of the documents."""
+    def _pieces(self, batch: Corpus) -> tuple[list[str], Ints]:
+        """The texts to classify, and the offsets of the documents, (n + 1,)."""
         return [d.text for d in batch], np.arange(len(batch) + 1)
 
-    def marginals(self, batch: Corpus) -> tuple[Floats, NDArray[np.int64]]:
-        """Classify the pieces of each document, by what they say alone."""
+    def marginals(self, batch: Corpus) -> tuple[Floats, Ints]:
+        """Classify each piece of each document by its own text: float array (N, K), offsets (n + 1,)."""
         texts, offsets = self._pieces(batch)
-        given: Any = texts
+        inputs: Any = texts
         if self.features:
             reader = getattr(self, "features_", None) or make_features(self.features, self.feature_options)
-            given = rows_of(reader, Corpus.from_texts(texts))
-        found = np.asarray(self._live().predict_proba(given), dtype=np.float64)
-        if found.shape != (len(texts), len(self.classes_)):
+            inputs = rows_of(reader, Corpus.from_texts(texts))
+        p = np.asarray(self._live().predict_proba(inputs), dtype=np.float64)
+        if p.shape != (len(texts), len(self.classes_)):
             raise UsageError(
-                f"the classifier gives an array of shape {found.shape} for {len(texts)} texts and "
+                f"the classifier returns an array of shape {p.shape} for {len(texts)} texts and "
                 f"{len(self.classes_)} classes",
-                hint="predict_proba must give one row a text, one column a class",
+                hint="predict_proba must return one row per text and one column per class",
             )
-        return found / found.sum(axis=1, keepdims=True), offsets
+        return p / p.sum(axis=1, keepdims=True), offsets
 
     def reset(self) -> None:
-        """Drop what fitting has learned."""
+        """Drop the fitted state."""
         super().reset()
         vars(self).pop("_built_", None)
 
@@ -228,7 +228,7 @@ class DocumentClasses(ClassChain):
         Raises
         ------
         StoreError
-            The classifier can be saved neither way.
+            The classifier can be saved in neither way.
         """
         self.check_fitted()
         params, state = self.get_params(), self.state()
@@ -238,7 +238,7 @@ class DocumentClasses(ClassChain):
         if isinstance(live, Estimator):
             if not isinstance(self.classifier, str):
                 params |= {"classifier": name_of(type(live), "classifier"), "classifier_options": live.get_params()}
-        elif not isinstance(self.classifier, str) or self.classifier_options or _of_sklearn(live):
+        elif not isinstance(self.classifier, str) or self.classifier_options or _is_sklearn(live):
             params["classifier"] = self.classifier if isinstance(self.classifier, str) else ""
             state["estimator_"] = SavedEstimator.of(live)
         named = type(self)(**params)
@@ -246,22 +246,22 @@ class DocumentClasses(ClassChain):
         super(DocumentClasses, named).save(folder)
 
 
-def _of_sklearn(classifier: Any) -> bool:
+def _is_sklearn(classifier: Any) -> bool:
     return type(classifier).__module__.startswith(PACKAGE)
 
 
 class SectionClasses(DocumentClasses):
-    """z is the sequence of classes of a document's sections, P_c a Markov chain; else as `DocumentClasses`."""
+    """z is the sequence of the classes of a document's sections, P_c a Markov chain; otherwise as `DocumentClasses`."""
 
     name = "section-classes"
-    axis = "order of classes of sections"
-    question = "Do classes of sections follow one another as in real documents, as a classifier sees them?"
+    axis = "order of section classes"
+    question = "Do section classes, as a classifier sees them, follow one another as in real documents?"
     sequence = True
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without section marks."""
+        """Return ``no sections`` for documents without section marks."""
         return [None if s else "no sections" for s in batch.sectioned]
 
-    def _pieces(self, batch: Corpus) -> tuple[list[str], NDArray[np.int64]]:
+    def _pieces(self, batch: Corpus) -> tuple[list[str], Ints]:
         texts = [t or "" for t in batch.section_texts.to_pylist()]
         return texts, offsets_of(batch.section_counts)

@@ -1,7 +1,7 @@
-"""A hidden Markov model that somebody fitted, as a critic: z is its state sequence, P_c its start and transitions.
+"""A fitted hidden Markov model as a critic: z is its state sequence, P_c its start and transition probabilities.
 
 The model is any object with ``startprob_``, ``transmat_`` and ``predict_proba(X, lengths)`` or ``score_samples(X,
-lengths)``, as hmmlearn's have; neither hmmlearn nor pickle is needed.
+lengths)``, like those of hmmlearn; neither hmmlearn nor pickle is needed.
 """
 
 from __future__ import annotations
@@ -11,43 +11,43 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import multivariate_normal
 
 from momus.critic import Note
 from momus.errors import StoreError, UsageError
 from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_adapters.chains.classes import ClassChain
 from momus_adapters.chains.posterior import PairedStates
 from momus_adapters.saved.names import name_of, resolve
 
-Steps = tuple[Floats, NDArray[np.int64]]
+Steps = tuple[Floats, Ints]
 AGREE = 1e-6
 
 
 class HMMCritic(ClassChain):
-    """−log P_c(z) = −log π_{z_1} − Σ log A_{z_{m−1} z_m}, expected under the posterior of the model itself.
+    """−log P_c(z) = −log π_{z_1} − Σ log A_{z_{m−1} z_m}, in expectation under the model's own posterior.
 
-    Where the model's emissions can be read off it (``means_`` and ``covars_``: normal; ``emissionprob_``: categorical),
-    the posterior of pairs comes from forward–backward over these arrays, provided that its marginals agree with the
-    model's on real text; a saved critic then needs the arrays alone. Where the model gives log-likelihoods of frames
-    (``log_likelihood(X)``, or hmmlearn's ``_compute_log_likelihood``), pairs are exact too, but the critic cannot be
-    saved. Otherwise steps are taken to be independent given the text, from the marginals; the notes say which.
+    * If the model exposes its emissions (``means_`` and ``covars_``: normal; ``emissionprob_``: categorical), the
+      posterior of pairs comes from forward–backward over these arrays, provided that its marginals agree with the
+      model's on real text. A saved critic then needs only the arrays.
+    * If it exposes log-likelihoods of observations (``log_likelihood(X)``, or hmmlearn's
+      ``_compute_log_likelihood``), pairs are exact too, but the critic cannot be saved.
+    * Otherwise steps are treated as independent given the text, with the model's marginals. The notes name the case.
 
     Parameters
     ----------
     model
-        The fitted model; empty in a saved critic, which keeps arrays.
+        The fitted model; empty in a saved critic, which stores arrays.
     observations
-        A callable, or its name: from a `Corpus` to ``(X, lengths)``, the observations of all documents one after the
-        other, (N, d), and how many each document has, (n,). Documents without any are not scored.
+        A callable, or its name: from a `Corpus` to ``(X, lengths)``, the concatenated observations of all documents,
+        (N, d), and the number of observations per document, (n,). Documents without observations are not scored.
     """
 
     name = "hmm"
     axis = "states of a hidden Markov model"
-    question = "Do hidden states follow one another as in real text, as a given hidden Markov model sees them?"
+    question = "Do hidden states, as a given hidden Markov model infers them, follow one another as in real text?"
     sequence = True
     smoothing = 1.0
 
@@ -56,12 +56,12 @@ class HMMCritic(ClassChain):
         self.observations = observations
 
     def fit(self, real: Corpus) -> Self:
-        """Take over the model's arrays, and find out how its posterior can be had.
+        """Take over the model's arrays, and determine how to compute its posterior.
 
         Raises
         ------
         UsageError
-            The model has no start or transition probabilities, or gives no posterior.
+            The model has no start or transition probabilities, or no posterior.
         """
         try:
             start, move = (np.asarray(getattr(self.model, k), dtype=np.float64) for k in ("startprob_", "transmat_"))
@@ -82,56 +82,57 @@ class HMMCritic(ClassChain):
         self._adopt_emissions(*self._observed(real))
         return self
 
-    def _adopt_emissions(self, x: Floats, offsets: NDArray[np.int64]) -> None:
-        """Keep the emissions as arrays, if the posterior under them is the model's own."""
+    def _adopt_emissions(self, x: Floats, offsets: Ints) -> None:
+        """Store the emissions as arrays, if the posterior under them equals the model's own."""
         if hasattr(self.model, "emissionprob_"):
             self.emission_, self.table_ = "categorical", np.asarray(self.model.emissionprob_, dtype=np.float64)
         elif hasattr(self.model, "means_") and hasattr(self.model, "covars_"):
             self.means_ = np.asarray(self.model.means_, dtype=np.float64)
-            self.covariances_ = _whole(np.asarray(self.model.covars_, dtype=np.float64), *self.means_.shape)
+            self.covariances_ = _full(np.asarray(self.model.covars_, dtype=np.float64), *self.means_.shape)
             self.emission_ = "normal"
         if self.emission_:
-            found = np.asarray(self._smoothed(x, offsets).marginals)
-            if not np.allclose(found, self._own_marginals(x, offsets), atol=AGREE):
+            marginals = np.asarray(self._smoothed(x, offsets).marginals)
+            if not np.allclose(marginals, self._model_marginals(x, offsets), atol=AGREE):
                 self.emission_ = ""
 
     def _observed(self, batch: Corpus) -> Steps:
-        """Observations, and the offsets of the documents."""
+        """Observations (N, d), and the offsets of the documents, (n + 1,)."""
         x, lengths = resolve(self.observations, "observations")(batch)
         rows, counts = np.asarray(x, dtype=np.float64), np.asarray(lengths, dtype=np.int64)
         rows = rows[:, None] if rows.ndim == 1 else rows
         if len(counts) != len(batch) or counts.sum() != len(rows):
             raise UsageError(
-                f"observations give {len(rows)} rows and {len(counts)} lengths that sum to {counts.sum()}, for "
+                f"observations returns {len(rows)} rows and {len(counts)} lengths that sum to {counts.sum()}, for "
                 f"{len(batch)} documents",
-                hint="give (X, lengths): one row an observation, one length a document",
+                hint="return (X, lengths): one row per observation, one length per document",
             )
         return rows, offsets_of(counts)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without observations."""
+        """Return ``no observations`` for documents that have none."""
         return [None if n else "no observations" for n in np.diff(self._observed(batch)[1])]
 
     def marginals(self, batch: Corpus) -> Steps:
-        """P(z_m | x) of all steps."""
+        """P(z_m | x) of all steps, float array (N, K), and the offsets of the documents, (n + 1,)."""
         latents = self.project(batch)
         return np.asarray(latents.marginals), latents.offsets
 
     def project(self, batch: Corpus) -> PairedStates:
-        """Infer states, with pairs where they can be had."""
+        """Infer states, with the exact posterior of pairs if the model allows it."""
         x, offsets = self._observed(batch)
         if self.emission_ or self._frames() is not None:
             return self._smoothed(x, offsets)
-        return PairedStates.independent(self._own_marginals(x, offsets), offsets)
+        return PairedStates.independent(self._model_marginals(x, offsets), offsets)
 
     def _frames(self) -> Any:
+        """The model's method for log P(x_m | z_m = k), or None."""
         for name in ("log_likelihood", "_compute_log_likelihood"):
-            found = getattr(self.model, name, None)
-            if found is not None:
-                return found
+            method = getattr(self.model, name, None)
+            if method is not None:
+                return method
         return None
 
-    def _smoothed(self, x: Floats, offsets: NDArray[np.int64]) -> PairedStates:
+    def _smoothed(self, x: Floats, offsets: Ints) -> PairedStates:
         with np.errstate(divide="ignore"):
             start, move = np.log(self.start_), np.log(self.move_)
             return PairedStates.smoothed(start, move, self._log_emissions(x), offsets)
@@ -141,32 +142,35 @@ class HMMCritic(ClassChain):
         if self.emission_ == "categorical":
             return np.asarray(np.log(self.table_[:, x[:, 0].astype(np.int64)]).T)
         if self.emission_ == "normal":
-            parts = zip(self.means_, self.covariances_, strict=True)
-            return np.stack([np.atleast_1d(multivariate_normal(m, c).logpdf(x)) for m, c in parts], axis=1)
+            states = zip(self.means_, self.covariances_, strict=True)
+            return np.stack([np.atleast_1d(multivariate_normal(m, c).logpdf(x)) for m, c in states], axis=1)
         return np.asarray(self._frames()(x), dtype=np.float64)
 
-    def _own_marginals(self, x: Floats, offsets: NDArray[np.int64]) -> Floats:
-        """What the model itself says."""
+    def _model_marginals(self, x: Floats, offsets: Ints) -> Floats:
+        """P(z_m | x) as the model itself computes it, (N, K)."""
         lengths = np.diff(offsets)
         lengths = lengths[lengths > 0]
-        given = x.astype(np.int64) if hasattr(self.model, "emissionprob_") else x
-        found: Any
+        inputs = x.astype(np.int64) if hasattr(self.model, "emissionprob_") else x
+        marginals: Any
         if hasattr(self.model, "predict_proba"):
-            found = self.model.predict_proba(given, lengths)
+            marginals = self.model.predict_proba(inputs, lengths)
         elif hasattr(self.model, "score_samples"):
-            found = self.model.score_samples(given, lengths)[1]
+            marginals = self.model.score_samples(inputs, lengths)[1]
         else:
             raise UsageError(
-                f"{type(self.model).__name__} gives no posterior", hint="it needs predict_proba or score_samples"
+                f"{type(self.model).__name__} gives no posterior",
+                hint="give a model with predict_proba or score_samples",
             )
-        p = np.asarray(found, dtype=np.float64)
+        p = np.asarray(marginals, dtype=np.float64)
         if p.shape != (len(x), len(self.start_)):
-            raise UsageError(f"the model's posterior has shape {p.shape}", hint="one row a step, one column a state")
+            raise UsageError(
+                f"the model's posterior has shape {p.shape}", hint="it must have one row per step, one column per state"
+            )
         normalised: Floats = p / p.sum(axis=1, keepdims=True)
         return normalised
 
     def notes(self) -> list[Note]:
-        """How the posterior is had."""
+        """The number of states, and how the posterior is computed."""
         if self.emission_:
             return [Note(f"{len(self.start_)} states; exact posterior of pairs from {self.emission_} emissions.")]
         how = "exact posterior of pairs" if self._frames() is not None else "marginals only, steps taken as independent"
@@ -178,7 +182,7 @@ class HMMCritic(ClassChain):
         Raises
         ------
         StoreError
-            The model's emissions cannot be read off it, or no name leads to the observations.
+            The model does not expose its emissions, or the observations cannot be found by name.
         """
         self.check_fitted()
         if not self.emission_:
@@ -191,7 +195,7 @@ class HMMCritic(ClassChain):
         super(HMMCritic, named).save(folder)
 
 
-def _whole(covariances: Floats, k: int, d: int) -> Floats:
+def _full(covariances: Floats, k: int, d: int) -> Floats:
     """Covariances (K, d, d) from any of hmmlearn's shapes: spherical (K,), diagonal (K, d), tied (d, d), full."""
     if covariances.shape == (k, d, d):
         return covariances
@@ -199,4 +203,4 @@ def _whole(covariances: Floats, k: int, d: int) -> Floats:
         return np.stack([np.diag(np.broadcast_to(row, (d,))) for row in covariances])
     if covariances.shape == (d, d):
         return np.broadcast_to(covariances, (k, d, d)).copy()
-    raise UsageError(f"covars_ has shape {covariances.shape} for {k} states of {d} numbers")
+    raise UsageError(f"covars_ has shape {covariances.shape} for {k} states and {d} dimensions")

@@ -1,7 +1,7 @@
-"""Markov chains over K states under posteriors of their steps: expected log priors, in nats.
+"""Expected log priors of Markov chains over K states, in nats, under posteriors of their steps.
 
-Posteriors are marginals P(z_m | x), with pairs P(z_{m−1}, z_m | x) where there are any; without pairs, steps are taken
-to be independent given the text.
+A posterior consists of marginals P(z_m | x) and, if known, pairs P(z_{m−1}, z_m | x); without pairs, steps are treated
+as independent given the text.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import StateSequences
 from momus.numeric.types import Bools, Floats, Ints
@@ -18,22 +17,22 @@ from momus.sequences.forward_backward import forward_backward
 
 @dataclass(frozen=True)
 class PairedStates(StateSequences):
-    """States of each document's steps, with the posterior of successive pairs.
+    """States of each document's steps, with the posterior of consecutive pairs.
 
     Attributes
     ----------
     pairs
-        float array (n, K, K): expected number of transitions from j to k in each document, Σ_m P(z_{m−1} = j, z_m = k).
+        float array (n, K, K): expected number of transitions from j to k per document, Σ_m P(z_{m−1} = j, z_m = k).
     first
-        float array (n, K): P(z_1 | x), zero for a document without steps.
+        float array (n, K): P(z_1 | x), zero for documents without steps.
     """
 
     pairs: Floats = None  # type: ignore[assignment]
     first: Floats = None  # type: ignore[assignment]
 
     @classmethod
-    def independent(cls, marginals: Floats, offsets: NDArray[np.int64]) -> PairedStates:
-        """Take steps to be independent given the text."""
+    def independent(cls, marginals: Floats, offsets: Ints) -> PairedStates:
+        """Treat steps as independent given the text."""
         n, k = len(offsets) - 1, marginals.shape[1]
         pairs, first = np.zeros((n, k, k)), np.zeros((n, k))
         for i in range(n):
@@ -43,10 +42,8 @@ class PairedStates(StateSequences):
         return cls(marginals.argmax(axis=1), offsets, marginals, pairs, first)
 
     @classmethod
-    def smoothed(
-        cls, log_start: Floats, log_move: Floats, log_emission: Floats, offsets: NDArray[np.int64]
-    ) -> PairedStates:
-        """Infer the posterior of a hidden Markov model exactly, by forward–backward (Rabiner 1989, section III).
+    def smoothed(cls, log_start: Floats, log_move: Floats, log_emission: Floats, offsets: Ints) -> PairedStates:
+        """Compute the exact posterior of a hidden Markov model by forward–backward (Rabiner 1989, section III).
 
         Parameters
         ----------
@@ -57,16 +54,17 @@ class PairedStates(StateSequences):
         """
         n, k = len(offsets) - 1, len(log_start)
         marginals, pairs, first = np.zeros((len(log_emission), k)), np.zeros((n, k, k)), np.zeros((n, k))
-        used = np.flatnonzero(np.diff(offsets))  # documents with a step
+        used = np.flatnonzero(np.diff(offsets))  # documents with at least one step
         if not len(used):
             return cls(marginals.argmax(axis=1), offsets, marginals, pairs, first)
-        steps = np.append(offsets[:-1][used], offsets[-1])
+        steps = np.append(offsets[:-1][used], offsets[-1])  # offsets of these documents, (len(used) + 1,)
         start, move = np.exp(log_start), np.exp(log_move)
         emission = _scaled(log_emission, steps, start > 0, move > 0)
         forward, backward, _ = forward_backward(emission, steps, start, move)
         marginals[:] = forward * backward
         marginals /= marginals.sum(axis=1, keepdims=True)
-        ahead = emission * backward  # (N, K): what follows each step, the step included
+        # P(z_{m−1} = j, z_m = k | x) ∝ forward_j A_jk ahead_k, normalised for each step and summed over steps
+        ahead = emission * backward  # (N, K): evidence of each step and of those after it
         for row, a, b in zip(used, steps[:-1], steps[1:], strict=True):
             weight = 1 / ((forward[a : b - 1] @ move) * ahead[a + 1 : b]).sum(axis=1)
             pairs[row] = (forward[a : b - 1] * weight[:, None]).T @ ahead[a + 1 : b] * move
@@ -74,12 +72,12 @@ class PairedStates(StateSequences):
         return cls(marginals.argmax(axis=1), offsets, marginals, pairs, first)
 
     def expected(self, log_start: Floats, log_move: Floats) -> Floats:
-        """E log P(z) of each document, (n,): Σ_k P(z_1 = k) log π_k + Σ_jk pairs_jk log A_jk; −∞ where it must be."""
+        """E log P(z) of each document, (n,): Σ_k P(z_1 = k) log π_k + Σ_jk pairs_jk log A_jk; −∞ if impossible."""
         return weighted(self.first, log_start) + weighted(self.pairs, log_move)
 
 
 def weighted(expected: Floats, log_p: Floats) -> Floats:
-    """Σ expected · log p over all but the first axis; what is never expected counts nothing, impossible or not.
+    """Σ expected · log p over all but the first axis, with 0 · log 0 = 0.
 
     >>> weighted(np.array([[1.0, 0.0]]), np.array([0.0, -np.inf]))
     array([0.])
@@ -90,12 +88,14 @@ def weighted(expected: Floats, log_p: Floats) -> Floats:
 
 
 def _scaled(log_emission: Floats, offsets: Ints, start: Bools, move: Bools) -> Floats:
-    """Emission probabilities, each step divided by that of its likeliest state among those that a path can visit.
+    """Emission probabilities (N, K), each row divided by that of its likeliest state among those that a path can visit.
 
-    A state that no path reaches may be likelier by more than a float can hold; dividing by it would leave zeros.
+    A state that no path visits may be likelier by more than a float can hold; dividing by it would leave only zeros.
     """
     lengths = np.diff(offsets)
     possible = np.isfinite(log_emission)
+    # (N, K), step m of all documents at once: can a path from the start reach the state, and can one from it get to
+    # the end?
     reached, left = np.zeros_like(possible), np.zeros_like(possible)
     for m in range(int(lengths.max())):
         rows = offsets[:-1][lengths > m] + m

@@ -1,1 +1,1 @@
-"""Corpora in the formats of others: CoNLL files, treebanks, Wikipedia dumps."""
+"""Corpora in external formats: CoNLL files, treebanks, Wikipedia dumps."""

@@ -1,4 +1,4 @@
-"""A treebank where there is none: spaCy's dependency parses, written as trees in brackets."""
+"""Treebanks from spaCy's dependency parses, written as trees in brackets."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ ESCAPED = {"(": "-LRB-", ")": "-RRB-"}
 
 
 def write_treebank(texts: Iterable[str], path: str | Path, model: str = "") -> int:
-    """Parse texts, and write one tree a line for each sentence whose dependencies do not cross.
+    """Parse texts, and write one tree per line, for each sentence whose dependencies do not cross.
 
-    A word with dependents becomes a phrase named after its part of speech (``NOUN`` → ``NOUNP``), which holds the
-    phrases of its dependents and the word itself, in the order of the sentence. A parser makes mistakes, and a grammar
-    of such trees is no grammar of a treebank: use it to compare texts with one another, not with published figures.
+    A word with dependents becomes a phrase named after its part of speech (``NOUN`` → ``NOUNP``), which contains the
+    phrases of its dependents and the word itself, in sentence order. The parser makes errors, and a grammar of these
+    trees is not that of a hand-made treebank: use it to compare texts with one another, not with published figures.
 
     Parameters
     ----------
     model
-        spaCy pipeline; empty for the small English one.
+        spaCy pipeline; an empty name means the small English one.
 
     Returns
     -------
@@ -47,12 +47,12 @@ def write_treebank(texts: Iterable[str], path: str | Path, model: str = "") -> i
 
 
 def _projective(sentence: Any) -> bool:
-    """Whether each word's dependents, with theirs, stand together."""
+    """Whether the subtree of each word is contiguous."""
     return all(t.right_edge.i - t.left_edge.i + 1 == sum(1 for _ in t.subtree) for t in sentence)
 
 
 def _bracketed(token: Any) -> str:
     word = ESCAPED.get(token.text, token.text.replace("(", "-LRB-").replace(")", "-RRB-"))
-    own = f"({token.pos_} {word})"
-    parts = [own if t is token else _bracketed(t) for t in [*token.lefts, token, *token.rights] if not t.is_space]
-    return own if len(parts) == 1 else f"({token.pos_}P {' '.join(parts)})"
+    leaf = f"({token.pos_} {word})"
+    children = [leaf if t is token else _bracketed(t) for t in [*token.lefts, token, *token.rights] if not t.is_space]
+    return leaf if len(children) == 1 else f"({token.pos_}P {' '.join(children)})"

@@ -1,7 +1,7 @@
-"""Articles of a Wikipedia dump as titled documents, streamed: ``mwxml`` reads it, ``mwparserfromhell`` the markup.
+"""Stream the articles of a Wikipedia dump as titled documents, with ``mwxml`` and ``mwparserfromhell``.
 
-Top-level sections only; redirects, disambiguation pages and pages outside of the article namespace are left out and
-counted; links, files, images, tables and templates leave no trace in the text.
+Sections are the top-level ones. Redirects, disambiguation pages and pages outside of the article namespace are skipped
+and counted. Links become plain text; files, images, tables and templates are removed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def articles(path: str | Path) -> Iterator[Titled]:
     UsageError
         ``mwxml`` or ``mwparserfromhell`` is not installed.
     ReadingError
-        The file is no dump, or ends in the middle.
+        The file is no dump, or is truncated.
     """
     try:
         import mwparserfromhell
@@ -45,11 +45,11 @@ def articles(path: str | Path) -> Iterator[Titled]:
                 yield _document(page, mwparserfromhell.parse)
         except (ReadingError, UsageError):
             raise
-        except Exception as error:  # mwxml, the XML parser and the decompressors each raise their own
+        except Exception as error:  # mwxml, the XML parser and the decompressors raise different errors
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise ReadingError(
                 f"{path}: not readable as a Wikipedia dump: {reason}",
-                hint="give an uncut pages-articles dump (.xml, .xml.bz2, .xml.gz)",
+                hint="give a complete pages-articles dump (.xml, .xml.bz2, .xml.gz)",
             ) from error
 
 
@@ -69,7 +69,7 @@ def _document(page: Any, parse: Any) -> Titled:
     if page.redirect:
         return Titled(name, [], "a redirect")
     text = ""
-    for revision in page:  # the last one counts
+    for revision in page:  # keep the last one
         text = revision.text or ""
     if _DISAMBIGUATION.search(text):
         return Titled(name, [], "a disambiguation page")
@@ -77,41 +77,42 @@ def _document(page: Any, parse: Any) -> Titled:
 
 
 def sections(markup: str, parse: Any) -> list[tuple[str | None, str]]:
-    """Top-level sections of an article's markup: the lead under the title ``abstract``, then (title, text) each.
+    r"""(title, text) of the top-level sections of an article's markup; the title of the lead is ``abstract``.
 
     >>> import mwparserfromhell
-    >>> sections("'''Ada''' wrote.\\n== Life ==\\nBorn.\\n=== Youth ===\\nSmall.{{x}}", mwparserfromhell.parse)
-    [('abstract', 'Ada wrote.'), ('Life', 'Born.\\n\\nSmall.')]
+    >>> sections("'''Ada''' wrote.\n== Life ==\nBorn.\n=== Youth ===\nSmall.{{x}}", mwparserfromhell.parse)
+    [('abstract', 'Ada wrote.'), ('Life', 'Born.\n\nSmall.')]
     """
     code = parse(markup)
-    found: list[tuple[str | None, str]] = []
-    for part in code.get_sections(levels=[2], include_lead=True, flat=False):
-        headings = part.filter_headings(recursive=False)
+    titled: list[tuple[str | None, str]] = []
+    for section in code.get_sections(levels=[2], include_lead=True, flat=False):
+        headings = section.filter_headings(recursive=False)
         title = None
         if headings and headings[0].level == 2:
             title = str(headings[0].title.strip_code()).strip()
-        elif found:
+        elif titled:
             continue
-        body = _plain(part)
+        body = _plain(section)
         if title is None and not body:
             continue
-        found.append(("abstract" if title is None else title, body))
-    return found
+        titled.append(("abstract" if title is None else title, body))
+    return titled
 
 
-def _plain(part: Any) -> str:
-    for heading in part.filter_headings(recursive=False):
-        part.remove(heading)
-    for link in part.filter_wikilinks(recursive=True):
+def _plain(section: Any) -> str:
+    """Plain text of a section, without headings, files, references, tables and galleries."""
+    for heading in section.filter_headings(recursive=False):
+        section.remove(heading)
+    for link in section.filter_wikilinks(recursive=True):
         if _FILES.match(str(link.title)):
             try:
-                part.remove(link)
-            except ValueError:  # it went with one that held it
+                section.remove(link)
+            except ValueError:  # removed already, with the link around it
                 continue
-    for tag in part.filter_tags(recursive=True, matches=lambda t: str(t.tag).lower() in ("ref", "table", "gallery")):
+    for tag in section.filter_tags(recursive=True, matches=lambda t: str(t.tag).lower() in ("ref", "table", "gallery")):
         try:
-            part.remove(tag)
+            section.remove(tag)
         except ValueError:
             continue
-    text = part.strip_code(normalize=True, collapse=True)
+    text = section.strip_code(normalize=True, collapse=True)
     return _LINES.sub("\n\n", _BLANKS.sub(" ", text)).strip()

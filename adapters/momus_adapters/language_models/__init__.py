@@ -1,1 +1,1 @@
-"""Language models that generate and score text: transformers, small ones, servers, KenLM."""
+"""Language models that generate and score text: ``transformers``, small ones, servers, KenLM."""

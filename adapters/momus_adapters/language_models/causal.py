@@ -1,4 +1,4 @@
-"""Networks that predict the next token, as scorers and generators of token ids: windows, caches, sliding contexts."""
+"""Causal networks as scorers and generators of token ids: windows, caches, sliding contexts."""
 
 from __future__ import annotations
 
@@ -18,27 +18,30 @@ from momus_adapters.language_models.windows import Piece, batches, pieces
 if TYPE_CHECKING:
     from torch import Tensor
 
-TOKENS = 16_384  # of a batch at most
-LOGITS = {"cpu": 1 << 22, "other": 1 << 27}  # numbers in one batch's logits; on a CPU more of them only miss the cache
+TOKENS = 16_384  # maximum tokens per batch
+LOGITS = {
+    "cpu": 1 << 22,
+    "other": 1 << 27,
+}  # maximum size of a batch's logits; on a CPU, more would only miss the cache
 
 
 class CausalNetwork(StepModel):
-    """A network with the interface of ``transformers``' causal language models, over ids.
+    """A network with the interface of the causal language models of ``transformers``, over token ids.
 
-    Every sequence begins after the begin symbol, which is not scored, and its end symbol is. A token of a sequence
-    that is longer than the window is scored given at least half a window before it.
+    Every sequence begins with a begin symbol, which is not scored, and ends with an end symbol, which is. In sequences
+    longer than the window, each token after the first window is scored given at least half a window before it.
 
     Parameters
     ----------
     network
-        Called with ``input_ids`` (B, T), it gives ``logits`` (B, T, V); for drawing also with ``attention_mask``,
-        ``past_key_values`` and ``use_cache``.
+        Called with ``input_ids`` (B, T), it returns ``logits`` (B, T, V); for sampling, also called with
+        ``attention_mask``, ``past_key_values`` and ``use_cache``.
     size
         V.
     begin, end
         Ids of the symbols.
     window
-        Most ids that the network reads at a time.
+        Maximum number of ids that the network reads at once.
     """
 
     def __init__(
@@ -46,11 +49,11 @@ class CausalNetwork(StepModel):
     ) -> None:
         self.network, self.name, self.size, self.begin, self.end = network, name, size, begin, end
         self.window, self.device, self.batch = window, device, batch
-        self._placed = "position_ids" in inspect.signature(network.forward).parameters
+        self._takes_positions = "position_ids" in inspect.signature(network.forward).parameters
 
     @property
     def budget(self) -> int:
-        """Tokens of a batch that is scored, with their padding."""
+        """Maximum number of tokens per scored batch, padding included."""
         return max(1, min(TOKENS, LOGITS.get(self.device, LOGITS["other"]) // self.size))
 
     def score(
@@ -61,7 +64,7 @@ class CausalNetwork(StepModel):
         Raises
         ------
         UsageError
-            The model gives no finite numbers (in half precision, say).
+            The model returns non-finite numbers (in half precision, for example).
         """
         import torch
 
@@ -70,54 +73,56 @@ class CausalNetwork(StepModel):
         todo = pieces(sequences.lengths + 1, self.window)
         done = 0
         with torch.inference_mode():
-            for some in batches(todo, self.budget):
-                inputs, targets = self._inputs(sequences, some)
+            for batch in batches(todo, self.budget):
+                inputs, targets = self._inputs(sequences, batch)
                 logits = self.network(input_ids=inputs, use_cache=False).logits
                 values = _log_p(logits, targets, temperature).double().cpu().numpy()
-                for row, piece in zip(values, some, strict=True):
+                # values[i, j] is log p of id start + j of piece i; only scored … stop belongs to the piece
+                for row, piece in zip(values, batch, strict=True):
                     a = offsets[piece.sequence] + piece.scored
                     out[a : a + piece.stop - piece.scored] = row[piece.scored - piece.start : piece.stop - piece.start]
-                done += sum(p.last for p in some)
+                done += sum(p.last for p in batch)
                 if progress is not None:
                     progress(done)
         if not np.isfinite(out).all():
-            raise UsageError(f"{self.name} gives log-probabilities that are not finite", hint="take precision float32")
+            raise UsageError(f"{self.name} returns log-probabilities that are not finite", hint="use precision float32")
         return SequenceScores(out, offsets)
 
-    def _inputs(self, sequences: Sequences, some: Sequence[Piece]) -> tuple[Tensor, Tensor]:
-        """What the model reads and what it predicts, int64 (B, T), filled up at the end."""
+    def _inputs(self, sequences: Sequences, batch: Sequence[Piece]) -> tuple[Tensor, Tensor]:
+        """Inputs and targets (the inputs shifted by one), int64 (B, T), padded at the end with the end symbol."""
         import torch
 
-        width = max(p.stop - p.start for p in some)
-        rows = np.full((len(some), width + 1), self.end, dtype=np.int64)
-        for row, piece in zip(rows, some, strict=True):
+        width = max(p.stop - p.start for p in batch)
+        rows = np.full((len(batch), width + 1), self.end, dtype=np.int64)
+        for row, piece in zip(rows, batch, strict=True):
             framed = np.concatenate([[self.begin], sequences[piece.sequence], [self.end]])
             row[: piece.stop - piece.start + 1] = framed[piece.start : piece.stop + 1]
         whole = torch.from_numpy(rows).to(self.device)
         return whole[:, :-1], whole[:, 1:]
 
     def start(self, prompts: Sequences) -> tuple[Any, Tensor]:
-        """Read begin symbols and prompts."""
+        """Read the begin symbol and each prompt."""
         rows = [self._recent(np.concatenate([[self.begin], prompts[i]])) for i in range(len(prompts))]
         return self._read(rows)
 
     def _recent(self, ids: np.ndarray) -> np.ndarray:
-        """The last half window of a context that fills the window."""
+        """The context, cut to its last half window once it fills the window."""
         return ids if len(ids) < self.window else ids[-(self.window // 2) :]
 
     def _read(self, rows: Sequence[np.ndarray]) -> tuple[_State, Tensor]:
         import torch
 
-        some = Sequences.of(rows)
-        ids = torch.from_numpy(some.padded(self.end, left=True)).to(self.device)
-        mask = torch.from_numpy(Sequences(np.ones_like(some.ids), some.offsets).padded(0, left=True)).to(self.device)
+        contexts = Sequences.of(rows)  # padded on the left, (B, T): the last column is the latest token of every row
+        ids = torch.from_numpy(contexts.padded(self.end, left=True)).to(self.device)
+        ones = Sequences(np.ones_like(contexts.ids), contexts.offsets)
+        mask = torch.from_numpy(ones.padded(0, left=True)).to(self.device)
         state = _State(None, ids, mask)
         return state, self._forward(state, ids)
 
     def _forward(self, state: _State, ids: Tensor) -> Tensor:
         import torch
 
-        places = {"position_ids": (state.mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]}
+        positions = {"position_ids": (state.mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]}
         with torch.no_grad():
             out = self.network(
                 input_ids=ids,
@@ -125,14 +130,14 @@ class CausalNetwork(StepModel):
                 past_key_values=state.cache,
                 use_cache=True,
                 logits_to_keep=1,
-                **(places if self._placed else {}),
+                **(positions if self._takes_positions else {}),
             )
         state.cache = out.past_key_values
         logits: Tensor = out.logits[:, -1].float()
         return logits
 
     def step(self, state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
-        """Read one more token; a row whose context is full goes on with the last half of its window."""
+        """Read one more token; once a context is full, every full one is cut to its last half window and read again."""
         import torch
 
         state.ids = torch.cat([state.ids, tokens[:, None]], dim=1)
@@ -144,7 +149,7 @@ class CausalNetwork(StepModel):
         return self._read([self._recent(row[len(row) - n :]) for row, n in zip(ids, lengths, strict=True)])
 
     def select(self, state: Any, rows: Tensor) -> Any:
-        """Keep these rows; the state that is handed in is used up."""
+        """Keep these rows; the state that is passed in is modified."""
         state.cache.batch_select_indices(rows)
         state.ids, state.mask = state.ids[rows], state.mask[rows]
         return state

@@ -1,4 +1,4 @@
-"""KenLM: scores of sequences under an ARPA file or a binary model (Heafield 2011)."""
+"""KenLM: log-probabilities under an ARPA file or a binary model (Heafield 2011)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class KenlmScorer:
     Parameters
     ----------
     path
-        An ARPA file, or a binary one that KenLM wrote.
+        An ARPA file, or a binary file that KenLM wrote.
     tokens, lower
-        How texts are split into words; see `momus.text.tokens.get_tokenizer`.
+        Tokenization of texts, see `momus.text.tokens.get_tokenizer`.
 
     Raises
     ------
     UsageError
         KenLM is not installed.
     ReadingError
-        The file is no model.
+        The file is no n-gram model.
     """
 
     def __init__(self, path: str | Path, *, tokens: str = "whitespace", lower: bool = False) -> None:
@@ -46,29 +46,29 @@ class KenlmScorer:
 
     @property
     def order(self) -> int:
-        """n."""
+        """n, the length of the n-grams."""
         return int(self._model.order)
 
     def log_probabilities(self, tokens: Sequence[str], begin: bool = True, end: bool = True) -> Floats:
-        """log p of each token given the ones before it, in nats, and of the end of the sequence.
+        """log p of each token given those before it, and of the end of the sequence, in nats.
 
         Parameters
         ----------
         begin, end
-            Whether the sequence begins after ``<s>``, and whether ``</s>`` is scored as well.
+            Whether the sequence follows ``<s>``, and whether ``</s>`` is scored too.
 
         Raises
         ------
         UsageError
-            A token is empty or holds a blank: KenLM would read it as none, or as two.
+            A token is empty or contains a blank: KenLM would read no token, or two.
         """
         if any(not t or any(c.isspace() for c in t) for t in tokens):
-            raise UsageError("a token is empty or holds a blank", hint="split the text into words first")
+            raise UsageError("a token is empty or contains a blank", hint="split the text into words first")
         scores = self._model.full_scores(" ".join(tokens), bos=begin, eos=end)
         return np.asarray([s[0] for s in scores], dtype=np.float64) * float(np.log(10))
 
     def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
-        """log p of each word and of the end of texts, in nats; words as Momus splits them, see ``tokens``."""
+        """log p of each word and of the end of each text, in nats; the parameter ``tokens`` defines words."""
         rows = []
         for i, text in enumerate(texts):
             rows.append(self.log_probabilities(self._words(text)))
@@ -81,7 +81,7 @@ class KenlmScorer:
         return self._tokenizer.split(text.lower() if self._tokenizer.lower else text)
 
     def perplexity(self, sequences: Iterable[Sequence[str]]) -> float:
-        """exp of minus the mean log-probability a token, ends of sequences included."""
+        """exp of the negative mean log-probability per token, ends of sequences included."""
         total, count = 0.0, 0
         for tokens in sequences:
             values = self.log_probabilities(tokens)

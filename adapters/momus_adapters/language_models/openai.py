@@ -1,7 +1,8 @@
-"""Servers that speak the OpenAI protocol (vLLM, llama.cpp and the like): drawn texts, and log p of texts.
+"""Servers with the OpenAI protocol (vLLM, llama.cpp and others): sampled texts, and log p of texts.
 
-A server that fails, hangs or sends what is no JSON is asked again, each time later; what never came is named, and a
-resumed run asks for it again. The key is read from the environment and written nowhere.
+If a server fails, hangs or sends invalid JSON, the request is repeated with growing pauses. Documents whose requests
+failed for good are reported, and a resumed run requests them again. The key is read from the environment and written
+nowhere.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from momus.numeric.ragged import offsets_of
 from momus.sequences import Decoding, Generated, Request, SequenceScores
 from momus.sequences.interfaces import Advance
 
-AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
+RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
 
 
 class Failed(Exception):
-    """One request that was given up, with the reason."""
+    """A request failed for good; the message gives the reason."""
 
 
 class OpenAIServer:
@@ -34,26 +35,26 @@ class OpenAIServer:
     Parameters
     ----------
     url
-        Up to and with ``/v1``.
+        Address of the server, up to and including ``/v1``.
     model
-        As the server calls it.
+        The model's name on the server.
     chat
-        Ask ``/chat/completions`` with the prompt as the user's message, rather than ``/completions``.
+        Use ``/chat/completions``, with the prompt as the user's message, instead of ``/completions``.
     key
         Environment variable that holds the key; it may be unset.
     concurrency
-        Requests at a time.
+        Number of concurrent requests.
     retries
-        How often a request is sent again.
+        How often a failed request is repeated.
     timeout
-        Seconds without an answer after which it is given up and sent again.
+        Seconds without an answer after which a request counts as failed.
     wait
         Seconds before the first repetition; they double each time, up to a minute.
 
     Raises
     ------
     UsageError
-        The address is none, or the server refuses the key or the model.
+        The address is invalid, or the server refuses the key or the model.
     """
 
     def __init__(
@@ -71,11 +72,11 @@ class OpenAIServer:
         try:
             import httpx
         except ImportError as error:
-            raise MissingExtraError("servers are asked through httpx", hint="pip install httpx") from error
+            raise MissingExtraError("requests to servers need httpx", hint="pip install httpx") from error
         if not url.startswith(("http://", "https://")):
-            raise UsageError(f"{url!r} is no address of a server", hint="write http://host:port/v1")
+            raise UsageError(f"{url!r} is no server address", hint="write http://host:port/v1")
         if concurrency < 1 or retries < 0 or timeout <= 0:
-            raise UsageError("concurrency is at least 1, retries at least 0, and the time-out above 0 seconds")
+            raise UsageError("concurrency must be at least 1, retries at least 0, and timeout above 0 seconds")
         self.name, self.url, self.model, self.chat = model, url.rstrip("/"), model, chat
         self.concurrency, self.retries, self.wait = concurrency, retries, wait
         token = os.environ.get(key, "")
@@ -85,23 +86,23 @@ class OpenAIServer:
 
     @property
     def identity(self) -> str:
-        """Which endpoint is asked; what stands behind it, only the server knows."""
+        """The endpoint; which weights it serves cannot be known."""
         return f"{self.url} {'chat' if self.chat else 'completions'}"
 
     def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
-        """Write documents, in order; one that could not be had carries its problem.
+        """Generate documents, in order; a failed one carries its problem.
 
         Raises
         ------
         UsageError
-            Servers do not do beam sampling, or this one refuses the key or the model.
+            The decoding is beam sampling, or the server refuses the key or the model.
         """
         if decoding.method == "beam-sampling":
-            raise UsageError("servers do not do beam sampling", hint="run the model through transformers")
-        yield from self._each(requests, lambda r: self._written(r, decoding))
+            raise UsageError("servers do not support beam sampling", hint="run the model through transformers")
+        yield from self._concurrently(requests, lambda r: self._generate_one(r, decoding))
 
-    def _each(self, items: Sequence[Any], work: Any) -> Iterator[Any]:
-        """Work on some items at a time, in order, without holding all of them."""
+    def _concurrently(self, items: Sequence[Any], work: Any) -> Iterator[Any]:
+        """Process items concurrently; yield results in order, with at most 2 · concurrency items in flight."""
         pool = ThreadPoolExecutor(self.concurrency)
         waiting: deque[Future[Any]] = deque()
         try:
@@ -114,7 +115,7 @@ class OpenAIServer:
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _written(self, request: Request, decoding: Decoding) -> Generated:
+    def _generate_one(self, request: Request, decoding: Decoding) -> Generated:
         body: dict[str, Any] = {
             "model": self.model,
             "max_tokens": decoding.longest,
@@ -131,9 +132,9 @@ class OpenAIServer:
             choice = answer["choices"][0]
             text = choice["message"]["content"] if self.chat else choice["text"]
             if not isinstance(text, str):
-                raise Failed("the answer holds no text")
-            used = answer.get("usage") or {}
-            count = used.get("completion_tokens")
+                raise Failed("the answer contains no text")
+            usage = answer.get("usage") or {}
+            count = usage.get("completion_tokens")
             tokens = int(count) if isinstance(count, int) else None
             return Generated(request, text, tokens, choice.get("finish_reason") == "stop")
         except Failed as error:
@@ -150,21 +151,21 @@ class OpenAIServer:
             try:
                 answer = self._client.post(f"{self.url}/{path}", json=body)
                 if answer.status_code == 200:
-                    found = answer.json()
-                    if isinstance(found, dict):
-                        return found
+                    content = answer.json()
+                    if isinstance(content, dict):
+                        return content
                     reason = "the answer is no JSON object"
                 elif answer.status_code in (401, 403, 404):
                     raise UsageError(
                         f"{self.url} answered {answer.status_code} for model {self.model!r}",
                         hint="check the address, the model's name, and the key in the environment",
                     )
-                elif answer.status_code not in AGAIN:
+                elif answer.status_code not in RETRIED:
                     raise Failed(f"the server answered {answer.status_code}")
                 else:
                     reason = f"the server answered {answer.status_code}"
-                    asked = answer.headers.get("retry-after", "")
-                    pause = min(60.0, float(asked)) if asked.isdigit() else pause
+                    after = answer.headers.get("retry-after", "")
+                    pause = min(60.0, float(after)) if after.isdigit() else pause
             except httpx.TimeoutException:
                 reason = "the server did not answer in time"
             except httpx.HTTPError as error:
@@ -176,9 +177,9 @@ class OpenAIServer:
         raise Failed(f"{reason}, {self.retries + 1} times")
 
     def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
-        """log p of each token of texts as the server splits them, in nats; the first token has none.
+        """log p of each of the server's tokens except the first of each text, in nats.
 
-        Uses ``echo`` with ``logprobs``, which vLLM and llama.cpp have and many public servers have not.
+        Uses ``echo`` with ``logprobs``, which vLLM and llama.cpp support but many public servers do not.
 
         Raises
         ------
@@ -186,25 +187,26 @@ class OpenAIServer:
             The server does not send log-probabilities of prompts.
         """
         rows: list[np.ndarray] = []
-        for i, row in enumerate(self._each(texts, self._scored)):
+        for i, row in enumerate(self._concurrently(texts, self._score_one)):
             rows.append(row)
             if progress is not None:
                 progress(i + 1)
         values = np.concatenate(rows) if rows else np.zeros(0)
         return SequenceScores(values, offsets_of([len(r) for r in rows]))
 
-    def _scored(self, text: str) -> np.ndarray:
+    def _score_one(self, text: str) -> np.ndarray:
         body = {"model": self.model, "prompt": text, "max_tokens": 1, "echo": True, "logprobs": 1, "temperature": 0}
         if not text:
             return np.zeros(0)
         try:
-            found = self._post("completions", body)["choices"][0]["logprobs"]
-            values, places = found["token_logprobs"], found["text_offset"]
-            inside = [v for v, at in zip(values, places, strict=True) if at < len(text)]
+            logprobs = self._post("completions", body)["choices"][0]["logprobs"]
+            values, starts = logprobs["token_logprobs"], logprobs["text_offset"]
+            inside = [v for v, start in zip(values, starts, strict=True) if start < len(text)]  # not the new token
             return np.array([float(v) for v in inside[1:]])
         except Failed as error:
-            raise UsageError(f"{self.url}: {error}", hint="run it again when the server is up") from error
+            raise UsageError(f"{self.url}: {error}", hint="run it again when the server is available") from error
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise UsageError(
-                f"{self.url} sends no log-probabilities of prompts", hint="serve the model with vLLM, or load it"
+                f"{self.url} sends no log-probabilities of prompts",
+                hint="serve the model with vLLM, or load it with transformers",
             ) from error

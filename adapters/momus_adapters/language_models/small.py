@@ -1,4 +1,4 @@
-"""Small language models over ids, trained from scratch: a transformer and an LSTM, for studies with known answers."""
+"""Small language models over ids, trained from scratch (a transformer and an LSTM), for studies with known answers."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def small_lm(
     seed: int = 0,
     device: str = "cpu",
 ) -> CausalNetwork:
-    """Make an untrained model over ids 0 … ``symbols`` − 1; the end symbol is ``symbols``, the begin symbol one more.
+    """Build an untrained model over ids 0 … ``symbols`` − 1; the end symbol is ``symbols``, the begin symbol one more.
 
     Parameters
     ----------
     kind
         ``transformer`` (GPT-2's architecture) or ``lstm``.
     width
-        Of embeddings and hidden states.
+        Dimension of embeddings and hidden states.
     window
-        Most ids that a transformer reads.
+        Maximum number of ids that a transformer reads.
 
     >>> model = small_lm("lstm", 5, width=8)
     >>> model.score(Sequences.of([[0, 4]])).lengths.tolist()
@@ -52,7 +52,7 @@ def small_lm(
         elif kind == "lstm":
             network = _lstm(symbols + 2, width, layers)
         else:
-            raise UsageError(f"no model of kind {kind!r}", hint="choose transformer or lstm")
+            raise UsageError(f"kind is {kind!r}", hint="choose one of transformer, lstm")
     return CausalNetwork(
         network.to(device).eval(),
         name=kind,
@@ -84,7 +84,7 @@ def _transformer(size: int, width: int, layers: int, window: int) -> Any:
 
 
 def _without_begin(network: Any) -> Any:
-    """The begin symbol is read and never predicted: its column of the logits is left out."""
+    """Remove the begin symbol's column from the logits: it is read, but never predicted."""
     forward = network.forward
 
     def trimmed(*args: Any, **kwargs: Any) -> Any:
@@ -104,7 +104,7 @@ class _Output:
 
 
 class _LstmState:
-    """Hidden states of a batch, which can be selected by row as caches of transformers can."""
+    """Hidden states of a batch, with row selection like the caches of ``transformers``."""
 
     def __init__(self, hidden: tuple[Tensor, Tensor]) -> None:
         self.hidden = hidden
@@ -141,12 +141,12 @@ def _lstm(size: int, width: int, layers: int) -> Any:
             return _Output(self._logits(out[:, -logits_to_keep:]), _LstmState(last))
 
         def _padded(self, ids: Tensor, mask: Tensor) -> _Output:
-            """Prompts filled up on the left: turned to the right, read to their own ends."""
+            """Read prompts that are padded on the left: move the padding to the right, and read each to its end."""
             lengths = mask.sum(dim=1)
-            places = torch.arange(ids.shape[1], device=ids.device)
-            turned = (places + (ids.shape[1] - lengths)[:, None]).clamp(max=ids.shape[1] - 1)
+            columns = torch.arange(ids.shape[1], device=ids.device)
+            shifted = (columns + (ids.shape[1] - lengths)[:, None]).clamp(max=ids.shape[1] - 1)  # (B, T)
             packed = torch.nn.utils.rnn.pack_padded_sequence(
-                self.embedding(ids.gather(1, turned)), lengths.cpu(), batch_first=True, enforce_sorted=False
+                self.embedding(ids.gather(1, shifted)), lengths.cpu(), batch_first=True, enforce_sorted=False
             )
             _, last = self.lstm(packed)
             return _Output(self._logits(last[0][-1][:, None]), _LstmState(last))
@@ -168,30 +168,30 @@ def train(
     seed: int = 0,
     after_epoch: Callable[[int], None] | None = None,
 ) -> list[float]:
-    """Train on sequences: AdamW, the rate halved after each epoch in which the validation loss rose, the best kept.
+    """Train with AdamW; halve the rate whenever the validation loss rises; keep the weights of the best epoch.
 
     Parameters
     ----------
     batch
-        Sequences of a step; those of a batch have similar lengths.
+        Sequences per step; those of a batch have similar lengths.
     rate
-        At the start.
+        Initial learning rate.
     after_epoch
-        Called with the number of the epoch, while the model is as it then was.
+        Called after each epoch with its number, with the weights of that epoch.
 
     Returns
     -------
-    Loss on the validation text after each epoch, nats a token.
+    Validation loss after each epoch, in nats per token.
 
     Raises
     ------
     FittingError
-        There is no sequence to train on, or none to validate on.
+        There are no training sequences or no validation sequences.
     """
     import torch
 
     if not len(sequences) or not len(validation):
-        raise FittingError("training needs sequences, and others to validate on")
+        raise FittingError("training needs both training and validation sequences")
     rng = np.random.default_rng(seed)
     network = model.network
     optimizer = torch.optim.AdamW(network.parameters(), lr=rate)
@@ -218,24 +218,25 @@ def train(
 
 
 def _shuffled(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Batches of similar lengths in random order; which sequences share a batch is drawn anew each time."""
+    """Row numbers in batches of similar lengths, in random order; the assignment to batches is random each time."""
     order = np.argsort(lengths + rng.random(len(lengths)) * 2, kind="stable")
-    parts = [order[a : a + batch] for a in range(0, len(order), batch)]
-    return [parts[i] for i in rng.permutation(len(parts))]
+    chunks = [order[a : a + batch] for a in range(0, len(order), batch)]
+    return [chunks[i] for i in rng.permutation(len(chunks))]
 
 
-def _step(model: CausalNetwork, some: Sequences, optimizer: Any) -> None:
+def _step(model: CausalNetwork, sequences: Sequences, optimizer: Any) -> None:
     import torch
 
-    ids = some.padded(-1)
-    ended = np.full((len(some), 1), -1, dtype=np.int64)
-    targets = np.concatenate([ids, ended], axis=1)
-    targets[np.arange(len(some)), some.lengths] = model.end
-    begun = np.full((len(some), 1), model.begin, dtype=np.int64)
-    inputs = np.concatenate([begun, np.where(ids < 0, model.end, ids)], axis=1)
+    # targets (B, T + 1): ids, the end symbol, then −1, which the loss ignores; inputs: the begin symbol, then ids
+    ids = sequences.padded(-1)
+    last = np.full((len(sequences), 1), -1, dtype=np.int64)
+    targets = np.concatenate([ids, last], axis=1)
+    targets[np.arange(len(sequences)), sequences.lengths] = model.end
+    first = np.full((len(sequences), 1), model.begin, dtype=np.int64)
+    inputs = np.concatenate([first, np.where(ids < 0, model.end, ids)], axis=1)
     logits = model.network(input_ids=torch.from_numpy(inputs).to(model.device)).logits
-    goal = torch.from_numpy(targets).to(model.device)
-    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), goal.flatten(), ignore_index=-1)
+    target = torch.from_numpy(targets).to(model.device)
+    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=-1)
     optimizer.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
     torch.nn.utils.clip_grad_norm_(model.network.parameters(), 1.0)

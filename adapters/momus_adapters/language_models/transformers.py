@@ -1,7 +1,7 @@
-"""Causal language models through ``transformers``: log p of texts, and drawn texts.
+"""Causal language models through ``transformers``: log p of texts, and sampled texts.
 
-Any local folder, hub name or GGUF file that ``AutoModelForCausalLM`` reads. Documents longer than the model's window
-are scored in overlapping windows and written with a sliding context.
+A model is any local folder, hub name or GGUF file that ``AutoModelForCausalLM`` reads. Documents longer than the
+model's window are scored in overlapping windows and generated with a sliding context.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class TransformersLM(CausalNetwork):
     device
         Torch device.
     precision
-        ``auto`` (bfloat16 on a GPU, float32 on a CPU), ``float32``, ``bfloat16`` or ``float16``. Half precision moves
-        log p of a token by about 0.01 nats, and makes what is drawn depend on the batch now and then.
+        ``auto`` (bfloat16 on a GPU, float32 on a CPU), ``float32``, ``bfloat16`` or ``float16``. Half precision changes
+        log p of a token by about 0.01 nats, and occasionally makes a sampled text depend on the batch.
     batch
-        Documents written at a time; documents are scored in batches by their lengths.
+        Number of documents generated at once; batches for scoring depend on document lengths.
     window
-        Tokens of context, begin symbol included; 0 takes the model's own.
+        Tokens of context, begin symbol included; 0 uses the model's maximum.
     begin, end
-        Tokens that begin and end a document; default: the tokenizer's own, and its end for a missing begin.
+        Tokens that begin and end a document; default: those of the tokenizer, and its end for a missing begin.
 
     Raises
     ------
@@ -59,11 +59,11 @@ class TransformersLM(CausalNetwork):
 
     @classmethod
     def of(cls, network: Any, tokenizer: Any, name: str = "model", **options: Any) -> TransformersLM:
-        """Use a network and a tokenizer that are already in memory; further options as above."""
-        made = cls.__new__(cls)
-        known = {"device": "cpu", "precision": "auto", "batch": 16, "window": 0, "begin": "", "end": ""}
-        made._use(network, tokenizer, name, **{**known, **options})
-        return made
+        """Use a network and a tokenizer that are already in memory; ``options`` are those of the constructor."""
+        model = cls.__new__(cls)
+        defaults = {"device": "cpu", "precision": "auto", "batch": 16, "window": 0, "begin": "", "end": ""}
+        model._use(network, tokenizer, name, **{**defaults, **options})
+        return model
 
     def _use(
         self,
@@ -87,39 +87,40 @@ class TransformersLM(CausalNetwork):
         self.size = int(config.vocab_size)
         last = self._symbol(end, tokenizer.eos_token_id)
         first = self._symbol(begin, last if tokenizer.bos_token_id is None else tokenizer.bos_token_id)
-        own = getattr(config, "max_position_embeddings", None)
-        room = int(window or own or 1024)
-        if room < 4 or (own and room > own):
-            raise UsageError(f"a window of {room} tokens", hint=f"{name} has room for 4 to {own}")
+        most = getattr(config, "max_position_embeddings", None)
+        tokens = int(window or most or 1024)
+        if tokens < 4 or (most and tokens > most):
+            allowed = f"4 to {most}" if most else "at least 4"
+            raise UsageError(f"a window of {tokens} tokens for {name}", hint=f"give {allowed}")
         super().__init__(
             network.to(device, kinds[precision]).eval(),
             name=name,
             size=self.size,
             begin=first,
             end=last,
-            window=room,
+            window=tokens,
             device=device,
             batch=batch,
         )
 
     def _symbol(self, token: str, default: int | None) -> int:
-        found = self.tokenizer.convert_tokens_to_ids(token) if token else default
-        if found is None or not 0 <= found < self.size or (token and found == self.tokenizer.unk_token_id):
-            what = f"no token {token!r}" if token else "no token that ends a text"
-            raise UsageError(f"{self.name} has {what}", hint="name one of its tokens as begin and end")
-        return int(found)
+        symbol = self.tokenizer.convert_tokens_to_ids(token) if token else default
+        if symbol is None or not 0 <= symbol < self.size or (token and symbol == self.tokenizer.unk_token_id):
+            missing = f"no token {token!r}" if token else "no token that ends a text"
+            raise UsageError(f"{self.name} has {missing}", hint="name one of its tokens as begin and end")
+        return int(symbol)
 
     @property
     def identity(self) -> str:
         """A hash of the settings and of a sample of each weight."""
         digest = hashlib.sha256(repr((self.begin, self.end, self.window, str(self.network.dtype))).encode())
         for name, weight in sorted(self.network.state_dict().items()):
-            some = weight.flatten()[:: max(1, weight.numel() // 64)][:64].double().cpu().numpy()
-            digest.update(name.encode() + some.tobytes())
+            sample = weight.flatten()[:: max(1, weight.numel() // 64)][:64].double().cpu().numpy()
+            digest.update(name.encode() + sample.tobytes())
         return digest.hexdigest()[:16]
 
     def encode(self, texts: Sequence[str]) -> Sequences:
-        """Token ids; what looks like a special token in a text is read as plain characters."""
+        """Token ids of texts; special tokens within a text are read as plain characters."""
         with quiet():
             rows = self.tokenizer(list(texts), add_special_tokens=False, split_special_tokens=True)["input_ids"]
         return Sequences.of(rows)
@@ -127,13 +128,13 @@ class TransformersLM(CausalNetwork):
     def decode(self, sequences: Sequences) -> list[str]:
         """Texts of token ids, without special tokens."""
         rows = [sequences[i].tolist() for i in range(len(sequences))]
-        found: list[str] = self.tokenizer.batch_decode(
+        texts: list[str] = self.tokenizer.batch_decode(
             rows, skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
-        return found
+        return texts
 
     def continuations(self, prompts: Sequences | None, sequences: Sequences) -> list[str]:
-        """Texts of what was drawn, decoded behind their prompts, since tokenizers treat the first word apart."""
+        """Texts of sampled ids, decoded together with their prompts: tokenizers treat a first word differently."""
         if prompts is None:
             return self.decode(sequences)
         both = Sequences.of([np.concatenate([prompts[i], sequences[i]]) for i in range(len(sequences))])

@@ -1,17 +1,16 @@
-"""Long sequences in overlapping windows, and batches of pieces of like length."""
+"""Overlapping windows over long sequences, and batches of windows of similar length."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from momus.numeric.types import Ints
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One window on a sequence: it reads ``start … stop``, and what lies from ``scored`` on is scored."""
+    """One window of a sequence: ``start … stop`` is read, ``scored … stop`` is scored."""
 
     sequence: int
     start: int
@@ -20,9 +19,10 @@ class Piece:
     last: bool
 
 
-def pieces(lengths: NDArray[np.int64], window: int) -> list[Piece]:
-    """Cut sequences so that every token is scored once, given at least half a window before it where there is one.
+def pieces(lengths: Ints, window: int) -> list[Piece]:
+    """Cut sequences into windows: every token is scored once, after the first window given at least half a window.
 
+    >>> import numpy as np
     >>> [(p.start, p.scored, p.stop) for p in pieces(np.array([10]), 4)]
     [(0, 0, 4), (2, 4, 6), (4, 6, 8), (6, 8, 10)]
     """
@@ -39,17 +39,18 @@ def pieces(lengths: NDArray[np.int64], window: int) -> list[Piece]:
 
 
 def batches(todo: Sequence[Piece], tokens: int) -> Iterator[list[Piece]]:
-    """Batches of pieces sorted by length, the longest first, of at most ``tokens`` with their padding (or one piece).
+    """Batches of pieces, the longest first, of at most ``tokens`` tokens with padding (or a single piece).
 
+    >>> import numpy as np
     >>> [len(b) for b in batches(pieces(np.array([5, 3, 3, 2]), 8), 6)]
     [1, 2, 1]
     """
     order = sorted(todo, key=lambda p: (p.start - p.stop, p.sequence, p.start))
-    some: list[Piece] = []
+    batch: list[Piece] = []
     for piece in order:
-        if some and (len(some) + 1) * (some[0].stop - some[0].start) > tokens:
-            yield some
-            some = []
-        some.append(piece)
-    if some:
-        yield some
+        if batch and (len(batch) + 1) * (batch[0].stop - batch[0].start) > tokens:  # the first piece is the longest
+            yield batch
+            batch = []
+        batch.append(piece)
+    if batch:
+        yield batch

@@ -1,4 +1,4 @@
-"""A deterministic resolver of coreference for persons, in several passes over spaCy's parse and names."""
+"""A deterministic coreference resolver for persons: several passes over spaCy's parse and named entities."""
 
 from momus_adapters.persons.resolver import SpacyPersons
 

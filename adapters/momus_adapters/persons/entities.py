@@ -1,4 +1,4 @@
-"""Links mentions: names by their parts, nouns by their heads, pronouns by gender, number, recency and role."""
+"""Mention linking: names by their parts, nouns by their heads, pronouns by gender, number, recency and role."""
 
 from __future__ import annotations
 
@@ -10,12 +10,24 @@ from momus_adapters.persons.mentions import OBJECTS, SUBJECTS, Mention
 from momus_adapters.persons.words import SAID
 
 REACH = 5
-"""Sentences that a pronoun looks back."""
+"""Maximum number of sentences between a pronoun and the last mention of its antecedent."""
 
 
 @dataclass
 class Entity:
-    """A person, or several, as known so far."""
+    """A person or a group of persons.
+
+    Attributes
+    ----------
+    words, first, title
+        Parts of its names, the first part of its first name, and its title, in lower case.
+    nouns
+        Keys (owner, noun) that it is known under, the owner an entity number or negative.
+    places
+        Heads of its mentions: token numbers, sorted.
+    votes
+        Weight of the pronouns of each gender near its names.
+    """
 
     plural: bool = False
     gender: str = ""
@@ -28,7 +40,7 @@ class Entity:
 
 
 class Linker:
-    """Goes through the mentions of one parsed document."""
+    """Assigns entities to the mentions of one parsed document."""
 
     def __init__(self, doc: Any, mentions: list[Mention], quotes: list[tuple[int, int]]) -> None:
         self.doc, self.mentions, self.quotes = doc, mentions, quotes
@@ -42,7 +54,7 @@ class Linker:
         self.role = {m.head: self._role(m) for m in mentions}
 
     def run(self) -> None:
-        """All passes: names, genders, narration, who speaks, what they say."""
+        """Run all passes: names, genders, mentions in narration, speakers of quotations, mentions in quotations."""
         for m in self.mentions:
             if m.form == "name":
                 self._name(m)
@@ -93,7 +105,7 @@ class Linker:
         return not (another and e.first in mine | e.words and m.words[0] in e.words)
 
     def _vote(self) -> None:
-        """Pronouns vote on the gender of the names before them."""
+        """Set the gender of named entities by weighted votes of the pronouns that follow their names."""
         names = [m for m in self.mentions if m.form == "name"]
         heads = [m.head for m in names]
         for m in self.mentions:
@@ -113,14 +125,15 @@ class Linker:
     # Nouns and pronouns
 
     def _link(self, m: Mention) -> None:
-        chosen = self._choose(m)
-        self._join(m, self._new(m) if chosen is None else chosen)
+        entity = self._choose(m)
+        self._join(m, self._new(m) if entity is None else entity)
 
     def _choose(self, m: Mention) -> int | None:
         if m.form == "noun":
             return self._noun(m)
         if m.form in ("third", "plural"):
             return self._pronoun(m)
+        # the speaker of the quotation says "I" and the addressee is "you"; outside of quotations the narrator is -2
         plural = m.words[0] in ("we", "us", "our", "ours", "ourselves")
         speaker = self.speakers[m.quote] if m.quote >= 0 else -2
         if m.form == "second":
@@ -153,14 +166,15 @@ class Linker:
             key = (owner.entity, m.words[0])
         else:
             key = (-1, m.words[0])
-        fresh = first in ("a", "an", "some", "any", "no", "every", "another", "two", "three", "many")
-        found = (
-            [] if fresh else [n for n, e in enumerate(self.entities) if key in e.nouns and self._before(n, m.head) >= 0]
-        )
-        if key[0] == -1:
-            found = [n for n in found if self.sentence[m.head] - self.sentence[self._before(n, m.head)] <= 40]
-        if found:
-            return max(found, key=lambda n: self._before(n, m.head))
+        indefinite = first in ("a", "an", "some", "any", "no", "every", "another", "two", "three", "many")
+        known = [n for n, e in enumerate(self.entities) if key in e.nouns and self._before(n, m.head) >= 0]
+        antecedents = [] if indefinite else known
+        if key[0] == -1:  # a noun without an owner refers back at most 40 sentences
+            antecedents = [
+                n for n in antecedents if self.sentence[m.head] - self.sentence[self._before(n, m.head)] <= 40
+            ]
+        if antecedents:
+            return max(antecedents, key=lambda n: self._before(n, m.head))
         number = self._new(m)
         self.entities[number].nouns.add(key)
         return number
@@ -179,6 +193,7 @@ class Linker:
             if gap > REACH:
                 continue
             role = self.role.get(last, "")
+            # nearness, the role of the last mention, agreement, and how often the entity is mentioned
             value = -0.8 * gap - 0.01 * (m.head - last) + 0.9 * (role == "subject") - 0.3 * (role == "owner")
             value += 0.8 * (e.gender == m.gender != "") + 0.15 * min(len(e.places), 6)
             value += 0.5 * (token.dep_ in SUBJECTS and role == "subject")
@@ -191,16 +206,17 @@ class Linker:
         return best
 
     def _barred(self, m: Mention) -> set[int]:
-        """Entities that cannot be meant: the subject of the verb whose object the pronoun is."""
+        """Entities that the pronoun cannot refer to: the subject of the verb whose object it is."""
         token = self.doc[m.head]
         if token.dep_ not in OBJECTS or token.lower_.endswith(("self", "selves")):
             return set()
         others = (self.by_head.get(child.i) for child in token.head.children if child.dep_ in SUBJECTS)
         return {o.entity for o in others if o is not None and o.entity >= 0}
 
-    # Who speaks
+    # Speakers
 
     def _attribute(self) -> None:
+        """Set the speaker of each quotation: reported, or that of the quotation before, or of the one before that."""
         for number, (start, end) in enumerate(self.quotes):
             speaker = self._reported(start, end)
             if speaker < 0 and number and self._near(number - 1, number, 40) and not self._break(number):
@@ -210,7 +226,7 @@ class Linker:
             self.speakers[number] = speaker
 
     def _reported(self, start: int, end: int) -> int:
-        """The subject of a verb of saying right after a quotation, or right before it."""
+        """The subject of a verb of saying within eight tokens after a quotation, or before it; −1 if there is none."""
         doc = self.doc
         for span in (range(end, min(end + 8, len(doc))), range(max(0, start - 8), start)):
             for i in span:
@@ -226,11 +242,12 @@ class Linker:
         return self.quotes[after][0] - self.quotes[before][1] <= most
 
     def _break(self, number: int) -> bool:
-        """Whether a paragraph or a line ends between a quotation and the one before."""
+        """Whether a line ends between a quotation and the one before."""
         between = self.doc[self.quotes[number - 1][1] : self.quotes[number][0]]
         return "\n" in between.text
 
     def _addressee(self, quote: int) -> int:
+        """The speaker of a neighbouring quotation; a negative key if unknown."""
         if quote < 0:
             return -3
         for other in (quote - 1, quote + 1, quote - 2, quote + 2):
@@ -238,7 +255,7 @@ class Linker:
                 return self.speakers[other]
         return -10 - quote
 
-    # Small steps
+    # Helpers
 
     def _new(self, m: Mention) -> int:
         self.entities.append(Entity(m.plural, m.gender))
@@ -250,9 +267,9 @@ class Linker:
         e.gender = e.gender or m.gender
         e.places.insert(bisect_left(e.places, m.head), m.head)
 
-    def _before(self, number: int, place: int) -> int:
-        """The head of the entity's last mention before a token, −1 without one."""
-        at = bisect_left(self.entities[number].places, place)
+    def _before(self, number: int, token: int) -> int:
+        """The head of the entity's last mention before a token; −1 if there is none."""
+        at = bisect_left(self.entities[number].places, token)
         return self.entities[number].places[at - 1] if at else -1
 
     def _role(self, m: Mention) -> str:

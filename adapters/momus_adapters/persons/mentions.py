@@ -1,4 +1,4 @@
-"""Finds what may be a mention of a person in a parsed document: names, nouns for persons, pronouns."""
+"""Mention detection: names, nouns for persons, and pronouns in a parsed document."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ OPENING, CLOSING, BOTH = "“", "”", '"'
 
 @dataclass
 class Mention:
-    """A span of tokens that may name a person.
+    """A span of tokens that may refer to a person.
 
     Attributes
     ----------
     start, end, head
-        Tokens.
+        Token numbers; ``end`` is exclusive.
     form
         ``name``, ``noun``, or the kind of pronoun: ``third``, ``plural``, ``first``, ``second``.
     gender
         ``m``, ``f`` or empty.
     plural
-        Whether it is several persons.
+        Whether it refers to several persons.
     words
-        Of a name: its parts in lower case, title left out; of a noun: the noun.
+        The parts of a name in lower case, without the title; or the noun.
     title
-        Of a name: its title in lower case.
+        The title of a name in lower case.
     quote
-        Which quotation it stands in, −1 outside.
+        Number of the quotation that contains it, −1 outside of quotations.
+    entity
+        Number of the entity that it refers to, −1 before linking.
     """
 
     start: int
@@ -48,7 +50,7 @@ class Mention:
 
 
 def quotations(doc: Any) -> tuple[list[int], list[tuple[int, int]]]:
-    """The quotation of each token (−1: none), and the spans of tokens of all quotations."""
+    """Return the quotation of each token (−1: none), and the token spans of all quotations."""
     inside = [-1] * len(doc)
     spans: list[tuple[int, int]] = []
     start = -1
@@ -65,29 +67,29 @@ def quotations(doc: Any) -> tuple[list[int], list[tuple[int, int]]]:
 
 
 def find(doc: Any, inside: list[int]) -> list[Mention]:
-    """All mentions, in the order of the text; none overlaps another of the same head."""
-    names = _names(doc)
-    taken = {i for m in names for i in range(m.start, m.end)}
-    found = names
+    """Find all mentions, in text order; no two have the same head."""
+    mentions = _names(doc)
+    taken = {i for m in mentions for i in range(m.start, m.end)}
     for token in doc:
         word = token.lower_
         if token.i in taken:
             continue
         pronoun = _pronoun(word)
         if pronoun is not None and (word != "mine" or token.tag_.startswith("PRP")):
-            form, his = pronoun
-            found.append(Mention(token.i, token.i + 1, token.i, form, his, form == "plural", (word,)))
+            form, gender = pronoun
+            mentions.append(Mention(token.i, token.i + 1, token.i, form, gender, form == "plural", (word,)))
         elif token.pos_ in ("NOUN", "PROPN") and token.dep_ not in ("compound", "npadvmod"):
-            gender = gender_of(word)
-            if gender is not None and not (word in ("dear", "fool") and token.tag_ == "JJ"):
-                found.append(_noun(doc, token, gender))
-    found.sort(key=lambda m: (m.start, -m.end))
-    for m in found:
+            noun_gender = gender_of(word)
+            if noun_gender is not None and not (word in ("dear", "fool") and token.tag_ == "JJ"):
+                mentions.append(_noun(doc, token, noun_gender))
+    mentions.sort(key=lambda m: (m.start, -m.end))
+    for m in mentions:
         m.quote = inside[m.head]
-    return found
+    return mentions
 
 
 def _pronoun(word: str) -> tuple[str, str] | None:
+    """Form and gender of a pronoun, None for any other word."""
     if word in MALE:
         return "third", "m"
     if word in FEMALE:
@@ -100,6 +102,7 @@ def _pronoun(word: str) -> tuple[str, str] | None:
 
 
 def _noun(doc: Any, token: Any, gender: str) -> Mention:
+    """The noun phrase of a token, from its left edge to an *of* phrase that directly follows."""
     left = token.left_edge.i
     while left < token.i and (doc[left].is_punct or doc[left].is_space or doc[left].dep_ in ("cc", "punct")):
         left += 1
@@ -112,6 +115,7 @@ def _noun(doc: Any, token: Any, gender: str) -> Mention:
 
 
 def _names(doc: Any) -> list[Mention]:
+    """Names: spaCy's persons, titles with the capitalised words after them, and single words known from these."""
     spans = []
     known: set[str] = set()
     for ent in doc.ents:
@@ -135,19 +139,20 @@ def _names(doc: Any) -> list[Mention]:
     for a, b in spans:
         known.update(doc[i].lower_ for i in range(a, b) if doc[i].lower_.rstrip(".") not in TITLES)
     covered = {i for a, b in spans for i in range(a, b)}
-    again = (t.i for t in doc if t.lower_ in known and t.pos_ == "PROPN" and t.text[:1].isupper())
-    spans.extend((i, i + 1) for i in again if i not in covered)
+    repeated = (t.i for t in doc if t.lower_ in known and t.pos_ == "PROPN" and t.text[:1].isupper())
+    spans.extend((i, i + 1) for i in repeated if i not in covered)
     return _merged(doc, sorted(spans))
 
 
 def _merged(doc: Any, spans: list[tuple[int, int]]) -> list[Mention]:
+    """Merge overlapping spans (and adjacent ones if the second begins with a title); read title and parts off each."""
     joined: list[list[int]] = []
     for a, b in spans:
         if joined and a <= joined[-1][1] - (doc[a].lower_ not in TITLES and a == joined[-1][1]):
             joined[-1][1] = max(joined[-1][1], b)
         else:
             joined.append([a, b])
-    found = []
+    mentions = []
     for a, b in joined:
         if a and doc[a - 1].lower_.rstrip(".") in TITLES and doc[a - 1].text[:1].isupper():
             a -= 1
@@ -155,5 +160,5 @@ def _merged(doc: Any, spans: list[tuple[int, int]]) -> list[Mention]:
         title = first if first in TITLES and b - a > 1 else ""
         words = tuple(doc[i].lower_ for i in range(a + bool(title), b) if doc[i].is_alpha)
         if words:
-            found.append(Mention(a, b, b - 1, "name", TITLES.get(title, ""), False, words, title))
-    return found
+            mentions.append(Mention(a, b, b - 1, "name", TITLES.get(title, ""), False, words, title))
+    return mentions

@@ -1,4 +1,4 @@
-"""The resolver ``spacy``: parses with spaCy, finds mentions of persons, links them."""
+"""The resolver ``spacy``: parse with spaCy, detect mentions of persons, and link them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from momus_adapters.persons.mentions import find, quotations
 from momus_adapters.persons.parsing import load_pipeline, parse
 
 RULES = 1
-"""Version of the rules: what is kept under an older one is not used again."""
+"""Version of the rules; cached results of older versions are not reused."""
 
 
 class SpacyPersons(Estimator):
-    """Parameters
+    """Rule-based coreference resolver for persons, over spaCy's parse and named entities.
+
+    Parameters
     ----------
     model
         A spaCy pipeline for English, by name or folder.
     processes
-        How many documents are resolved at a time, each in a process of its own.
+        Number of documents that are resolved in parallel, each in a separate process.
     """
 
     def __init__(self, *, model: str = "", processes: int = 1) -> None:
@@ -39,27 +41,27 @@ class SpacyPersons(Estimator):
 
     @property
     def version(self) -> str:
-        """Of the rules, spaCy and the pipeline."""
-        meta = self._pipeline().meta  # first: it says what is not installed
+        """Versions of the rules, of spaCy and of the pipeline."""
+        meta = self._pipeline().meta  # first, since its error says what to install
         import spacy
 
         return f"spacy-persons {RULES}; spacy {spacy.__version__}; {meta['lang']}_{meta['name']} {meta['version']}"
 
     def resolve(self, batch: Corpus) -> list[Resolved]:
-        """Find mentions and link them, each document by itself."""
+        """Detect and link mentions, document by document."""
         texts = [document.text for document in batch]
         if self.processes > 1 and len(texts) > 1:
             if self._pool is None:
-                self._pipeline()  # what is missing is told here
+                self._pipeline()  # report a missing package here rather than in a worker
                 context = get_context("spawn")
-                self._pool = ProcessPoolExecutor(self.processes, context, _begin, (self.model,))
-            return list(self._pool.map(_in_process, texts))
+                self._pool = ProcessPoolExecutor(self.processes, context, _load_in_worker, (self.model,))
+            return list(self._pool.map(_resolve_in_worker, texts))
         nlp = self._pipeline()
         return [resolve_text(nlp, text) for text in texts]
 
 
 def resolve_text(nlp: Any, text: str) -> Resolved:
-    """Find and link the mentions of one text."""
+    """Detect and link the mentions of one text."""
     doc = parse(nlp, text)
     if doc is None:
         return Resolved.of([], [], [])
@@ -78,13 +80,13 @@ def resolve_text(nlp: Any, text: str) -> Resolved:
 _LOADED: list[Any] = []
 
 
-def _begin(model: str) -> None:
-    """Load the pipeline of a process, which has one core."""
+def _load_in_worker(model: str) -> None:
+    """Load the pipeline in a worker process, which uses one core."""
     import torch
 
     torch.set_num_threads(1)
     _LOADED[:] = [load_pipeline(model)]
 
 
-def _in_process(text: str) -> Resolved:
+def _resolve_in_worker(text: str) -> Resolved:
     return resolve_text(_LOADED[0], text)

@@ -1,4 +1,4 @@
-"""Words that tell persons: titles, nouns for persons with their gender, verbs of saying."""
+"""Word lists for persons: titles, nouns with their gender, and verbs of saying."""
 
 from __future__ import annotations
 
@@ -383,7 +383,7 @@ SAID = frozenset(
 
 
 def gender_of(noun: str) -> str | None:
-    """``m``, ``f`` or ``""`` for a noun of a person, None for any other; plurals count as ``""``.
+    """Gender of a noun for a person, ``m``, ``f`` or ``""`` (plurals too); None for any other noun.
 
     >>> gender_of("widow"), gender_of("stranger"), gender_of("table")
     ('f', '', None)

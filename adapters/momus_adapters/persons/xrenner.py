@@ -1,5 +1,6 @@
-"""The resolver ``xrenner`` (Zeldes & Zhang 2016), rules only, over a spaCy parse; optional, since its model data has
-sources that are not for commercial use: ``pip install --no-deps xrenner six xmltodict``.
+"""The resolver ``xrenner`` (Zeldes & Zhang 2016), rules only, over a spaCy parse.
+
+Optional, since some sources of its model data exclude commercial use: ``pip install --no-deps xrenner six xmltodict``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _RELATIONS = {
 
 
 class XrennerPersons(Estimator):
-    """Parameters
+    """Coreference resolver that runs xrenner's rules over a spaCy parse.
+
+    Parameters
     ----------
     model
         A spaCy pipeline for English, by name or folder.
@@ -47,17 +50,19 @@ class XrennerPersons(Estimator):
                 ) from error
             self._nlp = load_pipeline(self.model)
             self._xrenner = Xrenner(model="eng", rule_based=True, no_seq=True)
-            self._xrenner.lex.filters["force_single_type_chains"] = False  # it fails where a chain lost its mentions
+            self._xrenner.lex.filters["force_single_type_chains"] = (
+                False  # xrenner fails if a chain has lost all mentions
+            )
 
     @property
     def version(self) -> str:
-        """Of xrenner and the pipeline."""
+        """Versions of xrenner and of the pipeline."""
         self._load()
         meta = self._nlp.meta
         return f"xrenner {version('xrenner')}; {meta['lang']}_{meta['name']} {meta['version']}"
 
     def resolve(self, batch: Corpus) -> list[Resolved]:
-        """Parse, hand over as CoNLL-U, and read the chains back."""
+        """Parse documents, pass them to xrenner as CoNLL-U, and read the chains back."""
         self._load()
         return [self._resolve(document.text) for document in batch]
 
@@ -67,19 +72,19 @@ class XrennerPersons(Estimator):
             return Resolved.of([], [], [])
         lines, tokens = [], []
         for sentence in doc.sents:
-            kept = [t for t in sentence if not t.is_space]
-            number = {t.i: i for i, t in enumerate(kept, 1)}
-            for t in kept:
+            words = [t for t in sentence if not t.is_space]
+            number = {t.i: i for i, t in enumerate(words, 1)}
+            for t in words:
                 head = 0 if t.dep_ == "ROOT" else number.get(t.head.i, 0)
                 relation = _RELATIONS.get(t.dep_, t.dep_ or "dep") if head else "root"
                 lines.append(f"{number[t.i]}\t{t.text}\t{t.lower_}\t{t.pos_}\t{t.tag_}\t_\t{head}\t{relation}\t_\t_")
             lines.append("")
-            tokens += kept
+            tokens += words
         try:
-            found = self._xrenner.analyze("\n".join(lines) + "\n", "conll")
+            annotated = self._xrenner.analyze("\n".join(lines) + "\n", "conll")
         except (ValueError, KeyError, IndexError, AttributeError) as error:
-            raise PluginError(f"xrenner fails on a document that begins {text[:40]!r} ({error})") from error
-        rows = [row.split("\t") for row in found.splitlines() if row and not row.startswith("#")]
+            raise PluginError(f"xrenner fails on the document that begins {text[:40]!r} ({error})") from error
+        rows = [row.split("\t") for row in annotated.splitlines() if row and not row.startswith("#")]
         starts: dict[int, list[int]] = {}
         mentions = []
         for (_, _, marks), t in zip(rows, tokens, strict=True):

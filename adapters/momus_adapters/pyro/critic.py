@@ -1,4 +1,4 @@
-"""Any Pyro program with latents of each document, as a critic."""
+"""Any Pyro program with per-document latents, as a critic."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ Program = str | Callable[..., Any]
 
 @dataclass(frozen=True)
 class PyroDraws(Draws):
-    """Draws from the guide, flattened to (n, S, d), with what the model says of each document.
+    """Draws from the guide, flattened to (n, S, d), with expectations under the model for each document.
 
     Attributes
     ----------
     sites
-        float array (n, L): E log P_c of each latent site, in nats; they sum to log P_c(z).
+        float array (n, L): E log P_c of each latent site, in nats; their sum is E log P_c(z).
     errors
         float array (n,): Monte-Carlo standard errors of the sum (0 where the expectation is exact).
     entropies
-        float array (n,): − E log q(z | x).
+        float array (n,): −E log q(z | x), in nats.
     effective
-        float array (n,): effective number of draws, S without weights.
+        float array (n,): effective number of draws; S if unweighted.
     """
 
     sites: Floats
@@ -50,53 +50,53 @@ class PyroDraws(Draws):
 
 
 class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
-    """z is what a Pyro model samples for a document without observing it; P_c its prior there, the guide its posterior.
+    """z is the latents that a Pyro model samples per document; P_c is their prior, the guide their posterior.
 
     The contract: ``model(x, size)`` and ``guide(x, size)`` take the rows of a batch of documents, a float tensor
-    (B, …), and the number ``size`` of documents that the batch stands for. Both open one plate over documents, with
-    ``momus_adapters.pyro.documents(x, size)``; what is sampled in it belongs to a document (numbers, vectors, discrete
-    values, further plates within the document), and the guide has a site for each such latent of the model. The guide
-    computes its posterior from ``x`` (an amortised or exact one), so that it can read any document. Sites with
-    ``infer={"enumerate": "parallel"}`` in the guide are summed over exactly; the others are drawn S times.
+    (B, …), and the number ``size`` of documents that the batch represents. Both open one plate over documents with
+    ``momus_adapters.pyro.documents(x, size)``. Latents sampled inside the plate belong to a document (numbers, vectors,
+    discrete values, further plates within the document), and the guide has a site for each of them. The guide computes
+    its posterior from ``x`` (amortised or exact), and thus works for any document. Sites with
+    ``infer={"enumerate": "parallel"}`` in the guide are summed out exactly; the others are drawn S times.
 
-    Latents outside of the plate are no part of z: they stay at their posterior means (taken on the unconstrained
-    scale) when documents are scored. A class (of torch.nn.Module or PyroModule) is constructed anew for each fit, as
-    ``cls(**options)``, with ``shape`` (that of a row) and ``rows`` (those of the real text, to start from; none when it
-    is loaded) if its constructor takes them; networks belong into such classes, never at the top of a module, where two
-    critics would share them. Parameters of both programs lie in a store of their own.
+    Latents outside of the plate are not part of z: scoring fixes them at their posterior means (taken on the
+    unconstrained scale). A class (a torch.nn.Module or PyroModule) is instantiated for each fit as ``cls(**options)``,
+    with ``shape`` (of a row) and ``rows`` (of the real text, for initialisation; none when loading) if its constructor
+    takes them. Construct networks in such classes, never at module level, where two critics would share them.
+    Parameters of both programs live in a separate parameter store.
 
-    Draws are made by keys from a hash of a document's text, so that a score hangs on neither batch nor order. For
-    families without a rule (see `momus_adapters.pyro.keyed`; there are rules for the normal family, gamma, beta,
-    Dirichlet, categorical, Bernoulli and whatever has an inverse distribution function), the guide runs on one
-    document at a time under a generator that its hash seeds: right, but B times the calls.
+    Draws are keyed by a hash of a document's text: a score depends on neither the batch nor the order. There are rules
+    for the normal family, gamma, beta, Dirichlet, categorical, Bernoulli, and all distributions with an inverse
+    distribution function (see `momus_adapters.pyro.keyed`). For other families, the guide runs on one document at a
+    time, with a generator seeded by the document's hash: correct, but with B times the calls.
 
     Parameters
     ----------
     model, guide
-        ``"package.module:name"``, or the function or class itself. Only what has a name can be saved, and loading a
-        critic imports the modules that it names.
+        ``"package.module:name"``, or the function or class itself. Only objects that can be imported by name can be
+        saved, and loading a critic imports the modules that it names.
     features
-        From documents to rows: a callable from a `Corpus` to an array (n, …), its name, or a class of `Estimator` with
-        ``fit(corpus)``; default: counts of words, see `momus_adapters.features.BagOfWords`.
+        A callable from a `Corpus` to an array (n, …), its name, or an `Estimator` class with ``fit(corpus)``; default:
+        word counts, see `momus_adapters.features.BagOfWords`.
     model_options, guide_options, feature_options
-        Plain keyword arguments.
+        Plain keyword arguments of these.
     plate
         Name of the plate over documents.
     expectation
-        ``guide``: under the guide; ``importance``: under P_c(z | x) itself, by self-normalised importance sampling
-        with the guide as proposal (for guides that draw all sites).
+        ``guide``: expectations under the guide; ``importance``: under P_c(z | x) itself, by self-normalised importance
+        sampling with the guide as proposal (for guides that draw all sites).
     draws
-        S.
+        S, draws per document.
     steps, batch, rate, decay, particles
-        Of SVI: steps, documents a step, learning rate of ADAM, its decay over all steps, draws a step.
+        SVI: steps, documents per step, learning rate of ADAM, its total decay, draws per step.
     precision
-        ``float64`` or ``float32``: the default type of tensors while the programs run.
+        ``float64`` or ``float32``: the default tensor type while the programs run.
     seed
         Seeds the order of documents, SVI, and the draws.
 
     Examples
     --------
-    Give a critic of your own its name by a subclass:
+    Subclass to give your critic a name:
 
     >>> import numpy as np, pyro, pyro.distributions as dist, torch
     >>> from momus import Corpus
@@ -164,11 +164,11 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
 
     @property
     def tokenizer(self) -> Tokenizer | None:
-        """The tokenizer of the features, once there are any."""
+        """The tokenizer of the features, once fitted."""
         return getattr(self._reader(), "tokenizer", None) if self.is_fitted else None
 
     def component(self, attribute: str) -> Estimator:
-        """Make the unfitted part: features, or kept arrays."""
+        """Make the unfitted object that saved arrays or saved features are read into."""
         if attribute in ("parameters_", "weights_", "globals_"):
             return Tensors()
         if attribute == "features_":
@@ -176,8 +176,8 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
         return super().component(attribute)
 
     def _reader(self) -> Callable[[Corpus], Any]:
-        kept = getattr(self, "features_", None)
-        return kept if kept is not None else make_features(self.features, self.feature_options)
+        fitted = getattr(self, "features_", None)
+        return fitted if fitted is not None else make_features(self.features, self.feature_options)
 
     def _check(self) -> None:
         if self.expectation not in ("guide", "importance"):
@@ -187,14 +187,14 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
                 raise UsageError(f"{name} is {getattr(self, name)}", hint="give at least 1")
 
     def fit(self, real: Corpus) -> Self:
-        """Fit features, then model and guide by SVI.
+        """Fit the features, then the model and the guide by SVI.
 
         Raises
         ------
         UsageError
-            A program cannot be found or run, or does not keep the contract.
+            A program cannot be imported or run, or violates the contract.
         FittingError
-            There are no usable documents, or the ELBO is lost.
+            Fewer than two documents have features, or the ELBO is no longer finite.
         """
         self._check()
         features = make_features(self.features, self.feature_options)
@@ -205,26 +205,26 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
         self.shape_ = list(rows.shape[1:])
         with numerics(self.precision, self.device):
             torch.manual_seed(self.seed)
-            programs = self._made(rows)
+            programs = self._programs(rows)
             x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
             self.plates_ = nesting_of(programs, x)
             settings = (self.steps, self.batch, self.rate, self.decay, self.particles, self.seed)
             self.curve_ = train(programs, x, *settings)
             self.globals_ = Tensors.of(arrays_of(global_values(programs, x, self.plate)))
-            self._keep(programs)
+            self._store(programs)
         with numerics(self.precision, self.device):
             sampler = self._sampler()
             self.sites_ = list(sampler.draw(x[:2], torch.arange(2, device=self.device), 1).sites)
             self.exact_ = sampler.nothing_drawn(x)
         if self.expectation == "importance" and self.exact_:
-            raise UsageError("expectation is 'importance', and the guide draws no site", hint="leave it at 'guide'")
+            raise UsageError("expectation is 'importance', but the guide draws no site", hint="use 'guide'")
         return self
 
-    def _made(self, rows: Floats | None = None) -> Programs:
+    def _programs(self, rows: Floats | None = None) -> Programs:
         options = (self.model_options, self.guide_options)
         return Programs.made(self.model, self.guide, options, np.zeros((0, *self.shape_)) if rows is None else rows)
 
-    def _keep(self, programs: Programs) -> None:
+    def _store(self, programs: Programs) -> None:
         import pyro
 
         store = pyro.get_param_store()
@@ -233,13 +233,13 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
         self.weights_ = Tensors.of(programs.weights())
 
     def _sampler(self) -> Sampler:
-        programs = self._made()
+        programs = self._programs()
         programs.restore(self.weights_.arrays())
         parameters, fixed = (tensors_of(p.arrays(), self.device) for p in (self.parameters_, self.globals_))
         return Sampler(programs, parameters, fixed, self.plate, self.seed, self.plates_)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents that have no features, by the features' own reasons."""
+        """Return the reason for each document that has no features."""
         return unscored_of(self._reader(), batch)
 
     def project(self, batch: Corpus) -> PyroDraws:
@@ -250,8 +250,8 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
         with torch.no_grad(), numerics(self.precision, self.device):
             sampler = self._sampler()
             x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
-            drawn = sampler.draw(x, keys.to(self.device), count)
-            return _averaged(drawn, count, self.sites_, self.expectation == "importance")
+            draws = sampler.draw(x, keys.to(self.device), count)
+            return _averaged(draws, count, self.sites_, self.expectation == "importance")
 
     def log_prior(self, latents: PyroDraws) -> LogPrior:
         """E log P_c(z), with its Monte-Carlo standard error."""
@@ -260,44 +260,44 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
         return LogPrior(total, np.ones(len(total), dtype=np.int64), errors)
 
     def sufficient_statistics(self, latents: PyroDraws) -> Mapping[str, Rows]:
-        """What each latent site brings to Latent NLL."""
+        """Contribution of each latent site to Latent NLL, with a column of ones: (n, 2) per site."""
         ones = np.ones(len(latents))
         return {f"site_{n}": np.column_stack([-latents.sites[:, i], ones]) for i, n in enumerate(self.sites_)}
 
     def statistics(self) -> Sequence[Statistic]:
-        """Latent NLL of each site, where there are several."""
+        """Latent NLL of each site, if there are several."""
         several = self.sites_ if len(self.sites_) > 1 else []
         return tuple(Statistic(f"nll_{n}", f"site_{n}", "value", mean, effect="hedges_g") for n in several)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Latent NLL of each site, real beside generated."""
+        """Table of the Latent NLL of each site in real and in generated text."""
         means = [{k: float(a[0] / a[1]) if a[1] else 0.0 for k, a in s.arrays.items()} for s in (real, generated)]
         rows = [(n, a := means[0][f"site_{n}"], b := means[1][f"site_{n}"], b - a) for n in self.sites_]
         rows.sort(key=lambda row: -abs(row[3]))
-        title = "Latent NLL of each sample site, nats a document"
-        note = f"Over {real.documents:,} real and {generated.documents:,} generated documents; sites by difference."
+        title = "Latent NLL of each sample site, in nats per document"
+        note = f"{real.documents:,} real and {generated.documents:,} generated documents; sites ordered by difference."
         return [Table("pyro-sites", title, ("site", "real", "generated", "difference"), rows, note=note)]
 
     def notes(self) -> list[Note]:
-        """How the fit went, and how expectations were taken."""
+        """The final ELBO, and how expectations are computed."""
         last = self.curve_[-max(1, len(self.curve_) // 10) :]
         spread = last.std(ddof=1) / np.sqrt(len(last)) if len(last) > 1 else float("nan")
-        how = "exactly" if self.exact_ else f"by {self.draws} draws a document ({self.expectation})"
+        how = "exact" if self.exact_ else f"by {self.draws} draws per document ({self.expectation})"
         return [
             Note(
-                f"ELBO {last.mean():.4g} ± {spread:.2g} nats a document, over the last {len(last):,} of "
+                f"ELBO {last.mean():.4g} ± {spread:.2g} nats per document, over the last {len(last):,} of "
                 f"{len(self.curve_):,} steps; {sum(v.size for v in self.parameters_.arrays().values()):,} parameters; "
                 f"expectations {how}."
             )
         ]
 
     def save(self, folder: str | Path) -> None:
-        """Write the critic; programs and features are kept by their names.
+        """Write the critic; programs and features are stored by name.
 
         Raises
         ------
         StoreError
-            One of them has no name that leads to it: a lambda, or a function inside of a function.
+            One of them cannot be imported by name: a lambda, or a function defined inside a function.
         """
         self.check_fitted()
         names = {role: name_of(getattr(self, role), role) for role in ("model", "guide", "features")}
@@ -307,31 +307,33 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
 
 
 def _usable(features: Callable[[Corpus], Any], real: Corpus) -> Corpus:
-    kept = [i for i, r in enumerate(unscored_of(features, real)) if r is None]
-    if len(kept) < 2:
+    usable = [i for i, r in enumerate(unscored_of(features, real)) if r is None]
+    if len(usable) < 2:
         raise FittingError(
-            f"{len(kept)} of {len(real)} documents of {real.name!r} have features", hint="give more real text"
+            f"{len(usable)} of {len(real)} documents of {real.name!r} have features", hint="give more real text"
         )
-    return real.take(kept)
+    return real.take(usable)
 
 
-def _averaged(drawn: Draw, count: int, names: list[str], weighted: bool) -> PyroDraws:
+def _averaged(draws: Draw, count: int, names: list[str], weighted: bool) -> PyroDraws:
     """Average the draws of each document, with equal weights or with those of importance sampling."""
 
     def host(value: torch.Tensor) -> Floats:
+        """Rows (n · S, …) as an array (n, S, …)."""
         rows = np.asarray(value.double().cpu().numpy())
         return rows.reshape(len(rows) // count, count, *rows.shape[1:])
 
-    sites = np.stack([host(drawn.sites[n]) for n in names], axis=2)
-    guide, data = host(drawn.guide), host(drawn.data)
+    sites = np.stack([host(draws.sites[n]) for n in names], axis=2)  # (n, S, L)
+    guide, data = host(draws.guide), host(draws.data)
     total = sites.sum(axis=2)
     log_weight = total + data - guide if weighted else np.zeros_like(total)
     weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
     weight /= weight.sum(axis=1, keepdims=True)
-    centre = (weight * total).sum(axis=1)
-    variance = (weight**2 * (total - centre[:, None]) ** 2).sum(axis=1)
+    # self-normalised weights (n, S) sum to 1 per document; delta-method variance of the weighted mean
+    mean_total = (weight * total).sum(axis=1)
+    variance = (weight**2 * (total - mean_total[:, None]) ** 2).sum(axis=1)
     return PyroDraws(
-        host(drawn.values),
+        host(draws.values),
         sites=np.asarray((weight[:, :, None] * sites).sum(axis=1), dtype=np.float64),
         errors=np.sqrt(variance * count / max(count - 1, 1)),
         entropies=np.asarray(-guide.mean(axis=1), dtype=np.float64),

@@ -1,4 +1,4 @@
-"""E log P_c(z) of each document, from traces of a model and its guide."""
+"""E log P_c(z) per document, from traces of a model and its guide."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from momus_adapters.pyro.keyed import Keyed, Unkeyed
 from momus_adapters.pyro.programs import Given, Programs, foreign
 
 MOST_ROWS, MOST_NUMBERS = 1 << 14, 1 << 23
-"""Draws that are scored at once: so many rows, and so many numbers in them."""
+"""Maximum number of rows (draws) scored at once, and of numbers in them."""
 
 
 @dataclass
 class Draw:
-    """What draws from the guide give, one a row, all in nats.
+    """Log densities of draws from the guide, in nats, one row per draw.
 
     Attributes
     ----------
     sites
-        log P_c of each latent site, (B,), by name: expected over sites that the guide enumerates.
+        log P_c of each latent site, (B,), by name: the expectation over sites that the guide enumerates.
     guide, data
-        log density of the guide, and of the observed sites, (B,).
+        Log density of the guide, and of the observed sites, (B,).
     values
-        The values of the sites that were drawn, (B, d).
+        Values of the drawn sites, (B, d).
     """
 
     sites: dict[str, Tensor]
@@ -47,9 +47,9 @@ class Sampler:
     Attributes
     ----------
     parameters, fixed
-        Values of parameters, and of latent sites outside of the plate (global ones).
+        Values of parameters, and of global latent sites (those outside of the plate).
     plate, plates
-        Name of the plate over documents, and how many batch dimensions all plates take.
+        Name of the plate over documents, and number of batch dimensions that all plates take.
     """
 
     programs: Programs
@@ -60,37 +60,38 @@ class Sampler:
     plates: int
 
     def draw(self, x: Tensor, keys: Tensor, draws: int) -> Draw:
-        """Draw so many times for each document: B · S rows, the draws of a document one after the other.
+        """Draw ``draws`` times per document: B · S rows, with the draws of a document in consecutive rows.
 
         Raises
         ------
         UsageError
-            A program fails, or does not keep the contract.
+            A program fails, or violates the contract.
         """
         rows = min(MOST_ROWS, max(1, MOST_NUMBERS // max(1, x[:1].numel())))
-        together = max(1, rows // draws)
-        parts = []
-        for start in range(0, len(x), together):
-            some, own = x[start : start + together], keys[start : start + together]
-            number = torch.arange(draws, device=own.device)
-            own = hashed(own[:, None], self.seed, number[None, :]).flatten()
-            parts.append(self._keyed(some.repeat_interleave(draws, dim=0), own))
-        return _joined(parts)
+        documents = max(1, rows // draws)
+        chunks = []
+        for start in range(0, len(x), documents):
+            chunk, chunk_keys = x[start : start + documents], keys[start : start + documents]
+            # one key per draw, (documents, S) flattened, in the order of repeat_interleave
+            number = torch.arange(draws, device=chunk_keys.device)
+            draw_keys = hashed(chunk_keys[:, None], self.seed, number[None, :]).flatten()
+            chunks.append(self._keyed(chunk.repeat_interleave(draws, dim=0), draw_keys))
+        return _concatenated(chunks)
 
     def _keyed(self, x: Tensor, keys: Tensor) -> Draw:
-        """Draw by keys where every distribution has a rule, else one row at a time."""
+        """Draw by keys if every distribution has a rule, else row by row with a seeded generator."""
         try:
             with foreign(f"on {len(x)} documents"), Keyed(keys, self.plate):
                 return self._traced(x)
         except Unkeyed:
-            parts = []
+            draws = []
             for i, key in enumerate(keys.tolist()):
                 torch.manual_seed(key & ((1 << 63) - 1))
-                parts.append(self._traced(x[i : i + 1]))
-            return _joined(parts)
+                draws.append(self._traced(x[i : i + 1]))
+            return _concatenated(draws)
 
     def nothing_drawn(self, x: Tensor) -> bool:
-        """Whether the guide enumerates all that it knows, so that one draw is exact."""
+        """Whether all sites of the guide are enumerated or fixed: one draw is then exact."""
         sites = _latent(self._guide_trace(x[:1]), self.plate)
         return all("_enumerate_dim" in s["infer"] or type(s["fn"]).__name__ == "Delta" for s in sites.values())
 
@@ -100,6 +101,7 @@ class Sampler:
             return poutine.trace(poutine.enum(guide, first_available_dim=-1 - self.plates)).get_trace(x, len(x))
 
     def _traced(self, x: Tensor) -> Draw:
+        """Trace the guide, replay the model on the same values, and score both."""
         guide = self._guide_trace(x)
         conditioned = poutine.condition(self.programs.model, data=dict(self.fixed))
         with Given(self.parameters):
@@ -107,9 +109,9 @@ class Sampler:
         return _scored(model, guide, self.plate, len(x))
 
 
-def _joined(parts: list[Draw]) -> Draw:
-    sites = {k: torch.cat([p.sites[k] for p in parts]) for k in parts[0].sites}
-    return Draw(sites, *(torch.cat([getattr(p, k) for p in parts]) for k in ("guide", "data", "values")))
+def _concatenated(draws: list[Draw]) -> Draw:
+    sites = {k: torch.cat([d.sites[k] for d in draws]) for k in draws[0].sites}
+    return Draw(sites, *(torch.cat([getattr(d, k) for d in draws]) for k in ("guide", "data", "values")))
 
 
 def _latent(trace: Any, plate: str) -> dict[str, Any]:
@@ -122,7 +124,7 @@ def _latent(trace: Any, plate: str) -> dict[str, Any]:
 
 
 def _dim(site: Any, plate: str) -> int:
-    """The batch dimension of the documents, 0 where the site is outside of their plate."""
+    """The batch dimension of the documents; 0 if the site is outside of their plate."""
     return next((int(f.dim) for f in site["cond_indep_stack"] if f.name == plate), 0)
 
 
@@ -134,20 +136,20 @@ def _log_prob(site: Any) -> Tensor:
 
 
 def _scored(model: Any, guide: Any, plate: str, size: int) -> Draw:
-    latent, drawn = _latent(model, plate), _latent(guide, plate)
-    missing = [n for n in latent if n not in drawn]
+    latent, posterior = _latent(model, plate), _latent(guide, plate)
+    missing = [n for n in latent if n not in posterior]
     if missing:
         raise UsageError(
-            f"the guide has no site {missing[0]!r}, which the model has",
-            hint="give the guide a posterior for every latent site of a document, enumerated ones too",
+            f"the guide has no site {missing[0]!r}, but the model has",
+            hint="add a posterior to the guide for every latent site of a document, including enumerated ones",
         )
     if not latent:
         raise UsageError(
             f"the model has no latent site in a plate called {plate!r}",
             hint="open the plate of the documents with momus_adapters.pyro.documents(x, size)",
         )
-    log_q = {n: _log_prob(s) for n, s in drawn.items()}
-    enumerated = {s["infer"]["_enumerate_dim"]: n for n, s in drawn.items() if "_enumerate_dim" in s["infer"]}
+    log_q = {n: _log_prob(s) for n, s in posterior.items()}
+    enumerated = {s["infer"]["_enumerate_dim"]: n for n, s in posterior.items() if "_enumerate_dim" in s["infer"]}
 
     def expected(site: Any, value: Tensor) -> Tensor:
         return per_document(marginal(value, log_q, enumerated), _dim(site, plate), size)
@@ -156,50 +158,50 @@ def _scored(model: Any, guide: Any, plate: str, size: int) -> Draw:
     observed = [s for s in model.nodes.values() if s["type"] == "sample" and s["is_observed"] and _dim(s, plate)]
     values = [
         _flat(s["value"], len(s["fn"].event_shape) - _dim(s, plate), size)
-        for s in drawn.values()
+        for s in posterior.values()
         if "_enumerate_dim" not in s["infer"]
     ]
     return Draw(
         {n: expected(s, _log_prob(s)) for n, s in latent.items()},
-        sum((expected(s, log_q[n]) for n, s in drawn.items()), zero),
+        sum((expected(s, log_q[n]) for n, s in posterior.items()), zero),
         sum((expected(s, _log_prob(s)) for s in observed), zero),
         torch.cat(values, dim=1) if values else torch.zeros(size, 0),
     )
 
 
 def marginal(value: Tensor, log_q: Mapping[str, Tensor], enumerated: Mapping[int, str]) -> Tensor:
-    """Expect a value over the enumerated sites that it hangs on, directly or through their own posteriors.
+    """Expectation of a value over the enumerated sites that it depends on, directly or through their posteriors.
 
     Parameters
     ----------
     value
-        A tensor whose dimensions left of the plates run over enumerated values.
+        A tensor whose dimensions left of the plates range over enumerated values.
     log_q
-        log probabilities under the guide, by site.
+        Log-probabilities under the guide, by site.
     enumerated
-        The site of each such dimension (negative numbers).
+        The site of each such dimension (a negative number).
 
     >>> log_q = {"k": torch.tensor([0.25, 0.75]).log()[:, None]}
     >>> marginal(torch.tensor([[4.0], [8.0]]), log_q, {-2: "k"}).tolist()
     [[7.0]]
     """
-    wanted = [d for d in enumerated if _runs(value, d)]
-    for d in wanted:  # grows while it is walked through
-        wanted += [e for e in enumerated if e not in wanted and _runs(log_q[enumerated[d]], e)]
-    if not wanted:
+    summed = [d for d in enumerated if _varies(value, d)]
+    for d in summed:  # grows during the loop: the posterior of a site may depend on another enumerated site
+        summed += [e for e in enumerated if e not in summed and _varies(log_q[enumerated[d]], e)]
+    if not summed:
         return value
-    log_weight = sum((log_q[enumerated[d]] for d in wanted), torch.zeros(()))
+    log_weight = sum((log_q[enumerated[d]] for d in summed), torch.zeros(()))
     weight = log_weight.exp()
     product = torch.where(weight > 0, weight * value, torch.zeros(()))
-    return product.sum(dim=tuple(wanted), keepdim=True)
+    return product.sum(dim=tuple(summed), keepdim=True)
 
 
-def _runs(value: Tensor, dim: int) -> bool:
+def _varies(value: Tensor, dim: int) -> bool:
     return value.dim() >= -dim and value.shape[dim] > 1
 
 
 def per_document(value: Tensor, dim: int, size: int) -> Tensor:
-    """Sum over all batch dimensions but that of the documents, (B,).
+    """Sum over all batch dimensions except that of the documents, (B,).
 
     >>> per_document(torch.ones(2, 3), -2, 2).tolist()
     [3.0, 3.0]
@@ -208,6 +210,7 @@ def per_document(value: Tensor, dim: int, size: int) -> Tensor:
 
 
 def _flat(value: Tensor, axis_from_right: int, size: int) -> Tensor:
+    """Move the axis of the documents to the front and flatten the others: (size, d)."""
     axis = value.dim() - axis_from_right
     if axis < 0:
         return value.reshape(1, -1).expand(size, -1)

@@ -1,8 +1,8 @@
-"""Draws from a Pyro guide that belong to documents, whatever else is in the batch.
+"""Draws from a Pyro guide that depend on the document alone, not on the rest of the batch.
 
-Pyro draws from one generator that steps on, so that a document's draws would hang on its place in the batch. Here the
-random numbers of a sample site come from a hash of the document, the seed, the draw, the site and the element
-(`momus.numeric.draws`), through the inverse distribution function or through normal and gamma variates.
+Pyro draws from one sequential generator, with which a document's draws would depend on its position in the batch. Here
+the random numbers of a sample site come from a hash of the document, the seed, the draw, the site and the element
+(`momus.numeric.draws`), by the inverse distribution function or by normal and gamma variates.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from momus.numeric.draws import log_gammas, uniforms
 
 
 class Unkeyed(Exception):
-    """A distribution that this module cannot draw from by keys."""
+    """A distribution has no rule for drawing by keys."""
 
 
 class Noise:
-    """Random numbers of one site: ``keys`` (B,) lie along ``axis`` of whatever shape is asked for.
+    """Random numbers of one site; ``keys`` (B,) run along ``axis`` of the requested shape.
 
     >>> noise = Noise(torch.arange(3), 0, (1, 2))
     >>> several = noise.uniform(torch.Size([3, 4]))
@@ -34,16 +34,17 @@ class Noise:
         self.keys, self.axis, self.place = keys, axis, place
 
     def parts(self, shape: torch.Size, stream: int) -> tuple[Tensor | int, ...]:
-        """What each element's number is hashed from."""
-        one = list(shape)
-        one[self.axis] = 1
-        elements = torch.arange(torch.Size(one).numel(), device=self.keys.device).reshape(one)
-        along = [1] * len(shape)
-        along[self.axis] = len(self.keys)
-        return (self.keys.reshape(along), elements, *self.place, stream)
+        """The integers that each element's number is hashed from, broadcasting to ``shape``."""
+        # elements numbers all axes but that of the documents; the keys have length 1 on all axes but that
+        within = list(shape)
+        within[self.axis] = 1
+        elements = torch.arange(torch.Size(within).numel(), device=self.keys.device).reshape(within)
+        across = [1] * len(shape)
+        across[self.axis] = len(self.keys)
+        return (self.keys.reshape(across), elements, *self.place, stream)
 
     def uniform(self, shape: torch.Size, stream: int = 0) -> Tensor:
-        """Numbers in (0, 1)."""
+        """Uniform numbers in (0, 1)."""
         return uniforms(*self.parts(shape, stream)).to(torch.get_default_dtype())
 
     def normal(self, shape: torch.Size, stream: int = 0) -> Tensor:
@@ -64,7 +65,7 @@ def draw(fn: Any, noise: Noise) -> Tensor:
     Raises
     ------
     Unkeyed
-        There is no rule for it.
+        The distribution has no rule.
     """
     inner = getattr(fn, "base_dist", None)
     if isinstance(fn, td.Independent) or type(fn).__name__ in ("MaskedDistribution", "ExpandedDistribution"):
@@ -123,7 +124,7 @@ _RULES: tuple[tuple[Any, Any], ...] = (
 
 
 class Keyed(Messenger):  # type: ignore[misc]
-    """Give every latent site of the documents' plate a value drawn by the keys of the documents."""
+    """Set every latent site of the documents' plate to a value drawn by the keys of the documents."""
 
     def __init__(self, keys: Tensor, plate: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A model and a guide as Pyro runs them: made from names, with parameters that are given or learned."""
+"""Model and guide as callables for Pyro: resolved from names, with learned or given parameters."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
 from momus.errors import MomusError, UsageError
+from momus.numeric.types import Floats
 from momus_adapters.pyro.keyed import Unkeyed
 from momus_adapters.saved.names import resolve
 
@@ -30,23 +31,23 @@ def documents(x: Tensor, size: int, dim: int = -1, name: str = "documents") -> A
     Parameters
     ----------
     x
-        The rows of the batch, (B, …).
+        Rows of the batch, (B, …).
     size
-        How many documents the batch stands for, as the model and the guide are told.
+        Number of documents that the batch represents: the second argument of the model and the guide.
     dim
-        Batch dimension of the plate; further left where there are plates within a document.
+        Batch dimension of the plate; further left if there are plates within a document.
     """
     return pyro.plate(name, size, subsample=torch.arange(len(x), device=x.device), dim=dim)
 
 
 @contextmanager
 def numerics(precision: str, device: str) -> Iterator[None]:
-    """Run programs in a parameter store of their own, on a device, in a precision, with torch's generators put back.
+    """Run programs with a separate parameter store, on a device, in a precision; restore torch's generators.
 
     Raises
     ------
     UsageError
-        There is no such precision.
+        The precision is unknown.
     """
     if precision not in TYPES:
         raise UsageError(f"precision is {precision!r}", hint=f"choose one of {', '.join(TYPES)}")
@@ -62,12 +63,12 @@ def numerics(precision: str, device: str) -> Iterator[None]:
 
 @contextmanager
 def foreign(place: str) -> Iterator[None]:
-    """Turn whatever a user's program raises into an error that says where.
+    """Turn any exception of a user's program into an error that says where it occurred.
 
     Raises
     ------
     UsageError
-        Something was raised.
+        The program raised an exception.
     """
     try:
         yield
@@ -76,13 +77,13 @@ def foreign(place: str) -> Iterator[None]:
     except Exception as error:
         raise UsageError(
             f"the model or the guide fails {place}: {type(error).__name__}: {error}",
-            hint="both take (x, size), the rows of any number of documents and how many these stand for; parameters "
-            "must not depend on how many there are: compute the posterior from x",
+            hint="both take (x, size): the rows of any number of documents, and the number of documents that these "
+            "represent. Parameters must not depend on the number of rows: compute the posterior from x",
         ) from error
 
 
 class Given(Messenger):  # type: ignore[misc]
-    """Give parameters their learned values."""
+    """Set parameters to their learned values."""
 
     def __init__(self, values: Mapping[str, Tensor]) -> None:
         super().__init__()
@@ -106,36 +107,36 @@ class Programs:
         model: str | Callable[..., Any],
         guide: str | Callable[..., Any],
         options: tuple[Mapping[str, Any] | None, Mapping[str, Any] | None],
-        rows: NDArray[np.float64],
+        rows: Floats,
     ) -> Programs:
-        """Look both up; classes are constructed, functions get their options as further arguments.
+        """Resolve both; instantiate classes, and bind the options of functions.
 
         Raises
         ------
         UsageError
-            One cannot be imported, or does not take its options.
+            One cannot be imported, or does not accept its options.
         """
         roles = zip(("model", "guide"), (model, guide), options, strict=True)
-        return cls(*(_made(resolve(given, role), role, dict(own or {}), rows) for role, given, own in roles))
+        return cls(*(_callable(resolve(program, role), role, dict(kw or {}), rows) for role, program, kw in roles))
 
     def weights(self) -> Arrays:
-        """States of those programs that are torch modules, parameters and buffers."""
-        found: Arrays = {}
+        """Parameters and buffers of the programs that are torch modules."""
+        weights: Arrays = {}
         for role, program in (("model", self.model), ("guide", self.guide)):
             if isinstance(program, torch.nn.Module):
-                found |= {f"{role}/{k}": v.detach().cpu().numpy().copy() for k, v in program.state_dict().items()}
-        return found
+                weights |= {f"{role}/{k}": v.detach().cpu().numpy().copy() for k, v in program.state_dict().items()}
+        return weights
 
     def restore(self, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Load what `weights` gave, and leave training."""
+        """Load the result of `weights`, and switch to evaluation mode."""
         for role, program in (("model", self.model), ("guide", self.guide)):
             if isinstance(program, torch.nn.Module):
-                own = {k.split("/", 1)[1]: torch.as_tensor(v) for k, v in weights.items() if k.startswith(role + "/")}
-                program.load_state_dict(own)
+                state = {k.split("/", 1)[1]: torch.as_tensor(v) for k, v in weights.items() if k.startswith(role + "/")}
+                program.load_state_dict(state)
                 program.eval()
 
     def check_networks(self, names: list[str]) -> None:
-        """Refuse networks that live outside of the programs, since two critics would share their weights.
+        """Refuse networks outside of the programs, since two critics would share their weights.
 
         Raises
         ------
@@ -145,13 +146,13 @@ class Programs:
         networks = sorted({n.split("$$$")[0] for n in names if "$$$" in n})
         if networks and not any(isinstance(p, torch.nn.Module) for p in (self.model, self.guide)):
             raise UsageError(
-                f"network {networks[0]!r} is registered by a function, so that every fit would go on from the last",
+                f"network {networks[0]!r} is registered by a function: every fit would continue from the one before",
                 hint="write the program as a class of torch.nn.Module or PyroModule that constructs its networks",
             )
 
 
-def _made(
-    program: Callable[..., Any], role: str, options: dict[str, Any], rows: NDArray[np.float64]
+def _callable(
+    program: Callable[..., Any], role: str, options: dict[str, Any], rows: Floats
 ) -> Callable[[Tensor, int], Any]:
     try:
         if not isinstance(program, type):
@@ -160,24 +161,24 @@ def _made(
             raise UsageError(
                 f"{role} is {program.__name__}, no torch.nn.Module", hint="give such a class or a function"
             )
-        taken = inspect.signature(program).parameters
+        accepted = inspect.signature(program).parameters
         offered = {"shape": rows.shape[1:], "rows": rows}
-        made: Any = program(**{**{k: v for k, v in offered.items() if k in taken}, **options})
-        if isinstance(made, torch.nn.Module):
-            for parameter in made.parameters():  # else Pyro's store trains a copy, and the network stands still
+        module: Any = program(**{**{k: v for k, v in offered.items() if k in accepted}, **options})
+        if isinstance(module, torch.nn.Module):
+            for parameter in module.parameters():  # otherwise Pyro's store trains a copy, and the network never changes
                 parameter.data = parameter.data.contiguous()
-        return made  # type: ignore[no-any-return]
+        return module  # type: ignore[no-any-return]
     except TypeError as error:
         raise UsageError(f"{role} {program!r} cannot be constructed: {error}", hint=f"see {role}_options") from error
 
 
 def arrays_of(values: Mapping[str, Tensor]) -> Arrays:
-    """Tensors on the host."""
+    """Tensors as arrays on the host."""
     return {k: np.asarray(v.detach().cpu().numpy()).copy() for k, v in values.items()}
 
 
 def tensors_of(values: Mapping[str, NDArray[Any]], device: str) -> dict[str, Tensor]:
-    """Arrays on a device, in the precision of the moment."""
+    """Arrays as tensors on a device; floats get the current default type."""
     kind = torch.get_default_dtype()
-    made = {k: torch.as_tensor(v, device=device) for k, v in values.items()}
-    return {k: v.to(kind) if v.is_floating_point() else v for k, v in made.items()}
+    tensors = {k: torch.as_tensor(v, device=device) for k, v in values.items()}
+    return {k: v.to(kind) if v.is_floating_point() else v for k, v in tensors.items()}

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pyro
 import torch
-from numpy.typing import NDArray
 from pyro import infer, optim, poutine
 from pyro.distributions.transforms import biject_to
 from pyro.poutine.util import site_is_subsample
 from torch import Tensor
 
 from momus.errors import FittingError, UsageError
+from momus.numeric.types import Floats
 from momus.progress import stage
 from momus_adapters.pyro.programs import Programs, foreign
 
@@ -21,7 +21,7 @@ GLOBAL_DRAWS = 200
 
 
 def nesting_of(programs: Programs, x: Tensor) -> int:
-    """How many batch dimensions the plates of both programs take.
+    """Number of batch dimensions that the plates of both programs take.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def nesting_of(programs: Programs, x: Tensor) -> int:
         A program fails on one document.
     """
     store = pyro.get_param_store()
-    with foreign("on one document"), store.scope(), torch.random.fork_rng(devices=[]):  # no parameter stays
+    with foreign("on one document"), store.scope(), torch.random.fork_rng(devices=[]):  # leaves no parameter behind
         guide = poutine.trace(programs.guide).get_trace(x[:1], 1)
         model = poutine.trace(poutine.replay(programs.model, trace=guide)).get_trace(x[:1], 1)
     sites = [s for t in (guide, model) for s in t.nodes.values() if s["type"] == "sample"]
@@ -38,12 +38,12 @@ def nesting_of(programs: Programs, x: Tensor) -> int:
 
 def train(
     programs: Programs, x: Tensor, steps: int, batch: int, rate: float, decay: float, particles: int, seed: int
-) -> NDArray[np.float64]:
-    """Fit by ADAM on the ELBO; parameters are left in Pyro's store.
+) -> Floats:
+    """Maximise the ELBO with ADAM; the parameters stay in Pyro's store.
 
     Returns
     -------
-    The ELBO of each step, an unbiased estimate in nats a document.
+    An unbiased estimate of the ELBO at each step, in nats per document.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def train(
     scaled = [poutine.scale(p, 1 / size) for p in (programs.model, programs.guide)]
     schedule = optim.ClippedAdam({"lr": rate, "lrd": decay ** (1 / max(steps, 1))})
     svi: Any = infer.SVI(*scaled, schedule, loss)
-    curve, order = [], np.zeros(0, dtype=np.int64)
+    curve, order = [], np.zeros(0, dtype=np.int64)  # order: rows of this epoch that are still to be used
     with stage("SVI", steps) as advance:
         for step in range(steps):
             if len(order) < min(batch, size):
@@ -81,19 +81,19 @@ def _enumerates(programs: Programs, x: Tensor) -> bool:
 
 
 def global_values(programs: Programs, x: Tensor, plate: str) -> dict[str, Tensor]:
-    """Latent sites of the guide outside of the plate at their posterior means, taken where they are unconstrained.
+    """Posterior means of the guide's latent sites outside of the plate, taken on the unconstrained scale.
 
     Raises
     ------
     UsageError
-        Such a site is discrete.
+        One of these sites is discrete.
     """
     sums: dict[str, Tensor] = {}
-    last: dict[str, Any] = {}
+    sites: dict[str, Any] = {}
     with torch.no_grad(), foreign("on one document"):
         for number in range(GLOBAL_DRAWS):
             trace = poutine.trace(programs.guide).get_trace(x[:1], 1)
-            last = {
+            sites = {
                 n: s
                 for n, s in trace.nodes.items()
                 if s["type"] == "sample"
@@ -101,14 +101,14 @@ def global_values(programs: Programs, x: Tensor, plate: str) -> dict[str, Tensor
                 and not site_is_subsample(s)
                 and all(f.name != plate for f in s["cond_indep_stack"])
             }
-            if not last:
+            if not sites:
                 break
-            for name, site in last.items():
+            for name, site in sites.items():
                 if site["fn"].support.is_discrete:
                     raise UsageError(
                         f"latent site {name!r} is discrete and outside of the plate {plate!r}",
                         hint="sum it out, or make it a parameter",
                     )
-                free = biject_to(site["fn"].support).inv(site["value"])
-                sums[name] = free if number == 0 else sums[name] + free
-    return {n: biject_to(s["fn"].support)(sums[n] / GLOBAL_DRAWS) for n, s in last.items()}
+                unconstrained = biject_to(site["fn"].support).inv(site["value"])
+                sums[name] = unconstrained if number == 0 else sums[name] + unconstrained
+    return {n: biject_to(s["fn"].support)(sums[n] / GLOBAL_DRAWS) for n, s in sites.items()}

@@ -1,1 +1,1 @@
-"""Models of other tools, saved and named without pickling."""
+"""Saving and naming models of other tools without pickle."""

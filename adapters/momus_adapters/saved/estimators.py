@@ -1,8 +1,9 @@
-"""Estimator scikit-learn estimators as JSON and arrays, without pickle.
+"""Fitted scikit-learn estimators as JSON and arrays, without pickle.
 
-What an estimator has learned lies in attributes whose names end in an underscore. Where those are numbers, texts,
-arrays, dictionaries of numbers, or further scikit-learn estimators, the estimator can be written down and built again
-from its class and these; where there is anything else (a tree, a compiled function), it cannot, and an error says so.
+A scikit-learn estimator stores what it has learned in attributes whose names end in an underscore. If these are
+numbers, strings, arrays, dictionaries of numbers, or scikit-learn estimators in turn, the estimator can be saved and
+rebuilt from its class and its attributes. If there is anything else (a tree, a compiled function), saving raises an
+error.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from momus.estimator import Estimator
 from momus_adapters.saved.arrays import Tensors
 
 PACKAGE = "sklearn."
-"""Only classes of this package are constructed from what a folder says."""
+"""Only classes of this package are constructed when a folder is read."""
 
 ONLY_FOR_FITTING = ("_optimizer", "_random_state", "_no_improvement_count")
 
@@ -35,78 +36,79 @@ class SavedEstimator(Estimator):
 
     @classmethod
     def of(cls, estimator: Any) -> Self:
-        """Write an estimator down.
+        """Encode an estimator.
 
         Raises
         ------
         StoreError
-            It holds what can be written neither as JSON nor as arrays.
+            It holds something that neither JSON nor arrays can represent.
         """
-        made = cls()
+        saved = cls()
         arrays: dict[str, Any] = {}
-        made.content_ = _encode(estimator, type(estimator).__name__, arrays)
-        made.arrays_ = Tensors.of(arrays)
-        return made
+        saved.content_ = _encode(estimator, type(estimator).__name__, arrays)
+        saved.arrays_ = Tensors.of(arrays)
+        return saved
 
     def build(self) -> Any:
-        """Make the estimator again.
+        """Rebuild the estimator.
 
         Raises
         ------
         StoreError
-            The folder names a class that is none of scikit-learn's.
+            The folder names a class that does not belong to scikit-learn.
         """
         return _decode(self.content_, self.arrays_.arrays())
 
     def component(self, attribute: str) -> Estimator:
-        """Make the empty part for arrays."""
+        """Make the unfitted object that saved arrays are read into."""
         return Tensors() if attribute == "arrays_" else super().component(attribute)
 
     content_: Any
     arrays_: Tensors
 
 
-def _encode(value: Any, place: str, arrays: dict[str, Any]) -> Any:
+def _encode(value: Any, path: str, arrays: dict[str, Any]) -> Any:
+    """``value`` as JSON; arrays are added to ``arrays`` under their path within the estimator."""
     if value is None or isinstance(value, str | bool | int | float):
         return {"float": repr(value)} if isinstance(value, float) and not np.isfinite(value) else value
     if isinstance(value, np.generic):
-        return _encode(value.item(), place, arrays)
+        return _encode(value.item(), path, arrays)
     if isinstance(value, np.ndarray):
-        return _encode_array(value, place, arrays)
+        return _encode_array(value, path, arrays)
     if isinstance(value, list | tuple):
         return {
-            "list": [_encode(v, f"{place}[{i}]", arrays) for i, v in enumerate(value)],
+            "list": [_encode(v, f"{path}[{i}]", arrays) for i, v in enumerate(value)],
             "kind": type(value).__name__,
         }
     if isinstance(value, dict):
-        items = [[_encode(k, place, arrays), _encode(v, f"{place}[{k!r}]", arrays)] for k, v in value.items()]
+        items = [[_encode(k, path, arrays), _encode(v, f"{path}[{k!r}]", arrays)] for k, v in value.items()]
         return {"dict": items}
     if isinstance(value, type) and issubclass(value, np.generic):
         return {"dtype": np.dtype(value).str}
     if sparse.issparse(value):
-        return {"sparse": _encode_array(value.toarray(), place, arrays)}
+        return {"sparse": _encode_array(value.toarray(), path, arrays)}
     if type(value).__module__.startswith(PACKAGE) and hasattr(value, "get_params"):
-        return _encode_estimator(value, place, arrays)
+        return _encode_estimator(value, path, arrays)
     raise StoreError(
-        f"{place} is {type(value).__module__}.{type(value).__qualname__}, which cannot be saved without pickle",
-        hint="score with the critic in this process, or choose an estimator whose state is arrays and numbers",
+        f"{path} is {type(value).__module__}.{type(value).__qualname__}, which cannot be saved without pickle",
+        hint="score in this process without saving, or choose an estimator whose state is arrays and numbers",
     )
 
 
-def _encode_array(value: np.ndarray, place: str, arrays: dict[str, Any]) -> Any:
+def _encode_array(value: np.ndarray, path: str, arrays: dict[str, Any]) -> Any:
     if value.dtype.kind in "biuf":
-        arrays[place] = value
-        return {"array": place}
-    return {"objects": [_encode(v, place, arrays) for v in value.ravel().tolist()], "shape": list(value.shape)}
+        arrays[path] = value
+        return {"array": path}
+    return {"objects": [_encode(v, path, arrays) for v in value.ravel().tolist()], "shape": list(value.shape)}
 
 
-def _encode_estimator(value: Any, place: str, arrays: dict[str, Any]) -> Any:
-    params = {k: _encode(v, f"{place}.{k}", arrays) for k, v in value.get_params(deep=False).items()}
+def _encode_estimator(value: Any, path: str, arrays: dict[str, Any]) -> Any:
+    params = {k: _encode(v, f"{path}.{k}", arrays) for k, v in value.get_params(deep=False).items()}
     names = [k for k in vars(value) if k not in params and k not in ONLY_FOR_FITTING]
     return {
         "class": f"{type(value).__module__}:{type(value).__qualname__}",
         "params": params,
-        "state": {k: _encode(vars(value)[k], f"{place}.{k}", arrays) for k in names},
+        "state": {k: _encode(vars(value)[k], f"{path}.{k}", arrays) for k in names},
     }
 
 
@@ -135,10 +137,10 @@ def _decode_estimator(content: dict[str, Any], arrays: dict[str, Any]) -> Any:
     from sklearn.base import BaseEstimator
 
     module, _, name = str(content["class"]).partition(":")
-    found = getattr(importlib.import_module(module), name, None) if module.startswith(PACKAGE) else None
-    if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
-        raise StoreError(f"{content['class']!r} is no estimator of scikit-learn", hint="fit and save the critic again")
-    made = found(**{k: _decode(v, arrays) for k, v in content["params"].items()})
+    kind = getattr(importlib.import_module(module), name, None) if module.startswith(PACKAGE) else None
+    if not (isinstance(kind, type) and issubclass(kind, BaseEstimator)):
+        raise StoreError(f"{content['class']!r} is no scikit-learn estimator", hint="fit and save the critic again")
+    estimator = kind(**{k: _decode(v, arrays) for k, v in content["params"].items()})
     for key, value in content["state"].items():
-        setattr(made, key, _decode(value, arrays))
-    return made
+        setattr(estimator, key, _decode(value, arrays))
+    return estimator

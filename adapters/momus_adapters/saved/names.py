@@ -1,4 +1,4 @@
-"""Python objects by name, ``package.module:name``: how critics that hold live objects are written down."""
+"""Python objects by name, ``package.module:name``: how critics that hold live objects are saved."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from momus.errors import StoreError, UsageError
 
 
 def resolve(given: str | Callable[..., Any], role: str) -> Callable[..., Any]:
-    """Look up a function or class by name; one that is given as itself is returned.
+    """Look up a function or class by name; a function or class itself is returned unchanged.
 
     Parameters
     ----------
     given
-        ``package.module:name``, or the object. The module is imported, so that names must come from where you trust.
+        ``package.module:name``, or the object. The module is imported: use only names from sources that you trust.
     role
-        What it is called in errors.
+        What error messages call it.
 
     Raises
     ------
     UsageError
-        There is none of that name, it cannot be called, or it is of Python's own library, which holds no model and
+        The name does not exist, is not callable, or belongs to Python's own library, which has no models but has
         functions that a saved critic must not be able to call.
 
     >>> resolve("momus.text.titles:normalize_title", "function").__name__
@@ -31,33 +31,33 @@ def resolve(given: str | Callable[..., Any], role: str) -> Callable[..., Any]:
     """
     if not isinstance(given, str):
         if not callable(given):
-            raise UsageError(f"{role} is {given!r}, which cannot be called", hint="give a function, or a class")
+            raise UsageError(f"{role} is {given!r}, which cannot be called", hint="give a function or a class")
         return given
     module, colon, path = given.partition(":")
     if not colon or not module or not path:
         raise UsageError(f"{role} is {given!r}", hint='write it as "package.module:name"')
     if module.partition(".")[0] in sys.stdlib_module_names and module != "__main__":
-        raise UsageError(f"{role} is {given!r}, of Python's own library", hint="name something of a package")
+        raise UsageError(f"{role} is {given!r}, from Python's own library", hint="name an object of another package")
     try:
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
+        target: Any = importlib.import_module(module)
+        for attribute in path.split("."):
+            target = getattr(target, attribute)
     except (ImportError, AttributeError) as error:
         raise UsageError(
             f"{role} {given!r} cannot be imported: {error}", hint="install its package, or correct the name"
         ) from error
-    if not callable(found):
-        raise UsageError(f"{role} {given!r} is {type(found).__name__}, which cannot be called", hint="name a function")
-    return found  # type: ignore[no-any-return]
+    if not callable(target):
+        raise UsageError(f"{role} {given!r} is {type(target).__name__}, which cannot be called", hint="name a function")
+    return target  # type: ignore[no-any-return]
 
 
 def name_of(given: str | Callable[..., Any], role: str) -> str:
-    """Give the name under which another process finds an object.
+    """Return the name under which another process can import an object.
 
     Raises
     ------
     StoreError
-        There is none: it is a lambda, a function inside of a function, or belongs to a script.
+        The object has no such name: it is a lambda, is defined inside a function, or belongs to a script.
 
     >>> from momus.text.titles import normalize_title
     >>> name_of(normalize_title, "function")
@@ -73,6 +73,6 @@ def name_of(given: str | Callable[..., Any], role: str) -> str:
     except UsageError:
         pass
     raise StoreError(
-        f"{role} {path} of {module} cannot be saved: no name leads to it",
-        hint='define it at the top level of a module, and give it as "package.module:name"',
+        f"{role} {path} of {module} cannot be saved: it cannot be imported by name",
+        hint='define it at the top level of a module, and pass "package.module:name"',
     )

@@ -1,1 +1,1 @@
-"""Critics and posteriors made of scikit-learn models."""
+"""Critics and posteriors from scikit-learn models."""

@@ -1,7 +1,7 @@
-"""scikit-learn's models of document features as critics: mixtures of normal distributions, and principal components.
+"""scikit-learn models of document features as critics: Gaussian mixtures and principal components.
 
-A fitted model is handed over by `GaussianMixtureCritic.adopt` and `PCACritic.adopt`; `fit` fits one itself. Both keep
-arrays, so that a saved critic needs neither the object nor pickle. Classifiers are in `momus_adapters.chains.classes`.
+`GaussianMixtureCritic.adopt` and `PCACritic.adopt` take over a fitted model; `fit` fits one. Both store arrays: a saved
+critic needs neither the object nor pickle. For classifiers, see `momus_adapters.chains.classes`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Z = TypeVar("Z")
 
 
 class FeatureCritic(Critic[Z], Generic[Z]):
-    """A critic of rows of features, one a document; a subclass says what it learns of them."""
+    """Base class of critics of document features, one row per document; subclasses define the model of the rows."""
 
     features: Features
     feature_options: dict[str, Any] | None
@@ -38,15 +38,15 @@ class FeatureCritic(Critic[Z], Generic[Z]):
 
     @abstractmethod
     def _take(self, model: Any) -> None:
-        """Keep the arrays of a fitted scikit-learn model."""
+        """Store the arrays of a fitted scikit-learn model."""
 
     def fit(self, real: Corpus) -> Self:
-        """Fit features, then the model on them.
+        """Fit the features, then the model on them.
 
         Raises
         ------
         FittingError
-            scikit-learn cannot fit it, with its reason.
+            scikit-learn cannot fit the model; the message gives its reason.
         """
         rows = self._read(real)
         try:
@@ -58,15 +58,15 @@ class FeatureCritic(Critic[Z], Generic[Z]):
         return self
 
     def adopt(self, model: Any, real: Corpus) -> Self:
-        """Take over a model that was fitted on these features of this text.
+        """Take over a model that was fitted on the same features of the same text.
 
         Raises
         ------
         UsageError
-            It is no such model, or reads rows of another width.
+            The model is of another kind, or reads rows of another width.
         """
         clone: Any = self.clone()
-        clone._learn = lambda rows: model  # `fit` keeps what every fit owes: fingerprints, and what it forgets
+        clone._learn = lambda rows: model  # go through `fit`: it resets the critic and records the text's fingerprint
         clone.fit(real)
         clone.project(real.take([i for i, r in enumerate(clone.unscored(real)) if r is None][:1]))
         self.reset()
@@ -88,35 +88,35 @@ class FeatureCritic(Critic[Z], Generic[Z]):
 
     def _flat(self, rows: Floats) -> Floats:
         if rows.ndim != 2:
-            raise UsageError(f"features have shape {rows.shape}", hint="give one vector a document, (n, d)")
+            raise UsageError(f"features have shape {rows.shape}", hint="give one vector per document, (n, d)")
         return rows
 
     def _reader(self) -> Callable[[Corpus], Any]:
-        kept = getattr(self, "features_", None)
-        return kept if kept is not None else make_features(self.features, self.feature_options)
+        fitted = getattr(self, "features_", None)
+        return fitted if fitted is not None else make_features(self.features, self.feature_options)
 
     def _rows(self, batch: Corpus, width: int) -> Floats:
         rows = self._flat(rows_of(self._reader(), batch))
         if rows.shape[1] != width:
             raise UsageError(
-                f"features have {rows.shape[1]} columns, and critic {self.name!r} was fitted on {width}",
+                f"features have {rows.shape[1]} columns, but critic {self.name!r} was fitted on {width}",
                 hint="give the features that the model was fitted on",
             )
         return rows
 
     def component(self, attribute: str) -> Estimator:
-        """Make the unfitted features."""
+        """Make the unfitted features object that saved features are read into."""
         if attribute != "features_":
             return super().component(attribute)
-        made: Any = make_features(self.features, self.feature_options)
-        return made  # type: ignore[no-any-return]
+        features: Any = make_features(self.features, self.feature_options)
+        return features  # type: ignore[no-any-return]
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents that have no features."""
+        """Return the reason for each document that has no features."""
         return unscored_of(self._reader(), batch)
 
     def save(self, folder: str | Path) -> None:
-        """Write the critic; features are kept by name."""
+        """Write the critic; features are stored by name."""
         self.check_fitted()
         named = type(self)(**{**self.get_params(), "features": name_of(self.features, "features")})
         vars(named).update(self.state())
@@ -124,7 +124,7 @@ class FeatureCritic(Critic[Z], Generic[Z]):
 
 
 class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
-    """z is the component of a mixture of normal distributions over features; E log P_c(z) = Σ_k P(k | x) log π_k.
+    """z is the component of a Gaussian mixture over features; E log P_c(z) = Σ_k P(k | x) log π_k.
 
     Parameters
     ----------
@@ -133,12 +133,12 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     ridge
         Its ``reg_covar``.
     features, feature_options
-        See `momus_adapters.features`; default: logarithms of counts of the 200 most frequent words.
+        See `momus_adapters.features`; default: word counts, see `momus_adapters.features.BagOfWords`.
     """
 
     name = "gaussian-mixture"
     axis = "clusters of documents"
-    question = "Do documents fall into clusters of features as often as real documents do?"
+    question = "Do documents fall into clusters of features in the same shares as real documents?"
 
     def __init__(
         self,
@@ -181,19 +181,20 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     def _log_densities(self, rows: Floats) -> Floats:
         """log N(x; m_k, Σ_k), (n, K), by Cholesky factors of the precisions."""
         n, d = rows.shape
-        found = np.empty((n, len(self.weights_)))
-        for k, centre in enumerate(self.means_):
+        log_density = np.empty((n, len(self.weights_)))
+        for k, mean in enumerate(self.means_):
             root = self.roots_ if self.kind_ == "tied" else self.roots_[k]
-            away = rows - centre
+            centred = rows - mean
+            # full and tied: root is (d, d) triangular; diag and spherical: a vector (d,) or a number
             if np.ndim(root) == 2:
-                white, log_root = away @ root, np.log(np.diag(root)).sum()
+                white, log_root = centred @ root, np.log(np.diag(root)).sum()
             else:
-                white, log_root = away * root, np.log(np.broadcast_to(root, d)).sum()
-            found[:, k] = log_root - 0.5 * (d * np.log(2 * np.pi) + (white**2).sum(axis=1))
-        return found
+                white, log_root = centred * root, np.log(np.broadcast_to(root, d)).sum()
+            log_density[:, k] = log_root - 0.5 * (d * np.log(2 * np.pi) + (white**2).sum(axis=1))
+        return log_density
 
     def project(self, batch: Corpus) -> StateSequences:
-        """Infer the component of each document."""
+        """Infer P(k | x) for each document: sequences of length 1."""
         joint = np.log(self.weights_) + self._log_densities(self._rows(batch, self.means_.shape[1]))
         p = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
         return StateSequences(p.argmax(axis=1), np.arange(len(p) + 1), p)
@@ -203,11 +204,11 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
         return LogPrior.of_vectors(np.asarray(latents.marginals) @ np.log(self.weights_))
 
     def summarize(self, latents: StateSequences) -> Pooled:
-        """Expected number of documents of each component."""
+        """Expected number of documents per component."""
         return Pooled(len(latents), {"visits": pool(aggregated(latents))})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Shares of components."""
+        """Table of the shares of components in real and in generated text."""
         a, b = (s.arrays["visits"] / max(s.documents, 1) for s in (real, generated))
         rows = [(f"{k + 1}", 100 * float(w), 100 * float(a[k]), 100 * float(b[k])) for k, w in enumerate(self.weights_)]
         note = f"{real.documents:,} real and {generated.documents:,} generated documents."
@@ -216,10 +217,10 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
 
 
 class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
-    """z is a vector in the principal subspace of features, P_c(z) = N(0, I) (probabilistic PCA, Tipping & Bishop 1999).
+    """z is a point in the principal subspace of features, P_c(z) = N(0, I) (probabilistic PCA, Tipping & Bishop 1999).
 
-    x = W z + μ + ε with W = U (Λ − σ² I)^½, so that z | x ~ N(M⁻¹ Wᵀ (x − μ), σ² M⁻¹) with M = Λ (their equations 7 and
-    8); E log P_c(z) = −½ Σ_k [log 2π + E z_k² ], exact.
+    x = W z + μ + ε with W = U (Λ − σ² I)^½; hence z | x ~ N(M⁻¹ Wᵀ (x − μ), σ² M⁻¹) with M = Λ (their equations 7 and
+    8), and E log P_c(z) = −½ Σ_k [log 2π + E z_k²], exactly.
 
     Parameters
     ----------
@@ -231,7 +232,7 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
 
     name = "pca"
     axis = "principal components of features"
-    question = "Are documents where real documents are in the principal subspace of their features?"
+    question = "Do documents lie where real documents lie in the principal subspace of their features?"
 
     def __init__(
         self,
@@ -258,18 +259,18 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
         except AttributeError as error:
             raise UsageError(f"{type(model).__name__} is no fitted PCA ({error})", hint="fit it first") from error
         if getattr(model, "whiten", False):
-            raise UsageError("a whitened PCA has lost its scale", hint="fit it with whiten=False")
+            raise UsageError("the PCA is whitened, which removes its scale", hint="fit it with whiten=False")
         if not noise > 0 or not len(variance):
             raise FittingError(
-                f"{len(variance)} principal components leave a variance of {noise:.3g}, and need some that is left",
-                hint="take fewer components than features and documents",
+                f"{len(variance)} principal components leave a variance of {noise:.3g}; it must be positive",
+                hint="give fewer components than features and documents",
             )
         self.axes_, self.mean_, self.variance_, self.noise_ = axes, mean, np.maximum(variance, noise), noise
 
     def project(self, batch: Corpus) -> Gaussians:
         """Infer z | x: mean ((λ − σ²)^½ / λ) Uᵀ (x − μ), variance σ² / λ."""
-        away = (self._rows(batch, len(self.mean_)) - self.mean_) @ self.axes_.T
-        mean = away * np.sqrt(self.variance_ - self.noise_) / self.variance_
+        projected = (self._rows(batch, len(self.mean_)) - self.mean_) @ self.axes_.T  # (n, K)
+        mean = projected * np.sqrt(self.variance_ - self.noise_) / self.variance_
         return Gaussians(mean, np.broadcast_to(self.noise_ / self.variance_, mean.shape))
 
     def log_prior(self, latents: Gaussians) -> LogPrior:
@@ -278,15 +279,15 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
         return LogPrior.of_vectors(np.asarray(-0.5 * (np.log(2 * np.pi) + square).sum(axis=1)))
 
     def summarize(self, latents: Gaussians) -> Pooled:
-        """Sums of E z and E z²."""
+        """Sums of E z and E z² over documents."""
         square = (latents.mean**2 + latents.variance).sum(axis=0)
         return Pooled(len(latents), {"mean": latents.mean.sum(axis=0), "square": square})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Mean and mean square of each component."""
+        """Table of the mean and the mean square of each component."""
         a, b = ({k: v / max(s.documents, 1) for k, v in s.arrays.items()} for s in (real, generated))
         means = [[float(x[key][k]) for key in ("mean", "square") for x in (a, b)] for k in range(len(self.variance_))]
         rows: list[list[str | float]] = [[f"{k + 1}", *values] for k, values in enumerate(means)]
         columns = ("component", "mean, real", "mean, generated", "mean square, real", "mean square, generated")
-        note = f"{real.documents:,} real and {generated.documents:,} generated documents; 0 and 1 under P_c."
+        note = f"{real.documents:,} real and {generated.documents:,} generated documents; under P_c: 0 and 1."
         return [Table("pca-components", "Moments of principal components", columns, rows, note=note)]

@@ -1,4 +1,4 @@
-"""Any classifier of scikit-learn over a section's words as posterior over section types."""
+"""Any scikit-learn classifier of a section's words as posterior over section types."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
+from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import calibration_error, fit_temperature, softmax
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_adapters.saved.estimators import PACKAGE, SavedEstimator
 from momus_adapters.saved.names import resolve
 
 
 class SklearnPosterior(Estimator):
-    """TF-IDF and a classifier named by the caller, calibrated by a temperature on held-out documents.
+    """TF-IDF and a scikit-learn classifier of your choice, calibrated by a temperature on held-out documents.
 
-    ``Sections(posterior="sklearn", model="sklearn.naive_bayes:ComplementNB")`` uses it by name.
+    Use it by name: ``Sections(posterior="sklearn", model="sklearn.naive_bayes:ComplementNB")``.
 
     Parameters
     ----------
     model
-        ``"sklearn.module:Class"`` with ``predict_proba``; one whose state is arrays and numbers can be saved.
+        ``"sklearn.module:Class"`` with ``predict_proba``; it can be saved if its state is arrays and numbers.
     parameters
-        Of its constructor.
+        Keyword arguments of its constructor.
     words
-        Most words of the vocabulary.
+        Maximum size of the vocabulary.
     validation
         Share of documents held out.
     seed
-        Draws the held-out documents; the classifier's ``random_state`` where it has one.
+        Seeds the choice of held-out documents, and the classifier's ``random_state`` if it has one.
     """
 
     def __init__(
@@ -51,26 +51,26 @@ class SklearnPosterior(Estimator):
         self.validation = validation
         self.seed = seed
 
-    def fit(self, corpus: Corpus, labels: NDArray[np.int64], states: int) -> Self:
-        """Fit on some documents, choose the temperature on the others.
+    def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
+        """Fit on most documents, and the temperature on the held-out ones.
 
         Raises
         ------
         FittingError
-            Too few labelled sections.
+            There are too few labelled sections.
         UsageError
-            The model is no classifier of scikit-learn with probabilities.
+            The model is no scikit-learn classifier with probabilities.
         """
         from sklearn.pipeline import make_pipeline
 
         rng = np.random.default_rng(self.seed)
-        document = np.repeat(np.arange(len(corpus)), corpus.section_counts)
+        document = owners_of(offsets_of(corpus.section_counts))  # the document of each section, (N,)
         held = np.isin(document, rng.permutation(len(corpus))[: max(1, round(self.validation * len(corpus)))])
         train, test = (np.flatnonzero(side & (labels >= 0)) for side in (~held, held))
         if len(np.unique(labels[train])) < 2 or not len(test):
             raise FittingError(
                 f"{len(train)} labelled sections of {len(np.unique(labels[train]))} types are too few for a classifier",
-                hint="give more documents with titles",
+                hint="give more documents with section titles",
             )
         texts = [t or "" for t in corpus.section_texts.to_pylist()]
         pipeline = make_pipeline(self._vectorizer(), self._classifier())
@@ -96,39 +96,39 @@ class SklearnPosterior(Estimator):
 
     def _classifier(self) -> Any:
         if not self.model.startswith(PACKAGE):
-            raise UsageError(f"model is {self.model!r}", hint='name a class of scikit-learn: "sklearn.module:Class"')
-        found: Any = resolve(self.model, "model")
-        if not hasattr(found, "predict_proba"):
+            raise UsageError(f"model is {self.model!r}", hint='name a scikit-learn class: "sklearn.module:Class"')
+        classifier: Any = resolve(self.model, "model")
+        if not hasattr(classifier, "predict_proba"):
             raise UsageError(f"{self.model} has no predict_proba", hint="name a classifier with probabilities")
-        given = dict(self.parameters or {})
+        options = dict(self.parameters or {})
         try:
-            if "random_state" in found().get_params():
-                given.setdefault("random_state", self.seed)
-            return found(**given)
+            if "random_state" in classifier().get_params():
+                options.setdefault("random_state", self.seed)
+            return classifier(**options)
         except TypeError as error:
             raise UsageError(f"{self.model}: {error}", hint="correct parameters") from error
 
     @property
     def held_out(self) -> Mapping[str, float]:
-        """Accuracy and calibration error on the sections of held-out documents, which chose the temperature."""
+        """Accuracy and calibration error on the held-out sections, which also chose the temperature."""
         return getattr(self, "held_out_", {})
 
     def component(self, attribute: str) -> Estimator:
-        """Make the empty part for the pipeline."""
+        """Make the unfitted object that the saved pipeline is read into."""
         return SavedEstimator() if attribute == "estimator_" else super().component(attribute)
 
     def reset(self) -> None:
-        """Drop what fitting has learned."""
+        """Drop the fitted state."""
         super().reset()
         vars(self).pop("_built_", None)
 
     def _logits(self, texts: list[str]) -> Floats:
         if getattr(self, "_built_", None) is None:
             self._built_ = self.estimator_.build()
-        p = np.full((len(texts), self.states_), 1e-6)
+        p = np.full((len(texts), self.states_), 1e-6)  # the classifier knows only the types of its training sections
         p[:, np.asarray(self._built_.classes_, dtype=np.int64)] += self._built_.predict_proba(texts)
         return np.asarray(np.log(p / p.sum(axis=1, keepdims=True)))
 
     def predict(self, batch: Corpus) -> Floats:
-        """Return calibrated probabilities, float array (N, K)."""
+        """Calibrated probabilities, float array (N, K)."""
         return softmax(self._logits([t or "" for t in batch.section_texts.to_pylist()]), self.temperature_)

@@ -1,1 +1,1 @@
-"""Encoders and classifiers of transformers as posteriors and embedders, and a training callback."""
+"""``transformers`` encoders and classifiers as posteriors and embedders, and a training callback."""

@@ -1,4 +1,4 @@
-"""Critics that look on while a language model is trained with the ``Trainer`` of ``transformers``."""
+"""Critics that monitor a language model during training with the ``Trainer`` of ``transformers``."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ COUNTS = ("n_real", "n_generated", "unscored_generated")
 
 
 class CriticCallback(TrainerCallback):  # type: ignore[misc]
-    """Score texts of the model in training with fitted critics, against held-out real text.
+    """Score texts of the model in training with fitted critics, and compare them with held-out real text.
 
-    Each time, ``generate(model, step)`` gives texts (the model is in evaluation mode, no gradient is kept, and torch's
-    generators are seeded before and put back afterwards, so that training goes on as without the callback). For each
-    critic the headline and Latent NLL (Latent PPL of sequences) of the texts, generated − real and its bootstrap
-    interval over documents go into the trainer's logs as ``momus/CRITIC/STATISTIC`` with ``…/difference``, ``…/low``
-    and ``…/high``, and into `history`.
+    At each look, ``generate(model, step)`` returns texts. The model is then in evaluation mode, no gradient is kept,
+    and torch's generators are seeded before and restored afterwards: the callback does not change training. For each
+    critic, the headline statistic and Latent NLL (Latent PPL of sequences) of the texts, generated − real and its
+    bootstrap interval over documents are written to the trainer's logs as ``momus/CRITIC/STATISTIC`` with
+    ``…/difference``, ``…/low`` and ``…/high``, and to `history`.
 
     Parameters
     ----------
     critics
         Fitted critics.
     real
-        Held-out real text, other than what the critics were fitted on and, better, other than the model's.
+        Held-out real text: not the text that the critics were fitted on, and preferably not the model's training text.
     generate
-        From the model and the step to texts.
+        Function of the model and the step that returns texts.
     every
-        Steps between two looks; 0 for each evaluation of the trainer.
+        Steps between two looks; 0 looks at each evaluation of the trainer.
     start
-        Whether to look before the first step, too.
+        Whether to look before the first step too.
     permutations, resamples, confidence
-        Of the tests and intervals, see `momus.inference`; p is not adjusted for looking often.
+        Settings of the tests and intervals, see `momus.inference`; p is not adjusted for repeated looks.
     seed
         Seeds generation, permutations and resamples.
 
     Attributes
     ----------
     history
-        One dict for each look, critic and statistic: step, epoch, values, difference, interval, p, and how many
-        documents were scored and not.
+        One dict per look, critic and statistic: step, epoch, values, difference, interval, p, and the numbers of
+        scored and unscored documents.
     """
 
     def __init__(
@@ -80,12 +80,12 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         self._scores: list[Scores] = []
         self._trainer: Any = None
         if every < 0:
-            raise UsageError(f"every is {every}", hint="give a number of steps, or 0 for each evaluation")
+            raise UsageError(f"every is {every}", hint="give a number of steps, or 0 to look at each evaluation")
         for critic in self.critics:
             critic.check_fitted()
 
     def attach(self, trainer: Any) -> Any:
-        """Add the callback to a trainer and log through it, so that its other loggers see the numbers; returns it."""
+        """Add the callback to a trainer, log through it (its other loggers then see the numbers), and return it."""
         self._trainer = trainer
         trainer.add_callback(self)
         return trainer
@@ -109,38 +109,38 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             self.look(kwargs["model"], state)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Look every so many steps."""
+        """Look after every ``every`` steps."""
         if self.every and state.global_step % self.every == 0:
             self.look(kwargs["model"], state)
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Look at each evaluation, if at no fixed steps."""
+        """Look at each evaluation, unless ``every`` is set."""
         if not self.every:
             self.look(kwargs["model"], state)
 
     def look(self, model: Any, state: Any) -> list[Verdict]:
-        """Generate, score, compare, log; returns the verdicts.
+        """Generate, score, compare and log; return the verdicts.
 
         Raises
         ------
         UsageError
-            ``generate`` gives no texts.
+            ``generate`` returns something other than texts.
         """
         self._look_at_real()
         texts = self._generated(model, int(state.global_step))
         corpus = Corpus.from_texts(texts, name=f"step-{state.global_step}")
-        found = []
+        verdicts = []
         for critic, real in zip(self.critics, self._scores, strict=True):
             rows = judge(critic, real, critic.score(corpus), **self.settings)  # type: ignore[arg-type]
-            usual = "latent_ppl" if critic.sequence else "latent_nll"
-            found += [v for v in rows if v.headline or v.statistic == usual]
+            latent = "latent_ppl" if critic.sequence else "latent_nll"
+            verdicts += [v for v in rows if v.headline or v.statistic == latent]
         epoch = float(state.epoch or 0.0)
-        for verdict in found:
+        for verdict in verdicts:
             row = verdict.row()
-            kept = {k: row[k] for k in (*COLUMNS, *COUNTS)}
-            self.history.append({"step": int(state.global_step), "epoch": epoch, **kept})
-        self._log({k: v for verdict in found for k, v in _logged(verdict).items()}, state)
-        return found
+            columns = {k: row[k] for k in (*COLUMNS, *COUNTS)}
+            self.history.append({"step": int(state.global_step), "epoch": epoch, **columns})
+        self._log({k: v for verdict in verdicts for k, v in _logged(verdict).items()}, state)
+        return verdicts
 
     def _look_at_real(self) -> None:
         if self._scores:
@@ -168,8 +168,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             model.train(training)
         if isinstance(texts, str) or not texts or not all(isinstance(t, str) for t in texts):
             raise UsageError(
-                f"generate gave {type(texts).__name__} at step {step}, and not some texts",
-                hint="return a list of strings",
+                f"generate returned {type(texts).__name__} at step {step}, not a non-empty list of strings",
+                hint="return a list with at least one string",
             )
         return list(texts)
 
@@ -181,7 +181,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
 
 
 def _logged(verdict: Verdict) -> dict[str, float]:
-    """What the trainer's logs get of a verdict; a value that does not exist is left out."""
+    """Numbers of a verdict for the trainer's logs; missing values are left out."""
     name = f"momus/{verdict.critic}/{verdict.statistic}"
     numbers = {name: verdict.generated_value}
     numbers |= {f"{name}/{k}": getattr(verdict, k) for k in ("difference", "low", "high")}

@@ -1,7 +1,8 @@
-"""Fine-tuned classifiers of ``transformers`` as posteriors: of whole texts, and of tokens.
+"""Fine-tuned ``transformers`` classifiers of texts and of tokens, as posteriors.
 
-Any local folder or hub name that ``AutoModelForSequenceClassification`` or ``AutoModelForTokenClassification`` takes;
-weights are read as safetensors, never unpickled. A saved critic keeps the name of the model, not its weights.
+A model is any local folder or hub name that ``AutoModelForSequenceClassification`` or
+``AutoModelForTokenClassification`` accepts; weights are read as safetensors, never unpickled. A saved critic keeps the
+name of the model, not its weights.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of
 from momus.numeric.temperature import softmax
-from momus.numeric.types import Floats
+from momus.numeric.types import Bools, Floats, Ints
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus_adapters.chains.classes import ClassChain
@@ -23,7 +24,7 @@ from momus_adapters.transformers.encoder import autocast, load, padded, sorted_b
 
 
 class _Network:
-    """A network with its tokenizer, loaded when it is first asked for."""
+    """A classification network in evaluation mode, with its tokenizer and class names."""
 
     def __init__(self, kind: str, model: str, precision: str) -> None:
         self.network, self.tokenizer = load(kind, model)
@@ -41,13 +42,13 @@ class TransformersClassifier(Estimator):
     model
         A folder, or a name on the model hub.
     longest
-        Tokens of a text that are read.
+        Maximum number of tokens read per text.
     batch
-        Texts at a time.
+        Texts per batch.
     temperature
-        What logits are divided by; 1 leaves probabilities as the model has them.
+        Divisor of the logits; 1 leaves the model's probabilities unchanged.
     precision
-        ``auto``, ``float32``, ``bfloat16``, or ``float64``, in which a batch changes no digit that counts.
+        ``auto``, ``float32``, ``bfloat16``, or ``float64`` (results are then independent of the batch up to rounding).
     """
 
     device: str = "cpu"
@@ -62,47 +63,47 @@ class TransformersClassifier(Estimator):
         self.precision = precision
 
     def _loaded(self) -> _Network:
-        if getattr(self, "_kept_", None) is None:
-            self._kept_ = _Network("AutoModelForSequenceClassification", self.model, self.precision)
-        return self._kept_
+        if getattr(self, "_network_", None) is None:
+            self._network_ = _Network("AutoModelForSequenceClassification", self.model, self.precision)
+        return self._network_
 
     @property
     def classes_(self) -> list[str]:
-        """Names of the classes, by the model's configuration."""
+        """Names of the classes, from the model's configuration."""
         return self._loaded().classes
 
     def predict_proba(self, texts: Sequence[str]) -> Floats:
-        """Return probabilities, float array (N, K), whatever else is in the batch."""
+        """Class probabilities, float array (N, K); they do not depend on what else is in the batch."""
         import torch
 
-        kept = self._loaded()
-        network = kept.network.to(self.device)
-        rows = tokenize(kept.tokenizer, list(texts), self.longest)
-        out = np.zeros((len(rows), len(kept.classes)))
-        with torch.inference_mode(), autocast(self.device, kept.cast):
-            for some in sorted_batches([len(r) for r in rows], self.batch):
-                inputs = padded([rows[i] for i in some], kept.tokenizer.pad_token_id, self.device)
-                out[some] = network(**inputs).logits.double().cpu().numpy()
-        return softmax(out, self.temperature)
+        loaded = self._loaded()
+        network = loaded.network.to(self.device)
+        ids = tokenize(loaded.tokenizer, list(texts), self.longest)
+        logits = np.zeros((len(ids), len(loaded.classes)))
+        with torch.inference_mode(), autocast(self.device, loaded.cast):
+            for rows in sorted_batches([len(r) for r in ids], self.batch):
+                inputs = padded([ids[i] for i in rows], loaded.tokenizer.pad_token_id, self.device)
+                logits[rows] = network(**inputs).logits.double().cpu().numpy()
+        return softmax(logits, self.temperature)
 
 
 class TokenClasses(ClassChain):
-    """z is the class of each token of a document (a word piece), P_c a Markov chain of classes learned on real text.
+    """z is the class of each token (word piece) of a document, P_c a Markov chain of classes learned on real text.
 
-    The posterior is a token classifier's, one token at a time given the text; special tokens are left out. Longer
-    documents are read up to ``longest`` tokens.
+    The posterior is that of a token classifier, for each token given the text; special tokens are left out. Documents
+    are truncated to ``longest`` tokens.
 
     Parameters
     ----------
     model, longest, batch, precision
         As in `TransformersClassifier`.
     smoothing
-        Additive constant of the counts of classes and transitions.
+        Additive constant for the counts of classes and transitions.
     """
 
     name = "token-classes"
-    axis = "order of classes of tokens"
-    question = "Do classes of tokens follow one another as in real documents, as a token classifier sees them?"
+    axis = "order of token classes"
+    question = "Do token classes, as a token classifier sees them, follow one another as in real documents?"
     sequence = True
     uses_device = True
 
@@ -122,49 +123,50 @@ class TokenClasses(ClassChain):
         self.precision = precision
 
     def fit(self, real: Corpus) -> Self:
-        """Learn the chain of classes."""
+        """Learn the Markov chain of classes."""
         self.classes_ = self._loaded().classes
         self.learn_chain(real)
         return self
 
     def _loaded(self) -> _Network:
-        if getattr(self, "_kept_", None) is None:
-            self._kept_ = _Network("AutoModelForTokenClassification", self.model, self.precision)
-        return self._kept_
+        if getattr(self, "_network_", None) is None:
+            self._network_ = _Network("AutoModelForTokenClassification", self.model, self.precision)
+        return self._network_
 
     def reset(self) -> None:
-        """Drop what fitting has learned, the network too."""
+        """Drop the fitted state and the network."""
         super().reset()
-        vars(self).pop("_kept_", None)
+        vars(self).pop("_network_", None)
 
-    def _tokens(self, batch: Corpus) -> tuple[list[NDArray[np.int32]], list[NDArray[np.bool_]]]:
-        """Ids of each document's tokens, and which of them are not special."""
+    def _tokens(self, batch: Corpus) -> tuple[list[NDArray[np.int32]], list[Bools]]:
+        """Token ids of each document, and a mask of those that are not special tokens."""
         tokenizer: Any = self._loaded().tokenizer
-        rows = tokenize(tokenizer, [d.text for d in batch], self.longest)
+        ids = tokenize(tokenizer, [d.text for d in batch], self.longest)
         special = np.array(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}))
-        return rows, [~np.isin(r, special) for r in rows]
+        return ids, [~np.isin(r, special) for r in ids]
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without a token."""
+        """Return ``no token`` for documents that have none."""
         return [None if k.any() else "no token" for k in self._tokens(batch)[1]]
 
-    def marginals(self, batch: Corpus) -> tuple[Floats, NDArray[np.int64]]:
-        """P(z_m | x) of all tokens."""
+    def marginals(self, batch: Corpus) -> tuple[Floats, Ints]:
+        """P(z_m | x) of all tokens, float array (N, K), and the offsets of the documents, (n + 1,)."""
         import torch
 
-        kept = self._loaded()
-        network = kept.network.to(self.device)
-        rows, words = self._tokens(batch)
-        found: list[Floats] = [np.zeros((0, len(self.classes_)))] * len(rows)
-        batches = sorted_batches([len(r) for r in rows], self.batch)
-        with stage("classifying tokens", len(rows)) as advance, torch.inference_mode():
+        loaded = self._loaded()
+        network = loaded.network.to(self.device)
+        ids, scored = self._tokens(batch)
+        probabilities: list[Floats] = [np.zeros((0, len(self.classes_)))] * len(ids)
+        batches = sorted_batches([len(r) for r in ids], self.batch)
+        with stage("classifying tokens", len(ids)) as advance, torch.inference_mode():
             done = 0
-            for some in batches:
-                inputs = padded([rows[i] for i in some], kept.tokenizer.pad_token_id, self.device)
-                with autocast(self.device, kept.cast):
+            for rows in batches:
+                inputs = padded([ids[i] for i in rows], loaded.tokenizer.pad_token_id, self.device)
+                with autocast(self.device, loaded.cast):
                     logits = network(**inputs).logits.double().cpu().numpy()
-                for row, i in zip(logits, some, strict=True):
-                    found[i] = softmax(row[: len(rows[i])][words[i]])
-                advance(done := done + len(some))
-        offsets = offsets_of([len(f) for f in found])
-        return np.concatenate(found), offsets
+                # logits are (B, T, K), padded at the end: keep each document's own tokens without the special ones
+                for row, i in zip(logits, rows, strict=True):
+                    probabilities[i] = softmax(row[: len(ids[i])][scored[i]])
+                advance(done := done + len(rows))
+        offsets = offsets_of([len(p) for p in probabilities])
+        return np.concatenate(probabilities), offsets

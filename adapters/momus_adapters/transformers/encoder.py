@@ -1,6 +1,6 @@
-"""Encoders of the BERT family through ``transformers``: loading, batching, and vectors for sentences.
+"""Encoders of the BERT family through ``transformers``: loading, batching, and sentence vectors.
 
-Any local folder or hub name that ``AutoModel`` takes; weights are read as safetensors, never unpickled.
+A model is any local folder or hub name that ``AutoModel`` accepts; weights are read as safetensors, never unpickled.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from momus.errors import MissingExtraError, UsageError
 from momus.estimator import Estimator
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 
 SPECIAL = ("cls_token", "sep_token", "pad_token", "unk_token", "mask_token", "bos_token", "eos_token")
@@ -23,7 +23,7 @@ SPECIAL = ("cls_token", "sep_token", "pad_token", "unk_token", "mask_token", "bo
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep ``transformers`` from printing bars and advice, and from asking a hub where it is told to be offline."""
+    """Keep ``transformers`` from printing progress bars and advice."""
     from transformers.utils import logging
 
     level = logging.get_verbosity()
@@ -48,41 +48,41 @@ def load(kind: str, model: str, **options: Any) -> tuple[Any, Any]:
     Raises
     ------
     UsageError
-        There is no such model, or it cannot be read.
+        The model does not exist or cannot be read.
     """
     import transformers
 
     if not model:
-        raise UsageError("there is no model", hint='name a folder or a hub model: model = "…"')
-    place: str = model
-    how: dict[str, Any] = {"use_safetensors": True}
+        raise UsageError("no model is given", hint='name a folder or a hub model: model = "…"')
+    source: str = model
+    file: dict[str, Any] = {"use_safetensors": True}
     if model.endswith(".gguf"):
-        place, how = os.path.dirname(model) or ".", {"gguf_file": os.path.basename(model)}
+        source, file = os.path.dirname(model) or ".", {"gguf_file": os.path.basename(model)}
     try:
         with quiet():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **how)
-            network = getattr(transformers, kind).from_pretrained(place, **how, **options)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source, **file)
+            network = getattr(transformers, kind).from_pretrained(source, **file, **options)
     except ImportError as error:
         raise MissingExtraError(
             f"{model!r} needs a package: {str(error).strip().splitlines()[0]}", hint="pip install gguf accelerate"
         ) from error
     except (OSError, ValueError, KeyError) as error:
-        where = "folder" if os.path.isdir(place) else "model"
+        kind_of_source = "folder" if os.path.isdir(source) else "model"
         reason = str(error).strip().splitlines()[0]
         raise UsageError(
-            f"{where} {model!r} cannot be loaded: {reason}",
+            f"{kind_of_source} {model!r} cannot be loaded: {reason}",
             hint="give a folder with config.json, tokenizer.json and model.safetensors",
         ) from error
     return network, tokenizer
 
 
 def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
-    """Mixed precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU.
+    """Context of mixed precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU.
 
     Raises
     ------
     UsageError
-        The precision has another name.
+        The precision is unknown.
     """
     import torch
 
@@ -93,18 +93,18 @@ def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
 
 
 def tokenize(tokenizer: Any, texts: Sequence[str], longest: int) -> list[NDArray[np.int32]]:
-    """Token ids of each text, special tokens included, cut at ``longest``."""
-    found: list[NDArray[np.int32]] = []
+    """Token ids of each text, special tokens included, truncated to ``longest``."""
+    rows: list[NDArray[np.int32]] = []
     for start in range(0, len(texts), 1024):
-        # a word piece has at least one character: what lies far behind the cut is not worth splitting
-        some = [t[: 16 * longest] or " " for t in texts[start : start + 1024]]
-        ids = tokenizer(some, truncation=True, max_length=longest, return_attention_mask=False)["input_ids"]
-        found.extend(np.asarray(i, dtype=np.int32) for i in ids)
-    return found
+        # `longest` word pieces rarely cover 16 * longest characters: what lies further back is not tokenized at all
+        chunk = [t[: 16 * longest] or " " for t in texts[start : start + 1024]]
+        ids = tokenizer(chunk, truncation=True, max_length=longest, return_attention_mask=False)["input_ids"]
+        rows.extend(np.asarray(i, dtype=np.int32) for i in ids)
+    return rows
 
 
-def sorted_batches(lengths: Sequence[int], size: int) -> list[NDArray[np.int64]]:
-    """Rows in batches of similar length, the longest first, so that little is padding and memory peaks at once.
+def sorted_batches(lengths: Sequence[int], size: int) -> list[Ints]:
+    """Row numbers in batches of similar length, the longest first: little padding, and memory peaks in the first batch.
 
     >>> [b.tolist() for b in sorted_batches([3, 9, 4], 2)]
     [[1, 2], [0]]
@@ -114,7 +114,7 @@ def sorted_batches(lengths: Sequence[int], size: int) -> list[NDArray[np.int64]]
 
 
 def padded(rows: Sequence[NDArray[np.int32]], pad: int, device: str) -> dict[str, Any]:
-    """Ids and attention mask of a batch as tensors (B, T)."""
+    """Ids and attention mask of a batch as tensors (B, T), padded at the end."""
     import torch
 
     width = max(map(len, rows))
@@ -130,16 +130,16 @@ def padded(rows: Sequence[NDArray[np.int32]], pad: int, device: str) -> dict[str
 
 
 class TransformersEmbedder(Estimator):
-    """Sentence vectors: the mean of an encoder's last hidden states, of length 1.
+    """Sentence vectors: the mean of an encoder's last hidden states, normalised to length 1.
 
     Parameters
     ----------
     model
         A folder, or a name on the model hub.
     longest
-        Tokens of a text that are read.
+        Maximum number of tokens read per text.
     batch
-        Texts at a time.
+        Texts per batch.
     precision
         ``auto``, ``float32`` or ``bfloat16``.
     """
@@ -165,7 +165,7 @@ class TransformersEmbedder(Estimator):
         return self._network.to(self.device), self._tokenizer
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return unit vectors, float array (N, V)."""
+        """Unit vectors, float array (N, V)."""
         import torch
 
         network, tokenizer = self._load()
@@ -174,12 +174,13 @@ class TransformersEmbedder(Estimator):
         batches = sorted_batches([len(r) for r in rows], self.batch)
         with stage("embedding", len(rows)) as advance, torch.inference_mode(), autocast(self.device, self.precision):
             done = 0
-            for some in batches:
-                inputs = padded([rows[i] for i in some], tokenizer.pad_token_id, self.device)
+            for batch in batches:
+                inputs = padded([rows[i] for i in batch], tokenizer.pad_token_id, self.device)
+                # hidden is (B, T, V); the mask, as (B, T, 1), keeps padding out of the mean
                 hidden = network(**inputs).last_hidden_state.float()
                 weight = inputs["attention_mask"].unsqueeze(-1).float()
                 mean = (hidden * weight).sum(dim=1) / weight.sum(dim=1)
-                out[some] = torch.nn.functional.normalize(mean, dim=1).double().cpu().numpy()
-                done += len(some)
+                out[batch] = torch.nn.functional.normalize(mean, dim=1).double().cpu().numpy()
+                done += len(batch)
                 advance(done)
         return out

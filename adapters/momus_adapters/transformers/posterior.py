@@ -1,4 +1,4 @@
-"""A fine-tuned encoder as posterior over section types (Deng et al. 2022, section 4: BERT)."""
+"""Fine-tuned encoder as posterior over section types (Deng et al. 2022, section 4: BERT)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from momus.errors import FittingError
 from momus.estimator import Estimator
+from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import calibration_error, fit_temperature, softmax
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus_adapters.transformers.encoder import SPECIAL, autocast, load, padded, quiet, sorted_batches, tokenize
@@ -21,29 +22,29 @@ Rows = list[NDArray[np.int32]]
 
 
 class TransformersPosterior(Estimator):
-    """Sequence classification over section types, fine-tuned, stopped early, calibrated by a temperature.
+    """Sequence classifier over section types: fine-tuned with early stopping, calibrated by a temperature.
 
     Parameters
     ----------
     model
         A folder, or a name on the model hub.
     epochs, rate, batch
-        Passes over the sections, peak learning rate of AdamW, sections a step (the paper: 3, 2e-5, 32).
+        Passes over the sections, peak learning rate of AdamW, sections per step (the paper: 3, 2e-5, 32).
     longest
-        Tokens of a section that are read.
+        Maximum number of tokens read per section.
     layers
-        How many of the top encoder layers are trained; −1 for all, and the embeddings too. The head always is.
+        Number of top encoder layers to train; −1 trains all of them and the embeddings. The head is always trained.
     balance
-        Power of class weights, weight ∝ count^−balance; probabilities are corrected for the weights afterwards, as in
-        Menon et al. (2021), so that they stay those of the data.
+        Exponent of the class weights, weight ∝ count^−balance. Probabilities are corrected for the weights afterwards,
+        as in Menon et al. (2021), and remain those of the data.
     validation
-        Share of documents held out for early stopping and for the temperature.
+        Share of documents held out for early stopping and for fitting the temperature.
     patience
-        Epochs without a better validation loss before training stops.
+        Training stops after this many epochs without a better validation loss.
     precision
         ``auto`` (bfloat16 on a GPU), ``float32``, ``bfloat16``.
     seed
-        Seeds the head, the order of batches, dropout, and the held-out documents.
+        Seeds the head, the order of batches, dropout, and the choice of held-out documents.
     """
 
     device: str = "cpu"
@@ -75,18 +76,18 @@ class TransformersPosterior(Estimator):
         self.precision = precision
         self.seed = seed
 
-    def fit(self, corpus: Corpus, labels: NDArray[np.int64], states: int) -> Self:
-        """Fine-tune, keep the weights of the best epoch, choose the temperature.
+    def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
+        """Fine-tune, keep the weights of the best epoch, and fit the temperature.
 
         Raises
         ------
         FittingError
-            Too few labelled sections to hold any out.
+            There are too few labelled sections to hold any out.
         """
         import torch
 
         rng = np.random.default_rng(self.seed)
-        document = np.repeat(np.arange(len(corpus)), corpus.section_counts)
+        document = owners_of(offsets_of(corpus.section_counts))  # the document of each section, (N,)
         held_documents = rng.permutation(len(corpus))[: max(1, round(self.validation * len(corpus)))]
         held = np.isin(document, held_documents)
         train, test = np.flatnonzero(~held & (labels >= 0)), np.flatnonzero(held & (labels >= 0))
@@ -114,7 +115,7 @@ class TransformersPosterior(Estimator):
 
     @property
     def held_out(self) -> Mapping[str, float]:
-        """Accuracy and calibration error on the sections of held-out documents, which chose epoch and temperature."""
+        """Accuracy and calibration error on the held-out sections, which also chose the epoch and the temperature."""
         return getattr(self, "held_out_", {})
 
     def _freeze(self) -> None:
@@ -130,16 +131,14 @@ class TransformersPosterior(Estimator):
             for p in block.parameters():
                 p.requires_grad = True
 
-    def _train(
-        self, rows: Rows, labels: NDArray[np.int64], held: Rows, truth: NDArray[np.int64], rng: np.random.Generator
-    ) -> None:
+    def _train(self, rows: Rows, labels: Ints, held: Rows, truth: Ints, rng: np.random.Generator) -> None:
         import torch
 
         batches = sorted_batches([len(r) for r in rows], self.batch)
-        trained = [p for p in self._network.parameters() if p.requires_grad]
-        optimizer = torch.optim.AdamW(trained, lr=self.rate, weight_decay=0.01)
+        trainable = [p for p in self._network.parameters() if p.requires_grad]
+        optimizer = torch.optim.AdamW(trainable, lr=self.rate, weight_decay=0.01)
         total = self.epochs * len(batches)
-        warm = max(1, total // 10)
+        warm = max(1, total // 10)  # the rate rises linearly over the first tenth of the steps, then falls to 0
         schedule = torch.optim.lr_scheduler.LambdaLR(
             optimizer, lambda i: min((i + 1) / warm, max(0.0, (total - i) / max(1, total - warm)))
         )
@@ -149,13 +148,13 @@ class TransformersPosterior(Estimator):
             for _ in range(self.epochs):
                 self._network.train()
                 for b in rng.permutation(len(batches)):
-                    some = batches[b]
-                    inputs = padded([rows[i] for i in some], self._pad, self.device)
+                    batch = batches[b]
+                    inputs = padded([rows[i] for i in batch], self._pad, self.device)
                     with autocast(self.device, self.precision):
                         logits = self._network(**inputs).logits
-                    target = torch.from_numpy(labels[some]).to(self.device)
+                    target = torch.from_numpy(labels[batch]).to(self.device)
                     torch.nn.functional.cross_entropy(logits.float(), target, weight=weight).backward()  # type: ignore[no-untyped-call]
-                    torch.nn.utils.clip_grad_norm_(trained, 1.0)
+                    torch.nn.utils.clip_grad_norm_(trainable, 1.0)
                     optimizer.step()
                     schedule.step()
                     optimizer.zero_grad(set_to_none=True)
@@ -169,7 +168,7 @@ class TransformersPosterior(Estimator):
                     break
         self._network.load_state_dict(state)
 
-    def _loss(self, rows: Rows, truth: NDArray[np.int64]) -> float:
+    def _loss(self, rows: Rows, truth: Ints) -> float:
         from scipy.special import log_softmax
 
         logits = self._logits(rows) - self.log_weights_
@@ -181,13 +180,13 @@ class TransformersPosterior(Estimator):
         network = self._network.eval().to(self.device)
         out = np.zeros((len(rows), network.config.num_labels))
         with torch.inference_mode(), autocast(self.device, self.precision):
-            for some in sorted_batches([len(r) for r in rows], self.batch):
-                logits = network(**padded([rows[i] for i in some], self._pad, self.device)).logits
-                out[some] = logits.double().cpu().numpy()
+            for batch in sorted_batches([len(r) for r in rows], self.batch):
+                logits = network(**padded([rows[i] for i in batch], self._pad, self.device)).logits
+                out[batch] = logits.double().cpu().numpy()
         return out
 
     def _keep(self, tokenizer: Any) -> None:
-        """Keep weights, configuration and tokenizer as arrays and text, so that a saved critic stands alone."""
+        """Store weights, configuration and tokenizer as arrays and text: a saved critic needs no other files."""
         state = self._network.state_dict()
         self.weights_ = np.concatenate([state[k].float().cpu().numpy().ravel() for k in sorted(state)])
         self.config_ = json.loads(self._network.config.to_json_string(use_diff=False))
@@ -210,6 +209,7 @@ class TransformersPosterior(Estimator):
             network = AutoModelForSequenceClassification.from_config(config)
             backend = Tokenizer.from_str(self.tokenizer_)
             self._tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **self.special_)
+        # the weights are one flat array, in the order of their sorted names
         state, start = network.state_dict(), 0
         flat = torch.from_numpy(np.asarray(self.weights_))
         for name in sorted(state):
@@ -220,17 +220,17 @@ class TransformersPosterior(Estimator):
         self._network, self._pad = network, int(self._tokenizer.pad_token_id)
 
     def network(self) -> tuple[Any, Any, int]:
-        """The fine-tuned network in evaluation mode on its device, the tokenizer, and the padding id."""
+        """Return the fine-tuned network in evaluation mode on its device, the tokenizer, and the padding id."""
         self._restore()
         return self._network.eval().to(self.device), self._tokenizer, self._pad
 
     def reset(self) -> None:
-        """Drop everything that fitting has learned, the network too."""
+        """Drop the fitted state and the network."""
         super().reset()
         self._network = None
 
     def predict(self, batch: Corpus) -> Floats:
-        """Return calibrated probabilities, float array (N, K)."""
+        """Calibrated probabilities, float array (N, K)."""
         self._restore()
         rows = tokenize(self._tokenizer, batch.section_texts.to_pylist(), self.longest)
         return softmax(self._logits(rows) - self.log_weights_, self.temperature_)

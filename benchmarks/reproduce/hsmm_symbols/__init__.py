@@ -1,1 +1,1 @@
-"""Learning an HSMM from bare symbols: segments, their clusters, then EM. Only `synthetic.py` uses it."""
+"""Learn an HSMM from raw symbols: segments, their clusters, then EM. Used only by `synthetic.py`."""

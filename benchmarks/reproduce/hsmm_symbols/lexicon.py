@@ -1,4 +1,4 @@
-"""Find segments in raw sequences of symbols by description length: the start of an HSMM of symbols."""
+"""Find segments in raw sequences of symbols by description length, to initialise an HSMM of symbols."""
 
 from __future__ import annotations
 
@@ -6,46 +6,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from momus.numeric.types import Ints
 
 Segment = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Segments of sequences.
+    """The segments that sequences consist of.
 
     Attributes
     ----------
     delimiter
         The symbol that ends a segment.
     segments
-        The S segments, most frequent first.
+        The S distinct segments, most frequent first.
     sequences
-        Each sequence as numbers of segments.
+        Each sequence as numbers of its segments, int64 (segments,).
     """
 
     delimiter: int
     segments: list[Segment]
-    sequences: list[NDArray[np.int64]]
+    sequences: list[Ints]
 
 
 def cut(symbols: Sequence[int], delimiter: int) -> list[Segment]:
-    """Cut after every delimiter.
+    """Cut a sequence after every delimiter.
 
     >>> cut([1, 2, 0, 3, 0, 1], 0)
     [(1, 2, 0), (3, 0), (1,)]
     """
-    found, start = [], 0
+    segments, start = [], 0
     for i, c in enumerate(symbols):
         if c == delimiter:
-            found.append(tuple(symbols[start : i + 1]))
+            segments.append(tuple(symbols[start : i + 1]))
             start = i + 1
-    return found + ([tuple(symbols[start:])] if start < len(symbols) else [])
+    return segments + ([tuple(symbols[start:])] if start < len(symbols) else [])
 
 
 def description_length(sequences: Sequence[Sequence[int]], delimiter: int, alphabet: int) -> float:
-    """Nats per symbol of coding sequences as independent segments, including the lexicon, spelled out once."""
+    """Nats per symbol to code sequences as independent segments, plus the lexicon, spelled out once."""
     counts: dict[Segment, int] = {}
     symbols = 0
     for s in sequences:
@@ -63,7 +64,7 @@ def find_lexicon(sequences: Sequence[Sequence[int]], alphabet: int, sample: int 
     Parameters
     ----------
     sample
-        Number of sequences on which the delimiter is chosen.
+        Number of sequences used to choose the delimiter.
     """
     some = sequences[:sample]
     delimiter = min(range(alphabet), key=lambda c: description_length(some, c, alphabet))

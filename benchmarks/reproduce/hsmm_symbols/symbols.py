@@ -1,7 +1,7 @@
 """An HSMM language model of raw symbols that infers its segments and states.
 
-Segments come from `find_lexicon`, states from `find_states`, and EM refines both. One more state spells segments
-outside the lexicon letter by letter, so every sequence has a probability, and the probabilities sum to 1.
+Segments come from `find_lexicon`, states from `find_states`, and EM refines both. Two more states spell segments
+outside the lexicon symbol by symbol: every sequence has a probability, and probabilities sum to 1.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from hsmm_symbols.lexicon import Lexicon, cut, find_lexicon
 from hsmm_symbols.states import States, bigrams, find_states
 from momus.controls.processes import hidden_markov
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus_critics.hsmm.emissions import NGramTable
 from momus_critics.hsmm.model import HSMM, Batch
 from momus_critics.hsmm.passes import Parameters, viterbi
 
 LEAK = 1e-3
+"""Share of each state's initial emissions that is spread over all segments."""
 SMOOTHING = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+"""Candidates for the constant added to transition counts."""
 Report = Callable[[str], None]
 
 
@@ -31,7 +32,7 @@ def _silent(message: str) -> None: ...
 
 @dataclass
 class SymbolModel:
-    """An HSMM over symbols.
+    """An HSMM language model of symbols.
 
     Attributes
     ----------
@@ -40,10 +41,10 @@ class SymbolModel:
     lexicon, states
         Segments and states before EM.
     parameters
-        The prior over K + 2 states: the K states, one that spells letters, one that spells the delimiter. Sequences may
+        The prior over K + 2 states: K states, one that spells symbols, and one that spells the delimiter. Sequences may
         end anywhere: ``final`` is 0 nats, and transitions sum to 1 without it.
     emission
-        Segments of the lexicon, then single symbols.
+        Emissions of the segments of the lexicon, then of single symbols.
     """
 
     alphabet: int
@@ -63,12 +64,12 @@ class SymbolModel:
         return _in_order(sequences, batch, lambda s: model.log_likelihood([self._batch(s)]).double().tolist())
 
     def segmentations(self, sequences: Sequence[Sequence[int]], batch: int = 64) -> list[list[int]]:
-        """Return the ends of segments in the most probable segmentation of each sequence."""
+        """Ends of the segments in the most probable segmentation of each sequence."""
 
-        def ends(some: list[Sequence[int]]) -> list[list[int]]:
-            x, lengths = self._batch(some)
-            found = viterbi(self.parameters, self.emission.scorer(x), lengths)
-            return [np.cumsum(f.durations).tolist() for f in found]
+        def ends(chunk: list[Sequence[int]]) -> list[list[int]]:
+            x, lengths = self._batch(chunk)
+            best = viterbi(self.parameters, self.emission.scorer(x), lengths)
+            return [np.cumsum(s.durations).tolist() for s in best]
 
         out: list[list[int]] = [[] for _ in sequences]
         for numbers in _sorted_batches(sequences, batch):
@@ -77,6 +78,7 @@ class SymbolModel:
         return out
 
     def _batch(self, sequences: list[Sequence[int]]) -> Batch:
+        """Padded numbers of the segments that end at each symbol, by duration, (B, T, D), and lengths, (B,)."""
         number = {s: i for i, s in enumerate(self.segments)}
         longest = self.parameters.longest
         x = np.full((len(sequences), max(map(len, sequences)), longest), -1, dtype=np.int64)
@@ -89,24 +91,27 @@ class SymbolModel:
     def sample(self, sequences: int, segments: int, seed: int = 0) -> list[list[int]]:
         """Draw sequences of symbols with ``segments`` delimiters each."""
         p = self.parameters
+        # P(segment | state) with its duration, (K, G)
         lasting = p.duration.exp()[:, self.emission.lengths - 1].T  # (G, K)
         table = (self.emission.log_probabilities.exp() * lasting).T.double().numpy()
         moves = p.transition.exp().double().numpy()
+        # one more state, the last, starts a sequence and emits nothing
         first = np.append(p.initial.exp().double().numpy(), 0.0)
         start = np.zeros((len(moves) + 1, len(moves) + 1))
         start[:-1, :-1], start[-1] = moves, first
         table = np.concatenate([table, np.zeros((1, table.shape[1]))])
-        names = self.segments
-        _, drawn = hidden_markov(start, table, len(moves), sequences, 2 * segments + 50, seed)
+        segment_list = self.segments
+        _, emitted = hidden_markov(start, table, len(moves), sequences, 2 * segments + 50, seed)
         out = []
-        for row in drawn:
-            spelled = [c for g in row.tolist() for c in names[g]]
+        for row in emitted:
+            spelled = [c for g in row.tolist() for c in segment_list[g]]
             ends = np.flatnonzero(np.array(spelled) == self.lexicon.delimiter)
             out.append(spelled[: ends[segments - 1] + 1])
         return out
 
 
 def _sorted_batches(sequences: Sequence[Sequence[int]], batch: int) -> list[list[int]]:
+    """Row numbers in batches of similar length."""
     order = sorted(range(len(sequences)), key=lambda i: len(sequences[i]))
     return [order[i : i + batch] for i in range(0, len(order), batch)]
 
@@ -114,6 +119,7 @@ def _sorted_batches(sequences: Sequence[Sequence[int]], batch: int) -> list[list
 def _in_order(
     sequences: Sequence[Sequence[int]], batch: int, score: Callable[[list[Sequence[int]]], list[float]]
 ) -> Floats:
+    """Score sequences in batches of similar length; scores in the order of the sequences."""
     out = np.empty(len(sequences))
     for numbers in _sorted_batches(sequences, batch):
         out[numbers] = score([sequences[i] for i in numbers])
@@ -134,11 +140,11 @@ def learn_symbols(
     Parameters
     ----------
     held_out
-        Sequences on which the number of states is chosen.
+        Sequences on which the number of states and the smoothing constant are chosen.
     most
-        Largest number of states, at the start.
+        Initial, and largest, number of states.
     steps
-        Steps of EM over the segments.
+        Number of EM steps over the segments.
 
     Raises
     ------
@@ -147,28 +153,28 @@ def learn_symbols(
     """
     lexicon = find_lexicon(sequences, alphabet)
     if len(lexicon.segments) < 4:
-        raise ValueError(f"{len(lexicon.segments)} kinds of segments found; a model of segments wants at least 4")
-    report(f"{len(lexicon.segments)} segments that end in symbol {lexicon.delimiter}")
+        raise ValueError(f"{len(lexicon.segments)} kinds of segments found; at least 4 are needed")
+    report(f"{len(lexicon.segments)} segments, delimited by symbol {lexicon.delimiter}")
     number = {s: i for i, s in enumerate(lexicon.segments)}
     known = [np.array([number[g] for g in cut(s, lexicon.delimiter) if g in number], dtype=np.int64) for s in held_out]
     states = find_states(
-        lexicon, most, known, seed, lambda k, v: report(f"{k} states: {v:.4f} nats a segment held out")
+        lexicon, most, known, seed, lambda k, v: report(f"{k} states: {v:.4f} nats per held-out segment")
     )
     constant = _smoothing(lexicon, states, known)
-    report(f"{constant:g} added to every count of a transition")
+    report(f"smoothing constant {constant:g}, added to every transition count")
     prior, table = _refined(lexicon, states, constant, steps, report)
     parameters, emission = _with_spelling(lexicon, prior, table, alphabet)
     return SymbolModel(alphabet, lexicon, states, parameters, emission)
 
 
-def _smoothing(lexicon: Lexicon, states: States, held_out: Sequence[NDArray[np.int64]]) -> float:
-    """Choose the constant added to transition counts under which held-out transitions are most likely."""
+def _smoothing(lexicon: Lexicon, states: States, held_out: Sequence[Ints]) -> float:
+    """Choose the constant, added to transition counts, that maximises the likelihood of held-out transitions."""
     counts = _moves(lexicon.sequences, states)
-    unseen = _moves(held_out, states)
+    test = _moves(held_out, states)
 
     def value(constant: float) -> float:
         moves = counts + constant
-        return float((unseen * np.log(moves / moves.sum(axis=1, keepdims=True))).sum())
+        return float((test * np.log(moves / moves.sum(axis=1, keepdims=True))).sum())
 
     return max(SMOOTHING, key=value)
 
@@ -176,7 +182,7 @@ def _smoothing(lexicon: Lexicon, states: States, held_out: Sequence[NDArray[np.i
 def _refined(
     lexicon: Lexicon, states: States, constant: float, steps: int, report: Report
 ) -> tuple[Parameters, torch.Tensor]:
-    """Run EM over fixed segments from counts; return the prior and log P(segment | state), shape (S, K)."""
+    """Run EM over fixed segments, initialised by counts; return the prior and log P(segment | state), shape (S, K)."""
     k, size = states.count, len(lexicon.segments)
     weight = np.bincount(np.concatenate(lexicon.sequences), minlength=size).astype(float)
     moves = _moves(lexicon.sequences, states) + constant
@@ -191,11 +197,11 @@ def _refined(
     batches = [_padded(order[i : i + 512]) for i in range(0, len(order), 512)]
     for step in range(steps):
         value = model.step(batches, ends=False)
-        report(f"EM step {step + 1}: {value / sum(map(len, order)):.4f} nats a segment before it")
+        report(f"EM step {step + 1}: {value / sum(map(len, order)):.4f} nats per segment before it")
     return model.parameters, model.emission.log_probabilities  # type: ignore[attr-defined]
 
 
-def _moves(sequences: Sequence[NDArray[np.int64]], states: States) -> Floats:
+def _moves(sequences: Sequence[Ints], states: States) -> Floats:
     """Count how often each state follows another, shape (K, K)."""
     owners = np.eye(states.count)[states.owners]
     return np.asarray(owners.T @ (bigrams(sequences, len(owners)) @ owners))
@@ -205,7 +211,8 @@ def _log(x: Floats) -> torch.Tensor:
     return torch.from_numpy(np.log(x)).float()
 
 
-def _padded(rows: list[NDArray[np.int64]]) -> Batch:
+def _padded(rows: list[Ints]) -> Batch:
+    """Padded numbers of segments, (B, T, 1), and lengths, (B,)."""
     lengths = torch.tensor([len(r) for r in rows])
     x = torch.full((len(rows), int(lengths.max()), 1), -1, dtype=torch.long)
     for i, r in enumerate(rows):
@@ -218,11 +225,13 @@ def _with_spelling(
 ) -> tuple[Parameters, NGramTable]:
     """Add the states that spell unseen segments, with the Good–Turing share singletons / all (Good 1953)."""
     k, size = prior.states, len(lexicon.segments)
+    # probability of an unseen segment; shares of symbols in spelling, (alphabet,), and the mean number of them
     counts = np.bincount(np.concatenate(lexicon.sequences), minlength=size)
     unseen = float(max(int((counts == 1).sum()), 0.5) / counts.sum())
     letters = np.bincount([c for s in lexicon.segments for c in s], minlength=alphabet) + 1.0
     letters[lexicon.delimiter] = 0.0
     mean = float(np.mean([len(s) - 1 for s in lexicon.segments]))
+    # state k spells symbols, state k + 1 the delimiter; after it the next state does not depend on the one before
     moves = torch.zeros(k + 2, k + 2)
     moves[:k, :k] = prior.transition.exp() * (1 - unseen)
     moves[:k, k] = unseen
@@ -235,13 +244,15 @@ def _with_spelling(
     emit[:size, :k] = table.exp()
     emit[size:, k] = torch.from_numpy(letters / letters.sum()).float()
     emit[size + lexicon.delimiter, k + 1] = 1.0
+    # P(segment | state) = P(length | state) P(segment | state, length)
     lasting = torch.zeros(int(lengths.max()) + 1, k + 2).index_add_(0, lengths, emit)
-    inside = emit / lasting[lengths].clamp_min(1e-30)
+    within = emit / lasting[lengths].clamp_min(1e-30)
     parameters = Parameters(initial.log(), moves.log(), lasting[1:].T.contiguous().log(), torch.zeros(k + 2))
-    return parameters, NGramTable(inside.log(), lengths)
+    return parameters, NGramTable(within.log(), lengths)
 
 
 def _stationary(moves: torch.Tensor) -> torch.Tensor:
+    """Stationary distribution of a transition matrix, by power iteration, (K,)."""
     p = torch.full((len(moves),), 1 / len(moves))
     for _ in range(200):
         p = p @ moves

@@ -1,6 +1,7 @@
-"""Calibration on a user's own text: the false-alarm rate of each critic, and how small a defect it detects."""
+"""Calibration on a user's own text: each critic's false-alarm rate, and the smallest defect that it detects."""
 
-from momus.calibration.calibrate import Calibration, calibrate
+from momus.calibration.calibrate import calibrate
 from momus.calibration.plan import Plan
+from momus.calibration.result import Calibration
 
 __all__ = ["Calibration", "Plan", "calibrate"]

@@ -1,11 +1,11 @@
-"""`calibrate`: fit critics once, split real text many times, plant defects, and count what each critic finds."""
+"""`calibrate`: fit critics once, split real text many times, plant defects, and count each critic's alarms."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ import numpy as np
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, Plan
 from momus.calibration.pool import Crew, crew_of
+from momus.calibration.result import Calibration
+from momus.calibration.store import write_calibration
 from momus.calibration.worker import CELLS, Task, Work
 from momus.comparison.chosen import chosen_critics
 from momus.comparison.folder import RUN, RunFolder
@@ -23,38 +25,9 @@ from momus.critic import Critic, usable_documents
 from momus.errors import FittingError, StoreError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, default_reporter
+from momus.reading import ReadingOptions
 from momus.text.corpus import Corpus
 from momus.version import __version__
-
-
-@dataclass
-class Calibration:
-    """What `calibrate` measured.
-
-    Attributes
-    ----------
-    plan
-        What was to be measured.
-    cells
-        Each critic against each defect and strength, at each size.
-    critics
-        Name, axis and parameters of each critic.
-    signature
-        What made the numbers.
-    warnings
-        What a reader must know.
-    """
-
-    plan: Plan
-    cells: list[Cell]
-    critics: list[dict[str, Any]]
-    signature: dict[str, Any]
-    warnings: list[str] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        from momus.calibration.view import calibration_text
-
-        return calibration_text(self)
 
 
 def calibrate(
@@ -66,30 +39,33 @@ def calibrate(
     donor: TextSource | None = None,
     out: str | Path | None = None,
     plan: Plan | None = None,
+    reading: ReadingOptions | None = None,
     jobs: int = 1,
     device: str = "auto",
     reporter: Reporter | None = None,
     command: str | None = None,
     **options: Any,
 ) -> Calibration:
-    """Measure false alarms and power of critics on real text.
+    """Measure each critic's false-alarm rate and power on real text.
 
     Parameters
     ----------
     real
-        Real text that is split and planted: a corpus, a path, or a list of texts.
+        Real text to split and to plant defects in: a corpus, a path, or a list of texts.
     fit
-        Other real text that critics are fitted on, once; without it half of ``real``, drawn by the seed.
+        Other real text, on which critics are fitted once; default: half of ``real``, drawn by the seed.
     critics, config
         As in `momus.compare`.
     donor
-        Text that defects take pieces from; in another language, for language mixing, which is left out without it.
+        Text from which defects take pieces. Language mixing needs one in another language and is left out without it.
     out
-        Folder for results. What is there of the same texts and settings is not measured again.
+        Folder for results. Cells that it already holds for the same texts and settings are not measured again.
     plan, **options
         `Plan`, or its fields one by one.
+    reading
+        How paths are read: field, format, encoding.
     jobs
-        Processes.
+        Number of processes.
 
     Raises
     ------
@@ -97,9 +73,9 @@ def calibrate(
         A text cannot be read, no critic can be fitted, the plan cannot be carried out, …
 
     >>> texts = [f"word{i % 7} and word{i % 3} " * (i % 5 + 1) for i in range(60)]
-    >>> found = calibrate(texts, critics=["length"], defects=["length-truncation"], strengths=[0.8], splits=100,
-    ...                   power_splits=20, seed=1)
-    >>> [(c.defect, c.n_real, c.n_generated, c.tested) for c in found.cells]
+    >>> calibration = calibrate(texts, critics=["length"], defects=["length-truncation"], strengths=[0.8], splits=100,
+    ...                         power_splits=20, seed=1)
+    >>> [(c.defect, c.n_real, c.n_generated, c.tested) for c in calibration.cells]
     [('none', 15, 15, 100), ('length-truncation', 15, 15, 20)]
     """
     plan = _plan(plan, options)
@@ -108,26 +84,24 @@ def calibrate(
     chosen, warnings = chosen_critics(critics, dict(config or {}))
     reporter = reporter or default_reporter()
     with reporter.stage("reading"):
-        fitting, held_out, other = _texts(real, fit, donor, plan, warnings)
+        fitting, held_out, other = _texts(real, fit, donor, plan, warnings, reading, reporter)
     if other is None:
         missing = [d for d in plan.defects if d in DEFECTS and DEFECTS[d].needs_donor]
-        warnings += [f"{d} was left out: it takes pieces of a second corpus, given with --donor." for d in missing]
+        warnings += [f"{d} was left out: it takes pieces of a second corpus; give one with --donor." for d in missing]
         plan = replace(plan, defects=[d for d in plan.defects if d not in missing])
     plan.check(len(held_out))
-    where = resolve_device(device) if any(c.uses_device for c in chosen) else "cpu"
+    device = resolve_device(device) if any(c.uses_device for c in chosen) else "cpu"
     with ExitStack() as stack:
         folder = _folder(out, stack)
-        work = Work(fitting, held_out, other, chosen, plan, folder, where)
+        work = Work(fitting, held_out, other, chosen, plan, folder, device)
         crew = stack.enter_context(crew_of(work, jobs))
         names = _fitted(crew, reporter, chosen, critics is not None, warnings)
         cells = _measured(crew, reporter, names, plan, len(held_out))
-        found = Calibration(plan, cells, _described(chosen, names), {}, warnings)
-        found.signature = _signature(work, jobs, command, warnings)
+        calibration = Calibration(plan, cells, _described(chosen, names), {}, warnings)
+        calibration.signature = _signature(work, jobs, command, warnings)
         if out is not None:
-            from momus.calibration.store import write_calibration
-
-            write_calibration(found, folder)
-    return found
+            write_calibration(calibration, folder)
+    return calibration
 
 
 def _plan(plan: Plan | None, options: dict[str, Any]) -> Plan:
@@ -138,9 +112,16 @@ def _plan(plan: Plan | None, options: dict[str, Any]) -> Plan:
 
 
 def _texts(
-    real: TextSource, fit: TextSource | None, donor: TextSource | None, plan: Plan, warnings: list[str]
+    real: TextSource,
+    fit: TextSource | None,
+    donor: TextSource | None,
+    plan: Plan,
+    warnings: list[str],
+    reading: ReadingOptions | None,
+    reporter: Reporter,
 ) -> tuple[Corpus, Corpus, Corpus | None]:
-    whole = as_corpus(real, "real")
+    """Read the texts: (text to fit on, usable held-out documents sorted by id, donor)."""
+    whole = as_corpus(real, "real", reading, reporter)
     if fit is None:
         fitting, held_out = whole.split(FIT_SHARE, plan.seed, ("fit", "real"))
         warnings.append(
@@ -148,7 +129,7 @@ def _texts(
             f"to fit on and {len(held_out):,} to calibrate with."
         )
     else:
-        fitting, held_out = as_corpus(fit, "fit"), whole
+        fitting, held_out = as_corpus(fit, "fit", reading, reporter), whole
         shared = int(np.isin(held_out.hashes, fitting.hashes).sum())
         if shared:
             warnings.append(
@@ -157,12 +138,13 @@ def _texts(
     usable = usable_documents(held_out)
     if len(usable) < len(held_out):
         warnings.append(f"{len(held_out) - len(usable):,} documents without text were left out.")
-    by_id = np.argsort(np.asarray(usable.ids, dtype=object), kind="stable")  # splits then do not depend on the order
+    by_id = np.argsort(np.asarray(usable.ids, dtype=object), kind="stable")  # splits must not depend on document order
     usable = usable.take(by_id)
-    return fitting, usable, None if donor is None else as_corpus(donor, "donor")
+    return fitting, usable, None if donor is None else as_corpus(donor, "donor", reading, reporter)
 
 
 def _folder(out: str | Path | None, stack: ExitStack) -> Path:
+    """Open the folder for results; without ``out``, a temporary one that is deleted at the end."""
     if out is None:
         return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="momus-")))
     path = Path(out)
@@ -178,33 +160,40 @@ def _folder(out: str | Path | None, stack: ExitStack) -> Path:
 def _fitted(
     crew: Crew, reporter: Reporter, chosen: Sequence[Critic[Any]], explicit: bool, warnings: list[str]
 ) -> list[str]:
-    """Fit; names of the critics that could be, in the order given."""
-    names, done = [c.name for c in chosen], []
+    """Fit the critics, and return the names of those that could be fitted, in the order given.
+
+    A critic that cannot be fitted is an error if it was asked for by name (``explicit``), otherwise a warning.
+    """
+    names, fitted = [c.name for c in chosen], []
     with reporter.stage("fitting critics", len(names)) as advance:
-        for i, (name, why) in enumerate(crew.fit(names)):
-            if why is None:
-                done.append(name)
+        for i, (name, problem) in enumerate(crew.fit(names)):
+            if problem is None:
+                fitted.append(name)
             elif explicit:
                 raise FittingError(
-                    f"critic {name!r}: {why}", hint="leave it out with --critics, or give more real text"
+                    f"critic {name!r}: {problem}", hint="leave it out with --critics, or give more real text"
                 )
             else:
-                warnings.append(f"Critic {name!r} was left out: {why}.")
+                warnings.append(f"Critic {name!r} was left out: {problem}.")
             advance(i + 1)
-    if not done:
+    if not fitted:
         raise FittingError("no critic can be fitted on this text", hint="give more real text with --fit")
-    return [n for n in names if n in done]
+    return [n for n in names if n in fitted]
 
 
 def _measured(crew: Crew, reporter: Reporter, names: Sequence[str], plan: Plan, documents: int) -> list[Cell]:
+    """Measure all cells, sorted by critic, size, defect and strength."""
+    # one null task per critic; one task per defect and strength for all critics, which then plants the defect once
     tasks: list[Task] = [(NULL, 0.0, (name,)) for name in names]
     tasks += [(d, s, tuple(names)) for d in plan.defects for s in sorted(plan.strengths)]
     splits = sum(len(t[2]) * (plan.splits if t[0] == NULL else plan.power_splits) for t in tasks)
     with reporter.stage("measuring splits", splits * len(plan.pairs(documents))) as advance:
         cells = crew.run(tasks, advance)
-    place = {n: i for i, n in enumerate(names)}
-    order = {d: i for i, d in enumerate((NULL, *plan.defects))}
-    return sorted(cells, key=lambda c: (place[c.critic], c.n_real, c.n_generated, order[c.defect], c.strength))
+    critic_rank = {n: i for i, n in enumerate(names)}
+    defect_rank = {d: i for i, d in enumerate((NULL, *plan.defects))}
+    return sorted(
+        cells, key=lambda c: (critic_rank[c.critic], c.n_real, c.n_generated, defect_rank[c.defect], c.strength)
+    )
 
 
 def _described(chosen: Sequence[Critic[Any]], names: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""One cell of a calibration: a critic against one defect at one strength, over many splits."""
+"""One cell of a calibration: a critic tested against one defect at one strength, over many splits."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from momus.calibration.plan import NULL, draw, split
 from momus.errors import StoreError
 from momus.files import write_json
 
-MISSING = "the statistic does not exist for texts of this size"
+MISSING = "the statistic is undefined for texts of this size"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What was measured.
+    """The headline tests of one critic on random splits with one planted defect.
 
     Attributes
     ----------
     critic, statistic
-        Whose headline test.
+        The critic and its headline statistic.
     defect, strength
-        What was planted in the generated side; ``none`` and 0 for null splits.
+        The defect planted in the generated side; ``none`` and 0 for null splits.
     n_real, n_generated
-        Documents a side.
+        Documents per side.
     p, difference
-        Of each split, None where the test does not exist; differences are those of the statistic, of a distance the
-        excess over its mean under relabelling.
+        One value per split, None if the test is undefined. Differences are those of the statistic; for distances, the
+        excess over the mean under relabelling.
     changed, places
-        Documents that the defect changed, of all held-out ones, and places in them.
+        Number of held-out documents that the defect changed, and of places in them.
     usable
-        Held-out documents that the critic could score, as they are and planted.
+        Number of held-out documents that the critic could score both unchanged and planted.
     reason
-        Why nothing was measured; empty where something was.
+        Why nothing was measured; empty if something was.
     """
 
     critic: str
@@ -65,7 +65,7 @@ class Cell:
         return sum(p is not None and p <= alpha for p in self.p)
 
     def first(self, splits: int) -> Cell:
-        """The cell with no more than so many splits."""
+        """Return the cell cut to at most so many splits."""
         if len(self.p) <= splits:
             return self
         p = self.p[:splits]
@@ -75,8 +75,8 @@ class Cell:
     @property
     def mean_difference(self) -> float | None:
         """Mean difference over splits."""
-        found = [d for d in self.difference if d is not None]
-        return float(np.mean(found)) if found else None
+        differences = [d for d in self.difference if d is not None]
+        return float(np.mean(differences)) if differences else None
 
 
 def measure(
@@ -92,34 +92,36 @@ def measure(
     begun: Cell | None = None,
     each: Callable[[Cell], None] | None = None,
 ) -> Cell:
-    """Test one size over many splits; with replacement where asked for and where documents are too few.
+    """Test one size over many splits.
 
     Parameters
     ----------
+    replacement
+        Draw documents with replacement if too few can be scored.
     begun
-        The same cell with fewer splits: it is gone on with.
+        The same cell with fewer splits, to be resumed.
     each
         Called with the cell so far, after each split.
     """
     n, usable = len(judge.usable), int(judge.usable.sum())
     p, difference = ([], []) if begun is None else (list(begun.p), list(begun.difference))
-    found = Cell(critic, judge.statistic, defect, strength, *size, p, difference, *changed, usable)
-    few = sum(size) > usable
-    if few and not (replacement and judge.repeatable and usable):
-        return replace(found, p=[], difference=[], reason=f"only {usable:,} documents can be scored")
+    cell = Cell(critic, judge.statistic, defect, strength, *size, p, difference, *changed, usable)  # p grows below
+    too_few = sum(size) > usable
+    if too_few and not (replacement and judge.repeatable and usable):
+        return replace(cell, p=[], difference=[], reason=f"only {usable:,} documents can be scored")
     for k in range(len(p), splits):
-        if few:
+        # order (at least n_real + n_generated,): row numbers of documents, the real side first
+        if too_few:
             order = draw(seed, k, np.flatnonzero(judge.usable), sum(size))
         else:
             order = split(seed, k, n)
             order = order[judge.usable[order]]
-        tested = judge.test(order[: size[0]], order[size[0] : sum(size)])
-        p.append(_finite(tested[0]))
-        difference.append(_finite(tested[1]))
+        split_p, split_difference = judge.test(order[: size[0]], order[size[0] : sum(size)])
+        p.append(_finite(split_p))
+        difference.append(_finite(split_difference))
         if each is not None:
-            each(found)
-    none = "" if found.tested else MISSING
-    return replace(found, reason=none)
+            each(cell)
+    return replace(cell, reason="" if cell.tested else MISSING)
 
 
 def _finite(value: float) -> float | None:
@@ -127,16 +129,17 @@ def _finite(value: float) -> float | None:
 
 
 class CellFolder:
-    """Cells on disk, one JSON file each, written whole or not at all; found again by what they depend on.
+    """Cells on disk: one JSON file per cell, named by a hash of everything that the cell depends on.
 
-    How many splits a cell has it does not depend on: one with fewer is gone on with.
+    The number of splits is not part of the hash: a cell with fewer splits than asked for is resumed. Files are written
+    atomically.
 
     Parameters
     ----------
     path
-        Where they lie.
+        The folder.
     key
-        What all of them depend on: texts, version, seed, …
+        Everything that all cells depend on: texts, version, seed, …
     """
 
     def __init__(self, path: Path, key: dict[str, Any]) -> None:
@@ -145,24 +148,26 @@ class CellFolder:
     def _file(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> Path:
         text = json.dumps({"key": self.key, "critic": critic}, sort_keys=True, default=str)
         digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-        what = defect if defect == NULL else f"{defect}-{strength:g}"
-        return self.path / str(critic["name"]) / f"{what}-{size[0]}x{size[1]}-{digest}.json"
+        label = defect if defect == NULL else f"{defect}-{strength:g}"
+        return self.path / str(critic["name"]) / f"{label}-{size[0]}x{size[1]}-{digest}.json"
 
     def find(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> Cell | None:
-        """A kept cell, or None."""
+        """Read a cell; None if there is no file of it."""
         path = self._file(critic, defect, strength, size)
         if not path.exists():
             return None
         try:
             return Cell(**json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as error:
-            raise StoreError(f"{path}: not readable ({error})", hint="remove this file, and run again") from error
+            raise StoreError(f"{path}: cannot be read ({error})", hint="remove this file and run again") from error
 
     def keep(self, cell: Cell, critic: dict[str, Any]) -> None:
-        """Keep a cell, finished or not."""
+        """Write a cell, finished or not."""
         path = self._file(critic, cell.defect, cell.strength, (cell.n_real, cell.n_generated))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_json(path, asdict(cell))
         except OSError as error:
-            raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another --out") from error
+            raise StoreError(
+                f"{path}: cannot be written ({error.strerror})", hint="name another folder with --out"
+            ) from error

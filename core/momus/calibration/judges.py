@@ -1,11 +1,10 @@
-"""The headline test of a critic on any split of documents that were scored once."""
+"""The headline test of a critic on any split of documents; each document is scored once."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.comparison.judge import all_statistics
 from momus.critic import Counted, Critic, RunningTextCritic, Scores, Statistic, aligned
@@ -15,36 +14,36 @@ from momus.inference import ManyTests
 from momus.inference.pooling import Rows
 from momus.laws import Law, compare_law
 from momus.laws.test import RELABELLINGS
-from momus.numeric.types import Ints
+from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
 
 
 class SplitJudge(Protocol):
-    """Tests real documents against (planted) others.
+    """Tests some real documents against other documents, which may carry a planted defect.
 
     Attributes
     ----------
     statistic
         Name of the headline statistic.
     usable
-        bool (n,): documents that can be scored, both as they are and planted.
+        bool (n,): documents that can be scored both unchanged and planted.
     repeatable
-        Whether a document may be drawn twice.
+        Whether a split may hold a document twice.
     """
 
     statistic: str
-    usable: NDArray[np.bool_]
+    usable: Bools
     repeatable: bool
 
     def test(self, real: Ints, generated: Ints) -> tuple[float, float]:
-        """p and difference; NaN where there is none."""
+        """Test two sets of row numbers: (p, difference), NaN if the test is undefined."""
         ...
 
 
 class RowsJudge:
-    """Critics of documents: permutation tests of rows."""
+    """Permutation tests of rows, for critics of documents."""
 
     repeatable = True
 
@@ -58,7 +57,7 @@ class RowsJudge:
         self._tests: dict[tuple[int, int], ManyTests] = {}
 
     def test(self, real: Ints, generated: Ints) -> tuple[float, float]:
-        """Test two sets of documents."""
+        """Test two sets of documents; permutations are drawn once per size and reused."""
         sizes = len(real), len(generated)
         if sizes not in self._tests:
             permutations, wide, seed = self._options
@@ -67,26 +66,26 @@ class RowsJudge:
 
 
 def _matrices(real: Scores, planted: Scores, key: str) -> tuple[Rows, Rows]:
-    """Rows of all documents, unscored ones included (as zeros), with the same columns."""
-    mine, theirs = (_rows(scores, key) for scores in (real, planted))
-    if isinstance(mine, Counted) and isinstance(theirs, Counted):
-        a, b = aligned([mine, theirs])
+    """One row per document of both corpora, with the same columns; rows of unscored documents are zero."""
+    real_rows, planted_rows = (_rows(scores, key) for scores in (real, planted))
+    if isinstance(real_rows, Counted) and isinstance(planted_rows, Counted):
+        a, b = aligned([real_rows, planted_rows])
         return a.matrix, b.matrix
-    return mine, theirs
+    return real_rows, planted_rows
 
 
 def _rows(scores: Scores, key: str) -> Any:
-    if key in (LATENT_NLL, LATENT_PPL):
+    if key in (LATENT_NLL, LATENT_PPL):  # (n, 2): NLL and its denominator, documents or steps
         nll = np.where(scores.scored, scores.nll, 0.0)
         return np.column_stack([nll, np.ones(len(nll)) if key == LATENT_NLL else scores.steps])
     return scores.rows[key]
 
 
 class LawJudge:
-    """Critics of running text: the chosen documents, in the random order of the split, are the text.
+    """Tests of a law, for critics of running text: the documents of a side, in the split's random order, are its text.
 
-    Their test takes groups of text to be independent. Documents in the order of their sources would make the groups
-    differ more than the two sides of a random split do, and the test so would hardly ever alarm.
+    The test assumes that groups of text are independent. If documents stood in the order of their sources, groups would
+    differ more than the two sides of a random split do, and the test would hardly ever alarm.
     """
 
     repeatable = False  # a text that holds a document twice has too few types
@@ -102,21 +101,21 @@ class LawJudge:
 
     def test(self, real: Ints, generated: Ints) -> tuple[float, float]:
         """Test two sets of documents."""
-        a, b = (_stream(table, rows) for table, rows in zip(self._tables, (real, generated), strict=True))
+        a, b = (_running_text(table, rows) for table, rows in zip(self._tables, (real, generated), strict=True))
         try:
-            found = compare_law(self._law, a, b, 0.95, self._relabellings)
-        except (MomusError, ValueError):
+            result = compare_law(self._law, a, b, 0.95, self._relabellings)
+        except (MomusError, ValueError):  # a text does not determine the law
             return float("nan"), float("nan")
-        return float("nan") if found.p is None else found.p, found.difference
+        return float("nan") if result.p is None else result.p, result.difference
 
 
-def _stream(table: TokenTable, rows: Ints) -> RunningText:
-    """The documents as running text, numbered by the words that they hold."""
-    part = table.take(rows)
-    used = np.flatnonzero(np.bincount(part.ids, minlength=len(table.vocabulary)))
-    code = np.zeros(len(table.vocabulary), dtype=np.int32)
+def _running_text(table: TokenTable, rows: Ints) -> RunningText:
+    """Concatenate documents, and renumber their words: the vocabulary keeps only words that occur."""
+    chosen = table.take(rows)
+    used = np.flatnonzero(np.bincount(chosen.ids, minlength=len(table.vocabulary)))
+    code = np.zeros(len(table.vocabulary), dtype=np.int32)  # code[old number] = new number, (V,)
     code[used] = np.arange(len(used))
-    return RunningText(code[part.ids], [table.vocabulary[i] for i in used], part.offsets[1:])
+    return RunningText(code[chosen.ids], [table.vocabulary[i] for i in used], chosen.offsets[1:])
 
 
 def judge_for(
@@ -127,7 +126,7 @@ def judge_for(
     wide: int,
     seed: int,
 ) -> SplitJudge:
-    """Make the judge of a fitted critic for a corpus and its planted version."""
+    """Build the judge of a fitted critic for a corpus and its planted version."""
     name = critic.headline_statistic
     if isinstance(critic, RunningTextCritic):
         law = next(s for s in critic.laws() if s.name == name)

@@ -1,4 +1,4 @@
-"""Who does the work of a calibration: this process, or several others."""
+"""The processes that do the work of a calibration: this one, or a pool of others."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from momus.calibration.worker import Task, Work, Worker
 from momus.progress import Advance
 
 LOOKED_EVERY = 0.3
-"""Seconds after which the progress of other processes is shown."""
+"""Seconds between two looks at the progress of the other processes."""
 
 
 class Crew:
-    """Processes that do the work, or this one."""
+    """Distributes fits and tasks over a process pool; without a pool, does them in this process."""
 
     def __init__(self, work: Work, pool: ProcessPoolExecutor | None, done: SharedCount | None = None) -> None:
         self.work, self.pool, self.done = work, pool, done
-        self.mine = Worker(work) if pool is None else None
+        self.worker = Worker(work) if pool is None else None
 
     def fit(self, names: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-        """Fit critics: (name, why not)."""
-        if self.mine is not None:
+        """Fit critics: yield (name, why it cannot be fitted or None), in order of completion."""
+        if self.worker is not None:
             for name in names:
-                yield name, self.mine.fit(name)
+                yield name, self.worker.fit(name)
         else:
             assert self.pool is not None
             futures: dict[Future[str | None], str] = {self.pool.submit(_fit, name): name for name in names}
@@ -37,23 +37,23 @@ class Crew:
                 yield futures[future], future.result()
 
     def run(self, tasks: Sequence[Task], advance: Advance) -> list[Cell]:
-        """Measure cells, in any order; ``advance`` is told of splits."""
-        if self.mine is not None:
-            self.mine.advance = _counting(advance)
-            return [cell for task in tasks for cell in self.mine.run(task)]
+        """Measure the cells of all tasks, in any order; ``advance`` is called with the number of splits done."""
+        if self.worker is not None:
+            self.worker.advance = _cumulative(advance)
+            return [cell for task in tasks for cell in self.worker.run(task)]
         assert self.pool is not None
         assert self.done is not None
-        waiting = {self.pool.submit(_run, task) for task in tasks}
+        pending = {self.pool.submit(_run, task) for task in tasks}
         cells: list[Cell] = []
-        while waiting:
-            ended, waiting = wait(waiting, timeout=LOOKED_EVERY, return_when=FIRST_COMPLETED)
-            cells += [cell for future in ended for cell in future.result()]
+        while pending:
+            finished, pending = wait(pending, timeout=LOOKED_EVERY, return_when=FIRST_COMPLETED)
+            cells += [cell for future in finished for cell in future.result()]
             advance(self.done.value)
         return cells
 
 
-def _counting(advance: Advance) -> Advance:
-    """From splits done since the last call to splits done."""
+def _cumulative(advance: Advance) -> Advance:
+    """Wrap ``advance`` so that it can be called with the splits done since the last call, not in total."""
     total = 0
 
     def more(splits: int) -> None:
@@ -65,19 +65,20 @@ def _counting(advance: Advance) -> Advance:
 
 
 class SharedCount(Protocol):
-    """A number that processes share."""
+    """An integer in shared memory."""
 
     value: int
 
     def get_lock(self) -> AbstractContextManager[object]:
-        """Hold it while it is changed."""
+        """The lock to hold while the value is changed."""
         ...
 
 
 _WORKER: list[Worker] = []
+"""The worker of a pool process, set once by `_start_worker`."""
 
 
-def _enlist(work: Work, done: SharedCount) -> None:
+def _start_worker(work: Work, done: SharedCount) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted parent ends its processes itself
 
     def advance(splits: int) -> None:
@@ -97,16 +98,16 @@ def _run(task: Task) -> list[Cell]:
 
 @contextmanager
 def crew_of(work: Work, jobs: int) -> Iterator[Crew]:
-    """So many processes for the work, ended with the context."""
+    """Start ``jobs`` processes for the work (none for one job), and end them with the context."""
     if jobs == 1:
         yield Crew(work, None)
         return
     before = set(multiprocessing.active_children())
-    threads = os.environ.get("OMP_NUM_THREADS")
+    threads = os.environ.get("OMP_NUM_THREADS")  # share the cores among the processes, which inherit the variable
     os.environ["OMP_NUM_THREADS"] = threads or str(max(1, (os.cpu_count() or 1) // jobs))
     context = multiprocessing.get_context("spawn")
     done: Any = context.Value("q", 0)
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_enlist, initargs=(work, done))
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(work, done))
     try:
         yield Crew(work, pool, done)
     except BaseException:

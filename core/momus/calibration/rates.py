@@ -1,4 +1,4 @@
-"""From cells to rates with their intervals: false alarms, power, the smallest defect that is found, the family."""
+"""Rates with intervals, computed from cells: false alarms, power, smallest detectable defect, family-wise error."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL
 from momus.inference import holm
+from momus.numeric.types import Floats
+
+Curves = dict[tuple[str, tuple[int, int], str], list[Cell]]
+"""Cells by (critic, size, defect)."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How often a test alarmed: a share of n splits with its Clopper–Pearson interval; NaN where n is 0."""
+    """The share of n splits in which a test alarmed, with its Clopper–Pearson interval; NaN if n is 0."""
 
     count: int
     n: int
@@ -25,7 +28,7 @@ class Rate:
 
     @property
     def share(self) -> float:
-        """count / n."""
+        """The rate, count / n."""
         return self.count / self.n if self.n else float("nan")
 
     @classmethod
@@ -47,20 +50,21 @@ class Rate:
 
 
 def rate(cell: Cell, alpha: float) -> Rate:
-    """How often a cell's test alarmed at level α."""
+    """The share of a cell's splits in which its test alarmed at level α."""
     return Rate.of(cell.alarms(alpha), cell.tested)
 
 
 @dataclass(frozen=True)
 class Detectable:
-    """The smallest strength at which a defect is found with the wanted power, between the strengths measured.
+    """The smallest strength at which a defect is detected with the required power.
 
     Attributes
     ----------
     strength
-        None where no strength measured reaches the power.
+        Interpolated between the strengths measured; None if none of them reaches the power.
     bound
-        ``=``; ``≤`` where the weakest strength reaches it already; ``>`` where the strongest does not.
+        ``=``; ``≤`` if already the lowest strength reaches the power; ``>`` if the highest does not; ``?`` if nothing
+        was measured.
     difference
         Mean difference of the headline statistic at this strength.
     """
@@ -71,7 +75,9 @@ class Detectable:
 
 
 def detectable(curve: Sequence[Cell], alpha: float, power: float) -> Detectable:
-    """Interpolate a power curve, from unchanged text on, made monotone by pooling (isotonic regression).
+    """Find where a power curve crosses the required power.
+
+    The curve starts at strength 0 (unchanged text), is made monotone by isotonic regression, and interpolated linearly.
 
     Parameters
     ----------
@@ -81,6 +87,7 @@ def detectable(curve: Sequence[Cell], alpha: float, power: float) -> Detectable:
     tested = [c for c in sorted(curve, key=lambda c: c.strength) if c.tested]
     if not any(c.strength > 0 for c in tested):
         return Detectable(None, "?", None)
+    # strengths, monotone power and mean difference: each float (tested cells,)
     x = np.array([c.strength for c in tested])
     y = _monotone(np.array([rate(c, alpha).share for c in tested]), np.array([float(c.tested) for c in tested]))
     d = np.array([c.mean_difference or 0.0 for c in tested])
@@ -90,34 +97,34 @@ def detectable(curve: Sequence[Cell], alpha: float, power: float) -> Detectable:
     j = int(reached[0])
     if j == 0 or y[j] == y[j - 1]:
         return Detectable(float(x[j]), "≤", float(d[j]))
-    at = float((power - y[j - 1]) / (y[j] - y[j - 1]))
+    at = float((power - y[j - 1]) / (y[j] - y[j - 1]))  # where between x[j - 1] and x[j] the line reaches the power
     bound = "=" if x[j - 1] > 0 else "≤"
-    if bound == "≤":  # between no defect and the weakest one the curve is not known
+    if bound == "≤":  # between no defect and the lowest strength the curve is unknown
         return Detectable(float(x[j]), bound, float(d[j]))
     return Detectable(float(x[j - 1] + at * (x[j] - x[j - 1])), bound, float(d[j - 1] + at * (d[j] - d[j - 1])))
 
 
-def _monotone(y: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _monotone(y: Floats, weights: Floats) -> Floats:
     from scipy.optimize import isotonic_regression
 
     return np.asarray(isotonic_regression(y, weights=weights).x)
 
 
-def curves(cells: Sequence[Cell]) -> dict[tuple[str, tuple[int, int], str], list[Cell]]:
-    """Cells of each (critic, size, defect), the null cell first; the null cell alone under ``none``."""
-    found: dict[tuple[str, tuple[int, int], str], list[Cell]] = {}
+def curves(cells: Sequence[Cell]) -> Curves:
+    """Group cells by (critic, size, defect), each group led by its null cell; the null cell alone under ``none``."""
+    by_defect: Curves = {}
     null = {(c.critic, c.n_real, c.n_generated): c for c in cells if c.defect == NULL}
     for c in cells:
         key = (c.critic, (c.n_real, c.n_generated), c.defect)
-        if key not in found:
+        if key not in by_defect:
             first = null.get((c.critic, c.n_real, c.n_generated))
-            found[key] = [first] if first is not None and c.defect != NULL else []
-        found[key].append(c)
-    return found
+            by_defect[key] = [first] if first is not None and c.defect != NULL else []
+        by_defect[key].append(c)
+    return by_defect
 
 
 def family_wise(cells: Sequence[Cell], alpha: float, size: tuple[int, int]) -> tuple[Rate, int]:
-    """How often any critic alarms on the same null split, after Holm's adjustment: (rate, number of critics)."""
+    """The rate at which any critic alarms on a null split after Holm's adjustment, and the number of critics."""
     null = [c for c in cells if c.defect == NULL and (c.n_real, c.n_generated) == size and c.tested]
     if not null:
         return Rate.of(0, 0), 0
@@ -131,11 +138,11 @@ def family_wise(cells: Sequence[Cell], alpha: float, size: tuple[int, int]) -> t
 
 
 def rows(cells: Sequence[Cell], alpha: float) -> list[dict[str, Any]]:
-    """One row for each cell: rates and intervals, for tables."""
-    found = []
+    """One row per cell with rates and intervals, for tables."""
+    records = []
     for c in cells:
         r = rate(c, alpha)
-        found.append(
+        records.append(
             {
                 "critic": c.critic,
                 "statistic": c.statistic,
@@ -156,4 +163,4 @@ def rows(cells: Sequence[Cell], alpha: float) -> list[dict[str, Any]]:
                 "reason": c.reason,
             }
         )
-    return found
+    return records

@@ -1,4 +1,4 @@
-"""What a calibration leaves in its folder: calibration.json, rates.parquet, p_values.parquet, report.html."""
+"""The files of a calibration: calibration.json, rates.parquet, p_values.parquet, report.html."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from momus.errors import StoreError
 from momus.files import write_json
 
 if TYPE_CHECKING:
-    from momus.calibration.calibrate import Calibration
+    from momus.calibration.result import Calibration
 
 CALIBRATION, RATES, P_VALUES = "calibration.json", "rates.parquet", "p_values.parquet"
 
 
-def write_calibration(found: Calibration, folder: Path) -> None:
-    """Write all files; each appears whole or not at all.
+def write_calibration(calibration: Calibration, folder: Path) -> None:
+    """Write all files, each atomically.
 
     Raises
     ------
@@ -33,14 +33,18 @@ def write_calibration(found: Calibration, folder: Path) -> None:
     from momus.calibration.page import render_calibration
 
     try:
-        _write_table(pa.Table.from_pylist(rows(found.cells, found.plan.alpha), schema=RATE_SCHEMA), folder / RATES)
-        _write_table(p_values(found), folder / P_VALUES)
-        page = folder / f"{REPORT}.part"
-        page.write_text(render_calibration(found), encoding="utf-8")
-        page.replace(folder / REPORT)
-        write_json(folder / CALIBRATION, as_json(found))
+        _write_table(
+            pa.Table.from_pylist(rows(calibration.cells, calibration.plan.alpha), schema=RATE_SCHEMA), folder / RATES
+        )
+        _write_table(p_values(calibration), folder / P_VALUES)
+        unfinished = folder / f"{REPORT}.part"
+        unfinished.write_text(render_calibration(calibration), encoding="utf-8")
+        unfinished.replace(folder / REPORT)
+        write_json(folder / CALIBRATION, as_json(calibration))
     except OSError as error:
-        raise StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another --out") from error
+        raise StoreError(
+            f"{folder}: cannot be written ({error.strerror})", hint="name another folder with --out"
+        ) from error
 
 
 RATE_SCHEMA = pa.schema(
@@ -55,11 +59,11 @@ RATE_SCHEMA = pa.schema(
 )
 
 
-def p_values(found: Calibration) -> pa.Table:
-    """One row for each split of each cell: p and difference."""
+def p_values(calibration: Calibration) -> pa.Table:
+    """One row per split of each cell: p and difference."""
     columns: dict[str, list[Any]] = {n: [] for n in ("critic", "defect", "strength", "n_real", "n_generated", "split")}
     p, difference = [], []
-    for c in found.cells:
+    for c in calibration.cells:
         for name in ("critic", "defect", "strength", "n_real", "n_generated"):
             columns[name] += [getattr(c, name)] * len(c.p)
         columns["split"] += list(range(len(c.p)))
@@ -69,30 +73,30 @@ def p_values(found: Calibration) -> pa.Table:
 
 
 def _write_table(table: pa.Table, path: Path) -> None:
-    part = path.with_name(path.name + ".part")
-    pq.write_table(table, part, compression="zstd")
-    part.replace(path)
+    unfinished = path.with_name(path.name + ".part")
+    pq.write_table(table, unfinished, compression="zstd")
+    unfinished.replace(path)
 
 
-def as_json(found: Calibration) -> dict[str, Any]:
-    """The summary: plan, rates, smallest strengths, family-wise rates, signature."""
-    plan = found.plan
+def as_json(calibration: Calibration) -> dict[str, Any]:
+    """The content of ``calibration.json``: plan, rates, smallest strengths, family-wise rates, signature."""
+    plan = calibration.plan
     smallest = []
-    for (critic, size, defect), curve in curves(found.cells).items():
+    for (critic, size, defect), curve in curves(calibration.cells).items():
         if defect != NULL:
             d = detectable(curve, plan.alpha, plan.power)
-            where = {"critic": critic, "defect": defect, "own_axis": own(critic, defect)}
-            smallest.append({**where, "n_real": size[0], "n_generated": size[1], **asdict(d)})
+            key = {"critic": critic, "defect": defect, "own_axis": own(critic, defect)}
+            smallest.append({**key, "n_real": size[0], "n_generated": size[1], **asdict(d)})
     families = []
-    for size in dict.fromkeys((c.n_real, c.n_generated) for c in found.cells):
-        r, critics = family_wise(found.cells, plan.alpha, size)
+    for size in dict.fromkeys((c.n_real, c.n_generated) for c in calibration.cells):
+        r, critics = family_wise(calibration.cells, plan.alpha, size)
         if critics:
             families.append({"n_real": size[0], "n_generated": size[1], "critics": critics, **asdict(r)})
     return {
         "plan": asdict(plan),
-        "critics": found.critics,
-        "rates": rows(found.cells, plan.alpha),
+        "critics": calibration.critics,
+        "rates": rows(calibration.cells, plan.alpha),
         "detectable": smallest,
         "family_wise": families,
-        "signature": found.signature,
+        "signature": calibration.signature,
     }

@@ -1,4 +1,4 @@
-"""A calibration as tables for the terminal."""
+"""Tables of a calibration for the terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL
-from momus.calibration.rates import Detectable, Rate, curves, detectable, family_wise, rate
+from momus.calibration.rates import Curves, Detectable, Rate, curves, detectable, family_wise, rate
 from momus.controls import DEFECTS
 from momus.report.format import number
 
@@ -15,83 +15,88 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from momus.calibration.calibrate import Calibration
+    from momus.calibration.result import Calibration
 
 
-def rate_text(found: Rate) -> str:
+def rate_text(alarms: Rate) -> str:
     """A rate with its interval.
 
     >>> rate_text(Rate.of(50, 1000)), rate_text(Rate.of(0, 0))
     ('0.050 [0.037, 0.065]', '–')
     """
-    return "–" if not found.n else f"{found.share:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    return "–" if not alarms.n else f"{alarms.share:.3f} [{alarms.low:.3f}, {alarms.high:.3f}]"
 
 
-def strength_text(found: Detectable) -> str:
-    """A smallest strength: ``0.12``, ``≤ 0.02``, or that it was not reached."""
-    if found.strength is None:
-        return "not reached" if found.bound == ">" else "–"
-    return f"{'≤ ' if found.bound == '≤' else ''}{found.strength:.3g}"
+def strength_text(smallest: Detectable) -> str:
+    """A smallest detectable strength: ``0.12``, ``≤ 0.02``, ``not reached``, or ``–`` if nothing was measured."""
+    if smallest.strength is None:
+        return "not reached" if smallest.bound == ">" else "–"
+    return f"{'≤ ' if smallest.bound == '≤' else ''}{smallest.strength:.3g}"
 
 
-def says(found: Rate, alpha: float) -> str:
-    """What a false-alarm rate says, in a word."""
-    if not found.n:
+def says(alarms: Rate, alpha: float) -> str:
+    """Whether a test keeps its level α, by the interval of its false-alarm rate: in a word or two.
+
+    >>> says(Rate.of(50, 1000), 0.05), says(Rate.of(90, 1000), 0.05), says(Rate.of(10, 1000), 0.05)
+    ('kept', 'exceeded', 'conservative')
+    """
+    if not alarms.n:
         return "not measured"
-    if found.low > alpha:
-        return "cries wolf"
-    return "too quiet" if found.high < alpha else "holds"
+    if alarms.low > alpha:
+        return "exceeded"
+    return "conservative" if alarms.high < alpha else "kept"
 
 
 def own(critic: str, defect: str) -> bool:
-    """Whether a defect lies on a critic's own axis."""
+    """Whether a defect lies on the critic's axis."""
     return defect in DEFECTS and critic in DEFECTS[defect].critics
 
 
-def null_table(found: Calibration) -> Table:
-    """False alarms of each critic and size."""
+def null_table(calibration: Calibration) -> Table:
+    """The false-alarm rate of each critic at each size."""
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(show_edge=False, pad_edge=False, header_style="bold", title_justify="left")
     for name in ("critic", "statistic"):
         table.add_column(name)
-    for name in ("n real", "n other", "splits", f"p ≤ {found.plan.alpha:g}: rate [95 %]"):
+    for name in ("n real", "n other", "splits", f"rate of p ≤ {calibration.plan.alpha:g} [95 %]"):
         table.add_column(name, justify="right")
     table.add_column("level")
-    for c in found.cells:
+    for c in calibration.cells:
         if c.defect == NULL:
-            r = rate(c, found.plan.alpha)
+            r = rate(c, calibration.plan.alpha)
             cells = (escape(c.critic), escape(c.statistic), f"{c.n_real:,}", f"{c.n_generated:,}", f"{r.n:,}")
-            table.add_row(*cells, rate_text(r), escape(c.reason) if c.reason else says(r, found.plan.alpha))
+            table.add_row(*cells, rate_text(r), escape(c.reason) if c.reason else says(r, calibration.plan.alpha))
     return table
 
 
-def power_table(found: Calibration) -> Table:
-    """Smallest strengths, defects on the critic's own axis first."""
+def power_table(calibration: Calibration) -> Table:
+    """The smallest detectable strengths, defects on the critic's axis first."""
     from rich.markup import escape
     from rich.table import Table
 
-    plan = found.plan
+    plan = calibration.plan
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for name in ("critic", "defect", "axis"):
+    for name in ("critic", "defect", "critic's axis"):
         table.add_column(name)
     for name in (
         "n real",
         "n other",
         f"strength at power {plan.power:g}",
-        "difference there",
-        "power at the strongest",
+        "difference at that strength",
+        "power at the highest strength",
+        "changed",
     ):
         table.add_column(name, justify="right")
-    for (critic, size, defect), curve in _sorted(curves(found.cells)):
+    for (critic, size, defect), curve in _sorted(curves(calibration.cells)):
         if defect == NULL:
             continue
         d = detectable(curve, plan.alpha, plan.power)
         table.add_row(
             escape(critic),
             defect,
-            "own" if own(critic, defect) else "",
+            "yes" if own(critic, defect) else "",
             f"{size[0]:,}",
             f"{size[1]:,}",
             strength_text(d),
@@ -102,61 +107,59 @@ def power_table(found: Calibration) -> Table:
     return table
 
 
-Curves = dict[tuple[str, tuple[int, int], str], list[Cell]]
+def _sorted(by_defect: Curves) -> list[tuple[tuple[str, tuple[int, int], str], list[Cell]]]:
+    """Sort by critic, in order of appearance; defects on the critic's axis come first."""
+    critics = list(dict.fromkeys(critic for critic, _, _ in by_defect))
+    return sorted(by_defect.items(), key=lambda item: (critics.index(item[0][0]), not own(item[0][0], item[0][2])))
 
 
-def _sorted(found: Curves) -> list[tuple[tuple[str, tuple[int, int], str], list[Cell]]]:
-    place = {key: i for i, key in enumerate(found)}
-    critics = list(dict.fromkeys(k[0] for k in found))
-    return sorted(found.items(), key=lambda kv: (critics.index(kv[0][0]), not own(kv[0][0], kv[0][2]), place[kv[0]]))
-
-
-def family_texts(found: Calibration) -> list[str]:
-    """The family-wise rate at each size, in words."""
-    sizes = dict.fromkeys((c.n_real, c.n_generated) for c in found.cells)
-    out = []
+def family_texts(calibration: Calibration) -> list[str]:
+    """One sentence per size with the family-wise false-alarm rate."""
+    sizes = dict.fromkeys((c.n_real, c.n_generated) for c in calibration.cells)
+    sentences = []
     for size in sizes:
-        r, critics = family_wise(found.cells, found.plan.alpha, size)
+        r, critics = family_wise(calibration.cells, calibration.plan.alpha, size)
         if critics > 1 and not math.isnan(r.share):
-            out.append(
-                f"Any of {critics} critics alarms after Holm's adjustment, {size[0]:,} | {size[1]:,} documents: "
+            sentences.append(
+                f"At {size[0]:,} | {size[1]:,} documents, any of {critics} critics alarms after Holm's adjustment in "
                 f"{rate_text(r)} of {r.n:,} null splits."
             )
-    return out
+    return sentences
 
 
-def calibration_view(found: Calibration) -> RenderableType:
-    """Build the tables with notes and signature."""
+def calibration_view(calibration: Calibration) -> RenderableType:
+    """Build the tables, with notes and provenance."""
     from rich.console import Group
     from rich.markup import escape
     from rich.text import Text
 
-    plan = found.plan
+    plan = calibration.plan
     parts: list[RenderableType] = [
         Text("False alarms on null splits of the real text", style="bold"),
-        null_table(found),
+        null_table(calibration),
     ]
-    parts += [Text(line) for line in family_texts(found)]
-    if any(c.defect != NULL for c in found.cells):
-        parts += [Text("\nThe smallest planted defect that is found", style="bold"), power_table(found)]
-        parts.append(Text("changed: documents of the held-out text that the strongest defect changed", style="dim"))
-    parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in found.warnings]
-    s = found.signature
+    parts += [Text(line) for line in family_texts(calibration)]
+    if any(c.defect != NULL for c in calibration.cells):
+        parts += [Text("\nSmallest detectable defect", style="bold"), power_table(calibration)]
+        parts.append(Text("changed: held-out documents that the defect changes at the highest strength", style="dim"))
+    parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in calibration.warnings]
+    s = calibration.signature
     parts.append(
         Text(
-            f"momus {s['momus']} | seed {plan.seed} | {plan.splits:,} null splits, {plan.power_splits:,} a defect and "
-            f"strength | {plan.permutations:,} permutations a test ({plan.wide:,} for wide rows) | p not adjusted",
+            f"momus {s['momus']} | seed {plan.seed} | {plan.splits:,} null splits, {plan.power_splits:,} per defect "
+            f"and strength | {plan.permutations:,} permutations per test ({plan.wide:,} for wide rows) | "
+            "p not adjusted",
             style="dim",
         )
     )
     return Group(*parts)
 
 
-def calibration_text(found: Calibration, width: int = 150) -> str:
-    """Render the same as plain text."""
+def calibration_text(calibration: Calibration, width: int = 150) -> str:
+    """Render `calibration_view` as plain text."""
     from rich.console import Console
 
     console = Console(width=width, color_system=None, highlight=False)
     with console.capture() as capture:
-        console.print(calibration_view(found))
+        console.print(calibration_view(calibration))
     return capture.get()

@@ -1,4 +1,4 @@
-"""The work of a calibration, in one process: critics fitted once, real text scored once, each planted text once."""
+"""The work of one process: each critic is fitted once, the real text scored once, and each planted text once."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from momus.version import __version__
 FITTED = "critics"
 CELLS = "cells"
 KEPT_EVERY = 10.0
-"""Seconds after which an unfinished cell is kept."""
+"""Seconds between two writes of an unfinished cell."""
 Task = tuple[str, float, tuple[str, ...]]
 """A defect, its strength, and the critics to measure."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What all processes of a calibration share.
+    """Texts, critics and settings that all processes of a calibration share.
 
     Attributes
     ----------
     fit, real, donor
-        What critics are fitted on, what is split and planted, what defects take pieces from.
+        The text to fit on, the text to split and to plant defects in, and the text from which defects take pieces.
     critics
-        Critics, not fitted yet.
+        Critics that are not fitted yet.
     folder
-        Where critics and cells are kept.
+        Folder for fitted critics and cells.
     """
 
     fit: Corpus
@@ -49,7 +49,7 @@ class Work:
     device: str
 
     def cells(self) -> CellFolder:
-        """The cells that are kept."""
+        """The folder of cells."""
         key = {
             "momus": __version__,
             "fit": self.fit.fingerprint,
@@ -62,12 +62,12 @@ class Work:
 
 
 class Worker:
-    """Does tasks, and keeps fitted critics and scores of the real text between them.
+    """Does tasks; keeps fitted critics and the scores of the real text in memory between them.
 
     Parameters
     ----------
     advance
-        Told how many splits more are done.
+        Called with the number of splits done since the last call.
     """
 
     def __init__(self, work: Work, advance: Advance = lambda splits: None) -> None:
@@ -77,21 +77,22 @@ class Worker:
         self._real: dict[str, Scores | None] = {}
 
     def fit(self, name: str) -> str | None:
-        """Fit a critic and keep it, unless it is kept; returns why it cannot be fitted, or None."""
+        """Fit a critic and save it, unless it is saved already; return why it cannot be fitted, or None."""
         try:
             self._critic(name)
         except (FittingError, MissingExtraError) as error:
-            how = f" ({error.hint})" if isinstance(error, MissingExtraError) else ""
-            return f"{error.message}{how}"
+            hint = f" ({error.hint})" if isinstance(error, MissingExtraError) else ""
+            return f"{error.message}{hint}"
         return None
 
     def _critic(self, name: str) -> Critic[Any]:
+        """The fitted critic: from memory, else from the folder, else fitted now."""
         if name not in self._fitted:
-            made = next(c for c in self.work.critics if c.name == name)
+            unfitted = next(c for c in self.work.critics if c.name == name)
             folder = self.work.folder / FITTED / name
-            critic = _kept(made, folder, usable_documents(self.work.fit).fingerprint)
+            critic = _saved(unfitted, folder, usable_documents(self.work.fit).fingerprint)
             if critic is None:
-                critic = made.clone().to(self.work.device).fit(self.work.fit)
+                critic = unfitted.clone().to(self.work.device).fit(self.work.fit)
                 critic.save(folder)
             self._fitted[name] = critic.to(self.work.device)
         return self._fitted[name]
@@ -99,13 +100,13 @@ class Worker:
     def _scores(self, critic: Critic[Any], corpus: Corpus) -> Scores | None:
         return None if isinstance(critic, RunningTextCritic) else critic.score(corpus)
 
-    def _of_real(self, critic: Critic[Any]) -> Scores | None:
+    def _real_scores(self, critic: Critic[Any]) -> Scores | None:
         if critic.name not in self._real:
             self._real[critic.name] = self._scores(critic, self.work.real)
         return self._real[critic.name]
 
     def run(self, task: Task) -> Iterator[Cell]:
-        """Measure all cells of a task; those that are kept are taken as they are, or gone on with."""
+        """Yield all cells of a task; cells on disk are reused, and resumed if they have too few splits."""
         defect, strength, names = task
         plan = self.work.plan
         splits = plan.splits if defect == NULL else plan.power_splits
@@ -117,15 +118,15 @@ class Worker:
                 begun = self.folder.find(settings, defect, strength, size)
                 done = 0 if begun is None else min(len(begun.p), splits)
                 self.advance(done)
-                if begun is None or (done < splits and not _hopeless(begun)):
-                    if planted is None:
+                if begun is None or (done < splits and not _too_few_documents(begun)):
+                    if planted is None:  # once per task, and only if some cell needs it
                         planted = self._planted(defect, strength)
                     if judge is None:
                         judge = self._judge(name, planted.corpus, defect == NULL)
                     changed = len(planted.changes), planted.count
-                    each = self._keeper(settings)
+                    keep = self._keeper(settings)
                     cell = measure(
-                        judge, name, defect, strength, size, splits, plan.seed, changed, plan.replacement, begun, each
+                        judge, name, defect, strength, size, splits, plan.seed, changed, plan.replacement, begun, keep
                     )
                     self.folder.keep(cell, settings)
                 else:
@@ -134,16 +135,17 @@ class Worker:
                 yield cell
 
     def _keeper(self, settings: dict[str, Any]) -> Callable[[Cell], None]:
-        """Counts splits, and keeps unfinished cells from time to time, so that little is lost where work is stopped."""
-        kept = [time.monotonic()]
+        """Return a function that reports each split, and writes the unfinished cell every ``KEPT_EVERY`` seconds."""
+        last_written = time.monotonic()
 
-        def each(cell: Cell) -> None:
+        def after_split(cell: Cell) -> None:
+            nonlocal last_written
             self.advance(1)
-            if time.monotonic() - kept[0] > KEPT_EVERY:
+            if time.monotonic() - last_written > KEPT_EVERY:
                 self.folder.keep(cell, settings)
-                kept[0] = time.monotonic()
+                last_written = time.monotonic()
 
-        return each
+        return after_split
 
     def _planted(self, defect: str, strength: float) -> Planted:
         if defect == NULL:
@@ -152,13 +154,13 @@ class Worker:
 
     def _judge(self, name: str, planted: Corpus, null: bool) -> SplitJudge:
         critic, plan = self._critic(name), self.work.plan
-        real = self._of_real(critic)
+        real = self._real_scores(critic)
         other = real if null else self._scores(critic, planted)
         return judge_for(critic, (self.work.real, real), (planted, other), plan.permutations, plan.wide, plan.seed)
 
 
-def _hopeless(cell: Cell) -> bool:
-    """Whether nothing was measured since there are too few documents."""
+def _too_few_documents(cell: Cell) -> bool:
+    """Whether no split was tested because too few documents can be scored; more splits cannot help then."""
     return bool(cell.reason) and not cell.p
 
 
@@ -166,13 +168,13 @@ def _settings(critic: Critic[Any]) -> dict[str, Any]:
     return {"name": critic.name, "params": critic.get_params()}
 
 
-def _kept(made: Critic[Any], folder: Path, fingerprint: str) -> Critic[Any] | None:
-    """The critic that was fitted on the same text with the same parameters, if it is kept."""
+def _saved(unfitted: Critic[Any], folder: Path, fingerprint: str) -> Critic[Any] | None:
+    """Load the critic from the folder; None unless it was fitted on the same text with the same parameters."""
     if not (folder / "critic.json").exists():
         return None
     try:
-        critic = type(made).load(folder)
-    except StoreError:  # half written when the machine stopped: it is fitted again
+        critic = type(unfitted).load(folder)
+    except StoreError:  # written in part when the machine stopped; it is fitted again
         return None
-    same = critic.get_params() == made.get_params() and critic.fitted_on_["fingerprint"] == fingerprint
+    same = critic.get_params() == unfitted.get_params() and critic.fitted_on_["fingerprint"] == fingerprint
     return critic if same else None

@@ -6,13 +6,13 @@ import os
 import sys
 
 EXIT_CODES = (
-    "Exit codes: 0 done · 1 error · 2 wrong use · 3 a text cannot be read · 4 a critic cannot be fitted, or is not · "
-    "5 a run folder or saved critic cannot be read or written · 6 unknown or broken plug-in · 130 interrupted"
+    "Exit codes: 0 done · 1 error · 2 wrong use · 3 a text cannot be read · 4 a critic cannot be fitted or is not "
+    "fitted · 5 a run folder or saved critic cannot be read or written · 6 unknown or broken plug-in · 130 interrupted"
 )
 
 
 def main() -> None:
-    """Run ``momus``; errors end in one line that says how to go on, never in a traceback."""
+    """Run ``momus``; an error ends in a message, a hint and an exit code, never in a traceback."""
     from momus.cli.app import app
     from momus.errors import MomusError
 
@@ -24,6 +24,6 @@ def main() -> None:
     except KeyboardInterrupt:
         print("\nmomus: interrupted", file=sys.stderr)
         sys.exit(130)
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader of a pipe, such as head, has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

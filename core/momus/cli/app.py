@@ -1,10 +1,9 @@
-"""Commands and their options; each imports what it needs when it runs."""
+"""The commands; each imports what it needs when it runs."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,6 +12,21 @@ from momus.cli.calibrate import calibrate
 from momus.cli.check import check
 from momus.cli.generate import generate
 from momus.cli.new import new
+from momus.cli.options import (
+    Config,
+    CriticNames,
+    Device,
+    Encoding,
+    Field,
+    Format,
+    Seed,
+    SkipBad,
+    comma_separated,
+    command_line,
+    config_tables,
+    named_paths,
+    print_view,
+)
 from momus.cli.prepare import prepare
 
 app = typer.Typer(
@@ -25,21 +39,7 @@ app = typer.Typer(
     epilog=EXIT_CODES,
 )
 
-CriticNames = Annotated[str | None, typer.Option("--critics", "-c", help="Critics, comma-separated; default: all.")]
-Config = Annotated[
-    Path | None, typer.Option("--config", help="TOML file with one table of parameters a critic: \\[sections] …")
-]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of splits, tests and fits.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")]
-Field = Annotated[str | None, typer.Option(help="The field that holds the text, where it is not `text` or `sections`.")]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", help="jsonl, json, parquet, arrow, text, lines, paragraphs, …; default: by the file."),
-]
-Encoding = Annotated[str, typer.Option(help="Encoding of text files.")]
-SkipBad = Annotated[
-    bool, typer.Option("--skip-bad-lines", help="Count lines that are no JSON as unscored instead of stopping.")
-]
+# Typer keeps the line breaks of all paragraphs but the first: lines of at most 78 characters fit a terminal of 80
 
 
 def _version(value: bool) -> None:
@@ -52,125 +52,107 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def momus(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
 ) -> None:
-    """Tell along which axes, and how surely, generated text departs from real text.
+    """Measure along which axes generated text departs from real text.
 
-    Try it: [bold]momus demo[/bold]. With your own texts (JSON Lines, Parquet, plain text, folders; .gz and .zst too):
+    Each critic is a simple model of one axis, such as section order, length or
+    vocabulary, fitted on real text. Momus compares real and generated text under
+    each critic and reports tests, intervals and the documents that stand out.
 
-    [bold]momus compare --fit train.jsonl --real held-out.jsonl --generated mine=samples.jsonl --out run[/bold]
+    See it work on texts that ship with Momus:
+
+      [bold]momus demo[/bold]
+
+    Then compare your own (JSON Lines, Parquet, plain text, folders; .gz, .zst):
+
+      [bold]momus compare -f train.jsonl -r held-out.jsonl -g mine=samples.jsonl -o run[/bold]
+
+    Next: open run/report.html. `momus COMMAND --help` explains each command.
     """
-
-
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [n for n in (part.strip() for part in text.split(",")) if n]
-
-
-def _config(path: Path | None) -> dict[str, Any]:
-    import tomllib
-
-    from momus.errors import UsageError
-
-    if path is None:
-        return {}
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        hint = "write one TOML table a critic, say [length] and bins = 20"
-        raise UsageError(f"--config {path}: {error}", hint=hint) from error
-    loose = [k for k, v in content.items() if not isinstance(v, dict)]
-    if loose:
-        raise UsageError(f"--config {path}: {loose[0]!r} stands outside of a table", hint="put it under [critic-name]")
-    return content
-
-
-def _named(pairs: list[str]) -> dict[str, str]:
-    """Read ``NAME=PATH`` pairs."""
-    from momus.errors import UsageError
-
-    named: dict[str, str] = {}
-    for pair in pairs:
-        name, separator, path = pair.partition("=")
-        if not separator or not name.strip() or not path:
-            raise UsageError(
-                f"--generated {pair!r} has no name", hint="write --generated NAME=PATH, e.g. gpt2=out.jsonl"
-            )
-        if name in named:
-            raise UsageError(f"--generated: two corpora are called {name!r}", hint="give each its own name")
-        named[name.strip()] = path
-    return named
-
-
-def _print(renderable: Any) -> None:
-    from rich.console import Console
-
-    console = Console()
-    width = console.width if sys.stdout.isatty() else 150
-    Console(width=max(width, 80), highlight=False).print(renderable)
 
 
 @app.command(epilog=EXIT_CODES)
 def compare(
-    real: Annotated[str, typer.Option("--real", "-r", help="Real text to compare with (held out from fitting).")],
+    real: Annotated[str, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")],
     generated: Annotated[
-        list[str], typer.Option("--generated", "-g", metavar="NAME=PATH", help="Generated text; repeat for more.")
+        list[str],
+        typer.Option("--generated", "-g", metavar="NAME=PATH", help="Generated text and its name; can be repeated."),
     ],
     fit: Annotated[
-        str | None, typer.Option("--fit", "-f", help="Real text to fit on; without it half of --real is set apart.")
+        str | None,
+        typer.Option("--fit", "-f", help="Real text to fit critics on; default: half of --real, drawn by the seed."),
     ] = None,
     critics: CriticNames = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run folder to write: report, tables, critics.")
+        Path | None, typer.Option("--out", "-o", help="Run folder to write: report, tables, fitted critics.")
     ] = None,
     seed: Seed = 0,
     device: Device = "auto",
     config: Config = None,
-    permutations: Annotated[int, typer.Option(min=99, help="Permutations of each test.")] = 9999,
-    resamples: Annotated[int, typer.Option(min=99, help="Bootstrap resamples of each interval.")] = 2000,
-    adjustment: Annotated[str, typer.Option(help="Of the p-values over the table: holm, bh, none.")] = "holm",
+    permutations: Annotated[int, typer.Option(min=99, help="Permutations per test.")] = 9999,
+    resamples: Annotated[int, typer.Option(min=99, help="Bootstrap resamples per interval.")] = 2000,
+    adjustment: Annotated[
+        str, typer.Option(help="Adjustment of the p-values for multiple tests: holm, bh or none.")
+    ] = "holm",
     paired: Annotated[
         bool | None,
-        typer.Option("--paired/--unpaired", help="Compare documents of one prompt; default: where they all pair up."),
+        typer.Option(
+            "--paired/--unpaired",
+            help="Whether to compare documents of one prompt with each other; default: if nearly all have a partner.",
+        ),
     ] = None,
     equivalence: Annotated[
         float | None,
-        typer.Option(metavar="DELTA", help="Say whether each effect is shown to lie within ±DELTA (0.2, say)."),
+        typer.Option(metavar="DELTA", help="Also report whether each effect is shown to lie within ±DELTA, e.g. 0.2."),
     ] = None,
     pairwise: Annotated[
-        bool, typer.Option("--pairwise", help="Compare generated corpora with each other too.")
+        bool, typer.Option("--pairwise", help="Also compare the generated corpora with each other.")
     ] = False,
     refits: Annotated[
-        int, typer.Option(min=0, help="Refit each critic on so many resamples of --fit, and show the spread.")
+        int, typer.Option(min=0, help="Refit each critic on this many resamples of --fit, and report the spread.")
     ] = 0,
     field: Field = None,
     fmt: Format = None,
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run in --out.")] = False,
-    every: Annotated[bool, typer.Option("--every", help="Print every statistic, not only the headlines.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run in --out.")] = False,
+    every: Annotated[
+        bool, typer.Option("--every", help="Print every statistic, not only the headline of each critic.")
+    ] = False,
 ) -> None:
-    """Compare generated with real text, and write a report.
+    """Compare generated text with real text, and write a report.
 
-    Example: [bold]momus compare -f train.jsonl -r held-out.jsonl -g nucleus=a.jsonl -g beam=b.jsonl -o run[/bold]
+    Critics are fitted on --fit; then each --generated text is compared with
+    --real. Documents that share a prompt_id are compared in pairs. The table has
+    one row per critic and generated text: difference, interval, effect size,
+    adjusted p-value, verdict.
+
+    Example:
+
+      [bold]momus compare -f train.jsonl -r held-out.jsonl -g mine=samples.jsonl -o run[/bold]
+
+    Next: open run/report.html. `momus outliers run -c CRITIC` lists the documents
+    that stand out; `momus calibrate` measures false alarms on your text.
     """
-    from functools import partial
-
     import momus as m
+    from momus.reading import ReadingOptions
     from momus.report.terminal import comparison_view
 
-    read = partial(m.read_corpus, field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
-    named = _named(generated)
     try:
         comparison = m.compare(
-            read(real, name="real"),
-            {name: read(path, name=name) for name, path in named.items()},
-            fit=None if fit is None else read(fit, name="fit"),
-            critics=_names(critics),
-            config=_config(config),
+            real,
+            named_paths(generated),
+            fit=fit,
+            critics=comma_separated(critics),
+            config=config_tables(config),
             out=out,
             overwrite=overwrite,
             resume=resume,
+            reading=ReadingOptions(field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines),
             seed=seed,
             device=device,
             permutations=permutations,
@@ -180,28 +162,22 @@ def compare(
             equivalence=equivalence,
             pairwise=pairwise,
             refits=refits,
-            command=_command(),
+            command=command_line(),
         )
     except KeyboardInterrupt:
         if out is not None:
-            typer.echo(f"\nInterrupted; finished critics are kept in {out}: run again with --resume.", err=True)
+            typer.echo(f"\nInterrupted. Finished critics are in {out}; resume with --resume.", err=True)
         raise
-    _print(comparison_view(comparison, every))
+    print_view(comparison_view(comparison, every))
     if out is not None:
         typer.echo(f"Report: {out / 'report.html'}")
 
 
-def _command() -> str:
-    import shlex
-
-    return shlex.join(["momus", *sys.argv[1:]])
-
-
 @app.command(epilog=EXIT_CODES)
 def fit(
-    critic: Annotated[str, typer.Argument(help="Name of a critic, see `momus critics`.")],
+    critic: Annotated[str, typer.Argument(help="Name of the critic; `momus critics` lists them.")],
     real: Annotated[str, typer.Option("--real", "-r", help="Real text to fit on.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the fitted critic.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the fitted critic into.")],
     config: Config = None,
     device: Device = "auto",
     field: Field = None,
@@ -209,26 +185,32 @@ def fit(
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
 ) -> None:
-    """Fit one critic on real text and save it.
+    """Fit one critic on real text, and save it.
 
-    Example: [bold]momus fit sections --real train.jsonl --out sections-critic[/bold]
+    Example:
+
+      [bold]momus fit sections --real train.jsonl --out sections-critic[/bold]
+
+    Next: `momus score sections-critic samples.jsonl`. You need not fit critics
+    before a comparison: `momus compare` fits and saves its own.
     """
-    import momus as m
     from momus.critic.registry import make_critics
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter, reporting
+    from momus.reading import ReadingOptions
 
-    (made,) = make_critics([critic], _config(config))
-    if made.uses_device:
-        made.to(resolve_device(device))
-    corpus = m.read_corpus(real, name="fit", field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
+    (model,) = make_critics([critic], config_tables(config))
+    if model.uses_device:
+        model.to(resolve_device(device))
+    options = ReadingOptions(field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
     reporter = default_reporter()
+    corpus = options.read(real, "fit", reporter)
     with reporting(reporter), reporter.stage(f"fitting {critic}"):
-        made.fit(corpus)
-    made.save(out)
-    left = made.fitted_on_["left_out"]
-    typer.echo(f"{made!r} fitted on {made.fitted_on_['documents']:,} documents ({left:,} left out) → {out}")
-    for note in made.notes():
+        model.fit(corpus)
+    model.save(out)
+    left_out = model.fitted_on_["left_out"]
+    typer.echo(f"{model!r} fitted on {model.fitted_on_['documents']:,} documents ({left_out:,} left out) → {out}")
+    for note in model.notes():
         typer.echo(note.text)
 
 
@@ -237,7 +219,7 @@ def score(
     saved: Annotated[Path, typer.Argument(help="Folder of a fitted critic.")],
     text: Annotated[str, typer.Argument(help="Text to score.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Parquet, CSV or JSON Lines file for the rows.")
+        Path | None, typer.Option("--out", "-o", help="File for the rows: .parquet, .csv or .jsonl.")
     ] = None,
     device: Device = "auto",
     field: Field = None,
@@ -245,28 +227,39 @@ def score(
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
 ) -> None:
-    """Score new text under a saved critic: one row for each document.
+    """Score new text with a saved critic: one row per document.
 
-    Example: [bold]momus score run/critics/sections samples.jsonl --out rows.parquet[/bold]
+    Prints the Latent NLL of the text (and its Latent PPL, if the critic's latents
+    are sequences) and counts unscored documents by reason. A run folder keeps its
+    fitted critics in RUN/critics; `momus fit` saves single ones.
+
+    Example:
+
+      [bold]momus score run/critics/sections samples.jsonl --out rows.parquet[/bold]
+
+    Next: score real text too; only differences between texts are meaningful.
     """
     import momus as m
     from momus.files import write_table
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter
+    from momus.reading import ReadingOptions
     from momus.report.format import number
 
     critic = m.load_critic(saved)
     if critic.uses_device:
         critic.to(resolve_device(device))
-    corpus = m.read_corpus(text, field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
-    with default_reporter().stage(f"scoring {corpus.name}", len(corpus)) as advance:
+    options = ReadingOptions(field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
+    reporter = default_reporter()
+    corpus = options.read(text, reporter=reporter)
+    with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
         scores = critic.score(corpus, progress=advance)
     if out is not None:
         write_table(scores.table(), out)
     if scores.n_scored:
         ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
-        n = f"{scores.n_scored:,} of {len(scores):,} documents scored"
-        typer.echo(f"{critic.name}: Latent NLL {number(scores.latent_nll)} nats{ppl}; {n}")
+        scored = f"{scores.n_scored:,} of {len(scores):,} documents scored"
+        typer.echo(f"{critic.name}: Latent NLL {number(scores.latent_nll)} nats{ppl}; {scored}")
     else:
         typer.echo(f"{critic.name}: none of {len(scores):,} documents could be scored", err=True)
     for reason, n in scores.unscored.items():
@@ -282,39 +275,60 @@ def score(
 def outliers(
     run: Annotated[Path, typer.Argument(help="Folder that `momus compare --out` wrote.")],
     critic: Annotated[str, typer.Option("--critic", "-c", help="Name of the critic.")],
-    top: Annotated[int, typer.Option("--top", "-k", min=1, help="How many documents of each corpus.")] = 10,
-    corpus: Annotated[str | None, typer.Option(help="Only this corpus.")] = None,
+    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Documents to list per corpus.")] = 10,
+    corpus: Annotated[str | None, typer.Option(help="List documents of this corpus only.")] = None,
 ) -> None:
-    """List the documents that a critic finds least likely.
+    """List the documents that are least likely under a critic.
 
-    Example: [bold]momus outliers run --critic sections --top 5[/bold]
+    Documents are ranked by Latent NLL per step. The last column names the
+    unlikely parts of those documents that the run has explained.
+
+    Example:
+
+      [bold]momus outliers run --critic sections --top 5[/bold]
+
+    Next: read these documents in your file; run/report.html shows them marked.
     """
     from momus.cli.outliers import outlier_view
 
-    _print(outlier_view(run, critic, top, corpus))
+    print_view(outlier_view(run, critic, top, corpus))
 
 
 @app.command(epilog=EXIT_CODES)
 def critics(
-    name: Annotated[str | None, typer.Argument(help="Show one critic whole.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of a critic to show with its parameters.")] = None,
 ) -> None:
-    """List the critics, or show one with its parameters.
+    """List the critics, or show one critic with its parameters.
 
-    Example: [bold]momus critics sections[/bold]
+    Lists installed plug-ins too; a broken one is shown with the reason.
+
+    Example:
+
+      [bold]momus critics sections[/bold]
+
+    Next: set parameters in a TOML file, and pass it with --config.
     """
     from momus.cli.catalogue import all_critics_view, critic_view
 
-    _print(all_critics_view() if name is None else critic_view(name))
+    print_view(all_critics_view() if name is None else critic_view(name))
 
 
 @app.command(epilog=EXIT_CODES)
 def report(
     run: Annotated[Path, typer.Argument(help="Folder that `momus compare --out` wrote.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file; default: report.html in the run.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="HTML file to write; default: report.html in the run folder.")
+    ] = None,
 ) -> None:
-    """Write the HTML report of a run again.
+    """Write the HTML report of a finished run again.
 
-    Example: [bold]momus report run --out run.html[/bold]
+    Nothing is computed again: the report is made from the files of the run.
+
+    Example:
+
+      [bold]momus report run --out run.html[/bold]
+
+    Next: open the file in a browser; it needs no network and no other file.
     """
     from momus.comparison import read_comparison
     from momus.report import write_report
@@ -328,15 +342,22 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Run folder to write.")] = Path("momus-demo"),
     seed: Seed = 0,
 ) -> None:
-    """Compare two ways of decoding a small language model with real documentation, on texts that come with Momus.
+    """Run a comparison on texts that ship with Momus.
 
-    Example: [bold]momus demo --out demo-run[/bold]
+    Compares documentation of Python packages with what a small language model
+    writes for the same names, decoded in two ways, along four axes.
+
+    Example:
+
+      [bold]momus demo --out demo-run[/bold]
+
+    Next: open demo-run/report.html, then try `momus compare` on your own texts.
     """
     from momus.demo import run_demo
     from momus.report.terminal import comparison_view
 
-    comparison = run_demo(out, seed, _command())
-    _print(comparison_view(comparison))
+    comparison = run_demo(out, seed, command_line())
+    print_view(comparison_view(comparison))
     typer.echo(f"Report: {out / 'report.html'}")
 
 

@@ -1,4 +1,4 @@
-"""What critics there are, for the terminal."""
+"""The list of critics, for the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def all_critics_view() -> RenderableType:
-    """Build a table of all critics; broken ones and doubled names are shown with their reason."""
+    """Build a table of all critics; broken plug-ins and duplicate names are shown with the reason."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -26,13 +26,13 @@ def all_critics_view() -> RenderableType:
             axis, state = critic_class(name).axis, "ready"
         except PluginError as error:
             axis, state = "–", f"broken: {error.message}"
-        owners = ", ".join(sorted({p.distribution for p in plugins}))
-        table.add_row(escape(name), escape(axis), escape(owners), escape(state))
+        distributions = ", ".join(sorted({p.distribution for p in plugins}))
+        table.add_row(escape(name), escape(axis), escape(distributions), escape(state))
     return table
 
 
 def critic_view(name: str) -> RenderableType:
-    """Show a critic: what it asks, its parameters with their defaults, and its documentation."""
+    """Show a critic: its question, its parameters with their defaults, and its documentation."""
     from rich.console import Group
     from rich.text import Text
 
@@ -41,7 +41,7 @@ def critic_view(name: str) -> RenderableType:
     lines = [f"  {p.name} = {p.default!r}" for p in parameters if p.name != "self"]
     return Group(
         Text(f"{cls.name} — {cls.axis}", style="bold"),
-        Text(cls.question or "(it does not say what it asks)"),
+        Text(cls.question or "(this critic states no question)"),
         Text(f"\nIn a configuration file, under [{name}]:\n" + ("\n".join(lines) or "  (no parameters)") + "\n"),
         Text(inspect.getdoc(cls) or ""),
     )

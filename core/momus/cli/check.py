@@ -1,13 +1,13 @@
-"""``momus check``: hold a critic to the conformance suite."""
+"""``momus check``: run the conformance checks on a critic."""
 
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from momus.cli.options import Config, config_tables
 from momus.errors import PluginError, UsageError
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def find_class(name: str) -> Any:
-    """Find a critic's class by plug-in name or as ``package.module:Class``; the current folder is searched too.
+    """Import a critic's class by plug-in name or as ``package.module:Class``, also from the current folder.
 
     Raises
     ------
     PluginError, UsageError
-        It cannot be imported, or is no critic.
+        The class cannot be imported, or is not a critic.
     """
     import sys
 
@@ -33,37 +33,43 @@ def find_class(name: str) -> Any:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # whatever a foreign module raises at import must not end in a traceback
+        cls = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # foreign modules may raise anything at import
         raise PluginError(
             f"{name} cannot be imported: {type(error).__name__}: {error}", hint="write package.module:Class"
         ) from error
-    if not (isinstance(found, type) and issubclass(found, Critic)):
-        raise UsageError(f"{name} is no subclass of momus.Critic", hint="name the class of a critic")
-    return found
+    if not (isinstance(cls, type) and issubclass(cls, Critic)):
+        raise UsageError(f"{name} is not a subclass of momus.Critic", hint="name the class of a critic")
+    return cls
 
 
 def check(
     critic: Annotated[str, typer.Argument(help="package.module:Class, or the name of a registered critic.")],
-    corpus: Annotated[str | None, typer.Option(help="Real text to check it on; default: made text.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="TOML file with the critic's parameters.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Real text to run the checks on; default: synthetic text.")] = None,
+    config: Config = None,
 ) -> None:
-    """Hold a critic to what every critic owes: contract, rows, invariances, posterior, summaries, saving, false alarms.
+    """Run the conformance checks on a critic.
 
-    Exit code 1 if a check fails, or if too few of them apply for a pass to mean something.
+    The checks cover the contract of a critic, rows, invariance to batches and
+    order, the posterior, summaries, saving and false alarms. The exit code is 1
+    if a check fails, or if too few checks apply to the critic.
 
-    Example: [bold]momus check my_package.critic:MyCritic[/bold]
+    Example:
+
+      [bold]momus check my_package.critic:MyCritic[/bold]
+
+    Next: read the detail of each failed check. Once all checks pass, register the
+    class in the entry-point group momus.critics; `momus critics` then lists it.
     """
-    from momus.cli.app import _config
     from momus.conformance import check_critic
     from momus.progress import default_reporter
     from momus.reading import read_corpus
 
     cls = find_class(critic)
-    made = cls.with_params(_config(config).get(cls.name, {}), place=f"[{cls.name}]")
+    instance = cls.with_params(config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
     text = read_corpus(corpus) if corpus is not None else None
     with default_reporter().stage(f"checking {cls.name}"):
-        report = check_critic(made, text)
+        report = check_critic(instance, text)
     _show(report)
     if not report.ok:
         raise typer.Exit(1)
@@ -85,4 +91,4 @@ def _show(report: Report) -> None:
     counts = ", ".join(f"{n} {status}" for status, n in report.counts.items())
     console.print(f"{report.critic}: {len(report.records)} checks, {counts}")
     if not report.enough:
-        console.print("Too few checks ran for a pass to mean something.")
+        console.print("Too few checks apply to this critic for a pass to be meaningful.")

@@ -1,4 +1,4 @@
-"""``momus generate``: documents from a model."""
+"""``momus generate``: write documents with a model."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from momus.cli.options import Device
+
 
 def generate(
     model: Annotated[
         str,
         typer.Argument(
-            help="A folder, hub name or .gguf file for transformers; 3-gram (with --fit); or http://host:port/v1#name."
+            help="Folder, hub name or .gguf file for transformers; 3-gram or the like (with --fit); or a server, as "
+            "http://host:port/v1#name."
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="JSON Lines file to write.")],
@@ -20,38 +23,45 @@ def generate(
         str, typer.Option("--decoding", "-d", help="ancestral, temperature, nucleus, or beam-sampling.")
     ] = "ancestral",
     prompts: Annotated[
-        Path | None, typer.Option("--prompts", "-p", help="One prompt a line, or a corpus file; default: no prompt.")
+        Path | None,
+        typer.Option("--prompts", "-p", help="Text file with one prompt per line, or a corpus file; default: none."),
     ] = None,
-    each: Annotated[int, typer.Option("--each", "-n", min=1, help="Documents for each prompt.")] = 1,
+    each: Annotated[int, typer.Option("--each", "-n", min=1, help="Documents per prompt.")] = 1,
     temperature: Annotated[float, typer.Option("--temperature", "-t", help="Logits are divided by it.")] = 1.0,
-    top_p: Annotated[float | None, typer.Option(help="Mass of the nucleus; default: 0.9.")] = None,
+    top_p: Annotated[float | None, typer.Option(help="Probability mass of the nucleus; default: 0.9.")] = None,
     beams: Annotated[int | None, typer.Option(help="Hypotheses of beam sampling; default: 5.")] = None,
-    longest: Annotated[int, typer.Option(min=1, help="Tokens after which a document is cut.")] = 512,
-    seed: Annotated[int, typer.Option(help="Each document's own seed is made from it.")] = 0,
-    batch: Annotated[int, typer.Option(min=1, help="Documents at a time (requests at a time, of a server).")] = 16,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
+    longest: Annotated[int, typer.Option(min=1, help="Maximum length of a document, in tokens.")] = 512,
+    seed: Annotated[int, typer.Option(help="Random seed; the seed of each document is derived from it.")] = 0,
+    batch: Annotated[int, typer.Option(min=1, help="Documents per batch; for a server, concurrent requests.")] = 16,
+    device: Device = "auto",
     precision: Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")] = "auto",
-    window: Annotated[int, typer.Option(min=0, help="Tokens of context; 0 takes the model's own.")] = 0,
-    begin: Annotated[str, typer.Option(help="Token that begins a document, where not the tokenizer's own.")] = "",
-    end: Annotated[str, typer.Option(help="Token that ends a document, where not the tokenizer's own.")] = "",
+    window: Annotated[int, typer.Option(min=0, help="Tokens of context; 0: as many as the model takes.")] = 0,
+    begin: Annotated[str, typer.Option(help="Token that begins a document; default: that of the tokenizer.")] = "",
+    end: Annotated[str, typer.Option(help="Token that ends a document; default: that of the tokenizer.")] = "",
     fit: Annotated[
         Path | None,
-        typer.Option("--fit", "-f", help="Text that an n-gram model is fitted on; of a .txt, a document a line."),
+        typer.Option("--fit", "-f", help="Text to fit an n-gram model on; a .txt file has one document per line."),
     ] = None,
-    chat: Annotated[bool, typer.Option("--chat", help="Ask a server's chat endpoint.")] = False,
-    keep_prompt: Annotated[bool, typer.Option("--keep-prompt", help="Begin each text with its prompt.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    chat: Annotated[bool, typer.Option("--chat", help="Use the server's chat endpoint.")] = False,
+    keep_prompt: Annotated[bool, typer.Option("--keep-prompt", help="Let each text begin with its prompt.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file in --out.")] = False,
-    field: Annotated[str | None, typer.Option(help="The field of --prompts that holds the text.")] = None,
+    field: Annotated[str | None, typer.Option(help="Field of --prompts that holds the text.")] = None,
 ) -> None:
-    """Write documents with a model, each with its prompt, seed and decoding beside it.
+    """Write documents with a language model, ready to be compared.
 
-    The same seed gives the same documents, whatever the batch; an interrupted run goes on with --resume. The file is
-    ready for [bold]momus compare --generated mine=FILE[/bold]; documents of one prompt are compared in pairs.
+    Each document is stored with its prompt, seed and decoding. The same seed
+    gives the same documents, whatever the batch; --resume resumes an interrupted
+    run. The key of a server is read from the environment variable OPENAI_API_KEY
+    and written nowhere.
 
-    The key of a server is read from the environment variable OPENAI_API_KEY and written nowhere.
+    Examples (the second needs no model: it fits a trigram model on text):
 
-    Example: [bold]momus generate ./my-model -d nucleus --top-p 0.9 -p prompts.txt -n 4 -o nucleus.jsonl[/bold]
+      [bold]momus generate ./my-model -d nucleus -p prompts.txt -n 4 -o a.jsonl[/bold]
+      [bold]momus generate 3-gram --fit train.jsonl -n 200 -o trigram.jsonl[/bold]
+
+    Next: `momus compare --real real.jsonl --generated mine=a.jsonl --out run`;
+    documents of one prompt are compared in pairs.
     """
     from momus.errors import UsageError
     from momus.generating import read_prompts, write_documents
@@ -62,41 +72,40 @@ def generate(
     from momus.sequences import Decoding, Prompt
 
     mass = (0.9 if decoding == "nucleus" else 1.0) if top_p is None else top_p
-    k = (5 if decoding == "beam-sampling" else 1) if beams is None else beams
-    how = Decoding(
-        decoding,  # type: ignore[arg-type]  # checked there
+    hypotheses = (5 if decoding == "beam-sampling" else 1) if beams is None else beams
+    decoder = Decoding(
+        decoding,  # type: ignore[arg-type]  # `Decoding` checks it
         temperature,
         mass,
-        k,
+        hypotheses,
         longest,
     )
-    given = [Prompt("")] if prompts is None else read_prompts(prompts, field)
-    options: dict[str, Any]
-    local = not (model.startswith(("http://", "https://")) or NGRAM.fullmatch(model))
-    given_options = {"precision": precision != "auto", "window": window, "begin": begin, "end": end}
-    unused = [name for name, value in given_options.items() if value and not local]
-    if chat and not model.startswith(("http://", "https://")):
+    chosen_prompts = [Prompt("")] if prompts is None else read_prompts(prompts, field)
+    server, ngram = model.startswith(("http://", "https://")), bool(NGRAM.fullmatch(model))
+    transformers_only = {"precision": precision != "auto", "window": window, "begin": begin, "end": end}
+    unused = [name for name, value in transformers_only.items() if value and (server or ngram)]
+    if chat and not server:
         unused.append("chat")
     if unused:
         raise UsageError(f"{model} does not take --{unused[0]}", hint="leave it out")
-    if model.startswith(("http://", "https://")):
+    options: dict[str, Any]
+    if server:
         options = {"concurrency": batch, "chat": chat}
-    elif NGRAM.fullmatch(model):
+    elif ngram:
         options = {"batch": batch}
     else:
-        place = resolve_device(device)
-        options = {"device": place, "precision": precision, "batch": batch, "window": window}
+        options = {"device": resolve_device(device), "precision": precision, "batch": batch, "window": window}
         options |= {"begin": begin, "end": end}
-    lines = "lines" if fit is not None and fit.suffix == ".txt" else None
-    text = None if fit is None else read_corpus(str(fit), name="fit", fmt=lines)
-    opened = open_model(model, fit=text, **options)
+    fmt = "lines" if fit is not None and fit.suffix == ".txt" else None
+    fitting = None if fit is None else read_corpus(str(fit), name="fit", fmt=fmt)
+    generator = open_model(model, fit=fitting, **options)
     reporter = default_reporter()
     try:
         outcome = write_documents(
             out,
-            opened,
-            given,
-            how,
+            generator,
+            chosen_prompts,
+            decoder,
             each=each,
             seed=seed,
             keep_prompt=keep_prompt,
@@ -105,12 +114,12 @@ def generate(
             reporter=reporter,
         )
     except KeyboardInterrupt:
-        typer.echo(f"\nInterrupted; what is written is kept in {out}: run again with --resume.", err=True)
+        typer.echo(f"\nInterrupted. The documents written so far are in {out}; resume with --resume.", err=True)
         raise
-    kept = f" ({outcome.before:,} were there)" if outcome.before else ""
-    typer.echo(f"{outcome.written:,} documents written{kept}, seed {seed}, {how.record()} → {out}")
+    before = f" ({outcome.before:,} already there)" if outcome.before else ""
+    typer.echo(f"{outcome.written:,} documents written{before}, seed {seed}, {decoder.record()} → {out}")
     if outcome.failed:
         for name, reason in list(outcome.failed.items())[:10]:
             typer.echo(f"not written: {name} ({reason})", err=True)
-        typer.echo(f"{len(outcome.failed):,} documents are missing: run again with --resume.", err=True)
+        typer.echo(f"{len(outcome.failed):,} documents are missing; ask for them again with --resume.", err=True)
         raise typer.Exit(1)

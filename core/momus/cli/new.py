@@ -1,4 +1,4 @@
-"""``momus new``: begin a package of one's own."""
+"""``momus new``: write a package to start from."""
 
 from __future__ import annotations
 
@@ -9,26 +9,34 @@ from typing import Annotated
 import typer
 
 LONGEST = 40
-"""Letters of a name: lines of the package stay within 120 letters."""
+"""Most letters of a name: lines of the package then stay within 120 letters."""
 
-new = typer.Typer(name="new", no_args_is_help=True, help="Begin a critic of your own.", rich_markup_mode="rich")
+new = typer.Typer(name="new", no_args_is_help=True, help="Start a package with a new critic.", rich_markup_mode="rich")
 
 
 @new.callback()
 def _group() -> None:
-    """Keep ``critic`` a word of its own, although it is the only command so far."""
+    """Keep ``critic`` a subcommand of ``new``, although it is the only one so far."""
 
 
 @new.command()
 def critic(
-    name: Annotated[str, typer.Argument(help="What users will call it: lower case, with hyphens.")],
+    name: Annotated[str, typer.Argument(help="Name of the critic as users type it: lower case, with hyphens.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder to write; default: the name, in the current folder.")
+        Path | None, typer.Option("--out", "-o", help="Folder to write; default: NAME in the current folder.")
     ] = None,
 ) -> None:
-    """Write a small package with a critic that works: class, entry point, tests, settings of ruff and mypy.
+    """Write a small package with a working critic.
 
-    Example: [bold]momus new critic my-critic[/bold]
+    It holds the class (a critic of sentence length, to be changed), its entry
+    point, tests that run the conformance checks, and settings of ruff and mypy.
+
+    Example:
+
+      [bold]momus new critic my-critic[/bold]
+
+    Next: `cd my-critic`, `momus check momus_my_critic:MyCritic`, and
+    `pip install --editable .`; then compare texts with --critics my-critic.
     """
     folder = out if out is not None else Path(name)
     written = write_critic(name, folder)
@@ -42,7 +50,7 @@ def critic(
 
 
 def module_name(name: str) -> str:
-    """Name the package to import.
+    """The import name of the package.
 
     >>> module_name("word-length")
     'momus_word_length'
@@ -51,7 +59,7 @@ def module_name(name: str) -> str:
 
 
 def class_name(name: str) -> str:
-    """Name the class; the few names that would be keywords get a suffix.
+    """The name of the class; a name that would be a Python keyword gets a suffix.
 
     >>> class_name("word-length"), class_name("none")
     ('WordLength', 'NoneCritic')
@@ -63,12 +71,12 @@ def class_name(name: str) -> str:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that cannot be used, or is taken.
+    """Refuse a name that cannot be used or is taken.
 
     Raises
     ------
     UsageError
-        Says which, and what to write instead.
+        The message says why, the hint what to write instead.
     """
     from importlib.util import find_spec
 
@@ -76,14 +84,14 @@ def check_name(name: str) -> None:
     from momus.plugins import CRITICS, registered
 
     if len(name) > LONGEST:
-        raise UsageError(f"{name!r} is too long a name ({len(name)} letters)", hint=f"use at most {LONGEST}")
+        raise UsageError(f"the name {name!r} is too long ({len(name)} letters)", hint=f"use at most {LONGEST} letters")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        near = re.sub(r"[^a-z0-9]+", "-", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()).strip("-")
-        usable = near if re.match(r"[a-z]", near) else "my-critic"
+        slug = re.sub(r"[^a-z0-9]+", "-", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()).strip("-")
+        suggestion = slug if re.match(r"[a-z]", slug) else "my-critic"
         raise UsageError(
-            f"{name!r} cannot be the name of a critic: it must be lower case, begin with a letter, and hold letters, "
-            "digits and single hyphens only",
-            hint=f"write {usable!r}",
+            f"{name!r} cannot be the name of a critic: names are lower case, begin with a letter, and have only "
+            "letters, digits and single hyphens",
+            hint=f"write {suggestion!r}",
         )
     taken = registered(CRITICS).get(name)
     if taken:
@@ -96,12 +104,12 @@ def check_name(name: str) -> None:
 
 
 def write_critic(name: str, folder: Path) -> list[Path]:
-    """Write the package; returns the files written.
+    """Write the package, and return the files written.
 
     Raises
     ------
     UsageError
-        The name cannot be used, or the folder is a file, or holds something.
+        The name cannot be used, or the folder is a file or not empty.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -118,7 +126,7 @@ def write_critic(name: str, folder: Path) -> list[Path]:
         loader=PackageLoader("momus", "scaffold/critic"),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
-        autoescape=False,  # the files are code, and `check_name` has let nothing through that could need escapes
+        autoescape=False,  # the files are code, and names that pass `check_name` need no escapes
     )
     written = []
     for template in sorted(templates.list_templates(extensions=["j2"])):

@@ -1,4 +1,4 @@
-"""Outlier documents of a run, for the terminal."""
+"""The outlier documents of a run, for the terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def outlier_rows(run: Path, critic: str, top: int, corpus: str | None = None) -> pd.DataFrame:
-    """Rows of the least likely documents: of each corpus the ``top`` by Latent NLL per step.
+    """The ``top`` least likely documents of each corpus, by Latent NLL per step: one row each.
 
     Raises
     ------
@@ -31,16 +31,16 @@ def outlier_rows(run: Path, critic: str, top: int, corpus: str | None = None) ->
     folder = RunFolder(run)
     names = [c["name"] for c in folder.read_run()["critics"]]
     if critic not in names:
-        raise UsageError(f"{run}: no critic {critic!r} in this run", hint=f"it has {', '.join(names)}")
+        raise UsageError(f"{run}: this run has no critic {critic!r}", hint=f"it has {', '.join(names)}")
     try:
         table = pq.read_table(run / DOCUMENTS, filters=[("critic", "=", critic)])
     except (OSError, pa.ArrowException) as error:
         raise StoreError(
-            f"{run / DOCUMENTS}: not readable ({str(error).splitlines()[0]})", hint="run `momus compare` again"
+            f"{run / DOCUMENTS}: cannot be read ({str(error).splitlines()[0]})", hint="run `momus compare` again"
         ) from error
     corpora = table["corpus"].unique().to_pylist()
     if corpus is not None and corpus not in corpora:
-        raise UsageError(f"{run}: no corpus {corpus!r} in this run", hint=f"it has {', '.join(corpora)}")
+        raise UsageError(f"{run}: this run has no corpus {corpus!r}", hint=f"it has {', '.join(corpora)}")
     frame = table.filter(pc.is_valid(table["nll"])).to_pandas()
     frame = frame if corpus is None else frame[frame["corpus"] == corpus]
     frame["per_step"] = frame["nll"] / frame["states"]
@@ -49,7 +49,7 @@ def outlier_rows(run: Path, critic: str, top: int, corpus: str | None = None) ->
 
 
 def outlier_view(run: Path, critic: str, top: int, corpus: str | None = None) -> RenderableType:
-    """Build a table of outliers, with what the critic finds unlikely in those that the run has explained."""
+    """Build a table of outliers, with the unlikely steps of those that the run has explained."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -62,13 +62,15 @@ def outlier_view(run: Path, critic: str, top: int, corpus: str | None = None) ->
         table.add_column(name, justify="right")
     table.add_column("unlikely")
     for row in rows.itertuples():
-        shown = explained.get((row.corpus, row.id))
+        outlier = explained.get((row.corpus, row.id))
         values = (f"{row.nll:.4g}", f"{row.states:,}", f"{row.per_step:.4g}")
-        table.add_row(escape(row.corpus), escape(row.id), *values, escape(_unlikely(shown)))
+        table.add_row(escape(row.corpus), escape(row.id), *values, escape(_unlikely(outlier)))
     return table
 
 
-def _unlikely(shown: MarkedDocument | None) -> str:
-    if shown is None:
+def _unlikely(outlier: MarkedDocument | None) -> str:
+    """The marked steps of an explained document, in words."""
+    if outlier is None:
         return ""
-    return "; ".join(f"{step.label} ({step.note})" if step.note else step.label for step in shown.steps if step.marked)
+    steps = (step for step in outlier.steps if step.marked)
+    return "; ".join(f"{step.label} ({step.note})" if step.note else step.label for step in steps)

@@ -1,4 +1,4 @@
-"""``momus prepare``: titled documents for the critic of section order."""
+"""``momus prepare``: documents with normalised section titles, for the critic of section order."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from momus.cli.options import Encoding, Field, SkipBad
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -14,31 +16,43 @@ if TYPE_CHECKING:
 
 
 def prepare(
-    source: Annotated[str, typer.Argument(help="JSON or JSON Lines with sections and section_names, or a dump.")],
+    source: Annotated[
+        str, typer.Argument(help="JSON or JSON Lines with sections and section_names, or a Wikipedia dump.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .jsonl, .jsonl.gz or .jsonl.zst.")],
     wikipedia: Annotated[
         bool, typer.Option("--wikipedia", help="The source is a Wikipedia dump (.xml, .xml.bz2, .xml.gz).")
     ] = False,
     least_sections: Annotated[
-        int | None, typer.Option(min=1, help="Fewest sections; default: 3, of Wikipedia 4.")
+        int | None, typer.Option(min=1, help="Fewest sections of a document; default: 3, for Wikipedia 4.")
     ] = None,
     fewest_tokens: Annotated[int, typer.Option(min=0, help="Fewest tokens of a section.")] = 30,
     most_tokens: Annotated[int, typer.Option(min=1, help="Most tokens of a section.")] = 2000,
     least_documents: Annotated[
-        int, typer.Option(min=1, help="Drop documents that hold a title found in fewer documents.")
+        int, typer.Option(min=1, help="Drop documents with a title that occurs in fewer documents than this.")
     ] = 5,
-    language: Annotated[str, typer.Option(help="Of the lemmas of titles; '' for no lemmas.")] = "en",
+    language: Annotated[
+        str, typer.Option(help="Language of the titles, for lemmatising; '' does not lemmatise.")
+    ] = "en",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file in --out.")] = False,
-    field: Annotated[str | None, typer.Option(help="The field that holds the sections.")] = None,
-    encoding: Annotated[str, typer.Option(help="Encoding of the source.")] = "utf-8",
-    skip_bad_lines: Annotated[bool, typer.Option("--skip-bad-lines", help="Count lines that are no JSON.")] = False,
+    field: Field = None,
+    encoding: Encoding = "utf-8",
+    skip_bad_lines: SkipBad = False,
 ) -> None:
-    """Bring titles into one spelling, drop what is unfit, and say how much and why.
+    """Normalise section titles and drop unusable documents.
 
-    Titles are lower-cased, freed of numbering and digits, lemmatised, and spelling variants unified; "see also",
-    "references" and the like are dropped (the filters of Deng et al. 2022). The source is read as a stream.
+    Prepares texts for the critic of section order. Titles are put in lower case
+    and lemmatised, numbering and digits are removed, and spelling variants are
+    unified. Sections such as "see also" and "references" are dropped (the filters
+    of Deng et al. 2022). Everything dropped is counted by reason. The source is
+    read as a stream.
 
-    Example: [bold]momus prepare train.txt --out train.jsonl.gz --least-documents 200[/bold]
+    Example:
+
+      [bold]momus prepare train.txt --out train.jsonl.gz --least-documents 200[/bold]
+
+    Next: prepare real and generated text alike, then run
+    `momus compare -c sections` on them.
     """
     from collections.abc import Iterable
 
@@ -57,36 +71,38 @@ def prepare(
         if wikipedia:
             documents = load_plugin(ADAPTERS, "documents.wikipedia")(source)
         else:
-            fmt = "jsonl" if Path(source).suffix == ".txt" else None  # as the files of Cohan et al. are called
-            read = read_corpus(source, field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
-            documents = titled_documents(read)
-        found = run(documents, out, filters, overwrite)
-    Console(highlight=False).print(prepared_view(found, out))
+            fmt = (
+                "jsonl" if Path(source).suffix == ".txt" else None
+            )  # the files of Cohan et al. are JSON Lines named .txt
+            corpus = read_corpus(source, field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
+            documents = titled_documents(corpus)
+        prepared = run(documents, out, filters, overwrite)
+    Console(highlight=False).print(prepared_view(prepared, out))
 
 
-def prepared_view(found: Prepared, out: Path) -> RenderableType:
-    """Show what was kept, and everything that was dropped and why."""
+def prepared_view(prepared: Prepared, out: Path) -> RenderableType:
+    """Show how many documents were kept, how many were dropped for which reason, and how titles were changed."""
     from rich.console import Group
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     table.add_column("documents", justify="right")
-    table.add_column("what became of them")
-    table.add_row(f"{found.read:,}", "read")
-    for reason, n in found.dropped.most_common():
+    table.add_column("outcome")
+    table.add_row(f"{prepared.read:,}", "read")
+    for reason, n in prepared.dropped.most_common():
         table.add_row(f"{n:,}", f"dropped: {escape(reason)}")
-    table.add_row(f"{found.kept:,}", f"kept → {escape(str(out))}")
+    table.add_row(f"{prepared.kept:,}", f"kept → {escape(str(out))}")
     lines: list[RenderableType] = [table]
-    if found.sections:
-        each = ", ".join(f"{escape(t)} {n:,}" for t, n in found.sections.most_common())
-        lines.append(f"\nSections dropped: {found.sections.total():,} ({each})")
-    if found.merged:
-        each = ", ".join(f"{escape(a)} → {escape(b)}" for a, b in sorted(found.merged.items())[:12])
-        lines.append(
-            f"Spelling variants unified: {len(found.merged):,} ({each}{', …' if len(found.merged) > 12 else ''})"
-        )
-    if found.titles:
-        each = ", ".join(f"{escape(t)} {n:,}" for t, n in found.titles.most_common(15))
-        lines.append(f"{len(found.titles):,} titles: {each}{', …' if len(found.titles) > 15 else ''}")
+    if prepared.sections:
+        titles = ", ".join(f"{escape(t)} {n:,}" for t, n in prepared.sections.most_common())
+        lines.append(f"\nSections dropped: {prepared.sections.total():,} ({titles})")
+    if prepared.merged:
+        pairs = ", ".join(f"{escape(a)} → {escape(b)}" for a, b in sorted(prepared.merged.items())[:12])
+        more = ", …" if len(prepared.merged) > 12 else ""
+        lines.append(f"Spelling variants unified: {len(prepared.merged):,} ({pairs}{more})")
+    if prepared.titles:
+        titles = ", ".join(f"{escape(t)} {n:,}" for t, n in prepared.titles.most_common(15))
+        more = ", …" if len(prepared.titles) > 15 else ""
+        lines.append(f"{len(prepared.titles):,} titles: {titles}{more}")
     return Group(*lines)

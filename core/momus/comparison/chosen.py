@@ -6,8 +6,9 @@ import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from momus.critic.registry import critic_names, make_critics
+from momus.critic.registry import make_critics
 from momus.errors import PluginError, UsageError
+from momus.plugins import critic_names
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -16,9 +17,20 @@ if TYPE_CHECKING:
 def chosen_critics(
     critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]
 ) -> tuple[list[Critic[Any]], list[str]]:
-    """Construct the critics; of all registered ones, broken plug-ins are left out with a warning."""
+    """Construct the chosen critics, and return them with warnings.
+
+    Without a choice (None), these are all registered critics that are configured; plug-ins that cannot be imported are
+    left out with a warning.
+
+    Raises
+    ------
+    UsageError
+        A critic is unknown, chosen twice or not configured, or a table of the configuration belongs to no critic.
+    PluginError
+        A chosen critic cannot be imported.
+    """
     if critics is not None and not critics:
-        raise UsageError("no critic is chosen", hint="name some of those that `momus critics` lists")
+        raise UsageError("no critic is chosen", hint="name at least one; `momus critics` lists them")
     chosen: list[Critic[Any]] = []
     warnings = []
     names = {*critic_names(), *(c.name for c in critics or () if not isinstance(c, str))}
@@ -44,7 +56,7 @@ def chosen_critics(
             missing = [p for p in c.configured if not getattr(c, p)]
             raise UsageError(
                 f"critic {c.name!r} cannot run without {' and '.join(missing)}",
-                hint=f"write a table [{c.name}] with {missing[0]} = … and name the file with --config",
+                hint=f"add a table [{c.name}] with {missing[0]} = … to a TOML file, and pass the file with --config",
             )
     chosen_names = [c.name for c in chosen]
     for name in chosen_names:

@@ -1,7 +1,7 @@
-"""The run folder: what a comparison leaves, for people and for programs.
+"""The run folder: the files that a comparison writes, for people and for programs.
 
-While a run is under way each finished critic is kept under ``critics/<name>/`` (fitted critic, result, scores), so
-that an interrupted run resumes where it stopped. The tables of the whole run are written from these parts.
+During a run, the files of each critic are written to ``critics/<name>/`` (fitted critic, result, scores) as soon as it
+has finished; an interrupted run can then be resumed. The tables of the whole run are assembled from these files.
 """
 
 from __future__ import annotations
@@ -26,32 +26,33 @@ RESULT, SCORES = "result.json", "scores.parquet"
 
 
 class RunFolder:
-    """A run folder.
+    """Reads and writes a run folder.
 
     Parameters
     ----------
     path
-        Where it is, or will be.
+        An existing folder, or one to be created.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def open_for_writing(self, *, overwrite: bool = False, resume: bool = False) -> None:
-        """Take the folder.
+        """Create and lock the folder.
 
         Raises
         ------
         StoreError
-            It is a file, holds something else, holds a finished run (unless ``overwrite`` or ``resume``), or another
-            process is writing into it.
+            The path is a file, the folder holds other files or a run (unless ``overwrite`` or ``resume``), or another
+            process is writing to it.
         """
         if self.path.exists() and not self.path.is_dir():
             raise StoreError(f"{self.path} is a file, not a folder", hint="name another folder with --out")
         if self.path.is_dir() and any(self.path.iterdir()):
             if not ((self.path / RUN).exists() or (self.path / LOCK).exists() or (self.path / "critics").exists()):
                 raise StoreError(
-                    f"{self.path} holds files that are no run", hint="name a new or empty folder with --out"
+                    f"{self.path} holds files that do not belong to a run",
+                    hint="name a new or empty folder with --out",
                 )
             self._check_lock()
             if not (overwrite or resume):
@@ -65,13 +66,14 @@ class RunFolder:
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be written ({error.strerror})", hint="name another --out") from error
         if overwrite and not resume:
-            for part in self.path.glob(f"critics/*/{RESULT}"):
-                part.unlink()
+            for result in self.path.glob(f"critics/*/{RESULT}"):
+                result.unlink()
 
     def _check_lock(self) -> None:
+        """Raise StoreError if another living process holds the lock."""
         try:
             pid = int((self.path / LOCK).read_text(encoding="ascii"))
-            os.kill(pid, 0)
+            os.kill(pid, 0)  # signal 0 only checks that the process exists
         except (OSError, ValueError):
             return
         if pid != os.getpid():
@@ -80,22 +82,22 @@ class RunFolder:
             )
 
     def release(self) -> None:
-        """Let others write."""
+        """Unlock the folder."""
         (self.path / LOCK).unlink(missing_ok=True)
 
     def critic_folder(self, name: str) -> Path:
-        """Where a critic's parts lie."""
+        """Folder of the files of one critic."""
         return self.path / "critics" / name
 
     def keep(self, result: CriticResult, scores: pa.Table) -> None:
-        """Keep the result of a critic, written last: a critic without one has not finished."""
+        """Write scores and result of a critic, the result last: it marks the critic as finished."""
         folder = self.critic_folder(result.name)
         folder.mkdir(parents=True, exist_ok=True)
         pq.write_table(scores, folder / SCORES, compression="zstd")
         write_json(folder / RESULT, result.to_json())
 
     def kept(self, name: str) -> CriticResult | None:
-        """The result of a finished critic, or None."""
+        """Read the result of a critic; None if the critic has not finished."""
         path = self.critic_folder(name) / RESULT
         if not path.exists():
             return None
@@ -105,7 +107,7 @@ class RunFolder:
             raise StoreError(f"{path}: not readable ({error})", hint="run again with --overwrite") from error
 
     def finish(self, run: dict[str, Any], verdicts: Sequence[Verdict], pairs: Sequence[Verdict] = ()) -> None:
-        """Write the tables of the whole run."""
+        """Write ``run.json`` and the tables of the whole run."""
         if pairs:
             _write_rows(self.path / PAIRS, pairs)
         else:
@@ -133,11 +135,11 @@ class RunFolder:
                 hint = "this is a calibration: open its report.html, or run `momus calibrate` again"
             elif (self.path / "critics").exists():
                 hint = "the run was interrupted: resume it with `momus compare … --resume`"
-            raise StoreError(f"{self.path}: no {RUN} here", hint=hint) from error
+            raise StoreError(f"{self.path}: no {RUN} in this folder", hint=hint) from error
         except (OSError, ValueError) as error:
             raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
         if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in ("critics", "warnings")):
-            raise StoreError(f"{path}: not the record of a run", hint="run `momus compare` again")
+            raise StoreError(f"{path}: not a run record", hint="run `momus compare` again")
         return content
 
     def read_verdicts(self) -> list[Verdict]:
@@ -145,17 +147,23 @@ class RunFolder:
         return _read_rows(self.path / VERDICTS)
 
     def read_pairs(self) -> list[Verdict]:
-        """Read ``pairs.jsonl``, which exists where generated corpora were compared with each other."""
+        """Read ``pairs.jsonl``; an empty list if the generated corpora were not compared with each other."""
         path = self.path / PAIRS
         return _read_rows(path) if path.exists() else []
 
     def results(self, names: Iterable[str]) -> list[CriticResult]:
-        """The results of these critics."""
-        kept = {name: self.kept(name) for name in names}
-        missing = [name for name, result in kept.items() if result is None]
+        """Read the results of these critics.
+
+        Raises
+        ------
+        StoreError
+            A critic has no result.
+        """
+        results = {name: self.kept(name) for name in names}
+        missing = [name for name, result in results.items() if result is None]
         if missing:
             raise StoreError(f"{self.path}: no result of {', '.join(missing)}", hint="run `momus compare` again")
-        return [result for result in kept.values() if result is not None]
+        return [result for result in results.values() if result is not None]
 
 
 def _write_rows(path: Path, verdicts: Sequence[Verdict]) -> None:

@@ -1,4 +1,4 @@
-"""What a comparison depends on besides texts and critics."""
+"""Settings of a comparison."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ from momus.errors import UsageError
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything but the texts and the critics that a comparison depends on.
+    """Everything that a comparison depends on, apart from texts and critics.
 
     Attributes
     ----------
     permutations, resamples, confidence
-        Of the tests and intervals, see `momus.inference`.
+        Numbers of relabellings and of bootstrap resamples, and level of the intervals, see `momus.inference`.
     adjustment
-        ``holm``, ``bh`` or ``none``.
+        Adjustment of p-values: ``holm``, ``bh`` or ``none``.
     paired
-        Compare documents of one prompt with each other: True, False, or None for where they all pair up.
+        Whether to compare documents of one prompt with each other; None: see `momus.inference.design_of`.
+    device
+        Device of the critics that compute on one.
     top
-        How many outliers of each corpus are shown.
+        Number of outliers to show of each corpus.
     equivalence
-        δ: say of each effect whether it is shown to lie within ±δ (two one-sided tests by interval inclusion).
+        δ: test of each effect whether it lies within ±δ (two one-sided tests by interval inclusion).
     pairwise
-        Compare the generated corpora with each other too, by headline statistics.
+        Whether to compare the generated corpora with each other too, by headline statistics.
     refits
-        Fit each critic again on so many bootstrap resamples of the fitted text, and give the spread of differences.
+        Number of bootstrap resamples of the fitting text on which to refit each critic, to report the spread of the
+        differences.
     """
 
     seed: int = 0
@@ -44,7 +47,7 @@ class Settings:
 
 
 def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings:
-    """Settings with some fields changed.
+    """Replace some fields of settings (None: the defaults).
 
     Raises
     ------

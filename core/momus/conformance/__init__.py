@@ -1,6 +1,6 @@
-"""The conformance suite: what every critic must hold, shipped or somebody's own.
+"""Conformance checks: requirements on every critic, shipped or third-party.
 
-In a test file, one line:
+In a test file:
 
     @momus.conformance.parametrize([MyCritic()])
     def test_conformance(check): check()

@@ -17,28 +17,28 @@ from momus.text.corpus import Corpus
 
 
 def names_are_set(s: Subject) -> None:
-    """Name, axis, question and a docstring are there."""
-    c = s.given
+    """The critic has a valid name, an axis and a docstring."""
+    c = s.critic
     name = getattr(c, "name", "")
     assert re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name), f"name is {name!r}: use lower case and hyphens"
-    assert getattr(c, "axis", ""), "axis is empty: say in a few words what the critic looks at"
+    assert getattr(c, "axis", ""), "axis is empty: name in a few words what the critic looks at"
     assert inspect.getdoc(type(c)), "the class has no docstring"
 
 
 def construction_stores_parameters(s: Subject) -> None:
     """The constructor stores its parameters unchanged, and does nothing else."""
-    made = type(s.given)(**s.given.get_params())
-    extra = sorted(set(vars(made)) - set(made.parameter_names()))
-    assert not extra, f"__init__ sets {', '.join(extra)}: leave that to fit"
-    for key, value in s.given.get_params().items():
-        assert same_values(getattr(made, key), value, exact=True), f"parameter {key!r} is changed by __init__"
+    critic = type(s.critic)(**s.critic.get_params())
+    extra = sorted(set(vars(critic)) - set(critic.parameter_names()))
+    assert not extra, f"__init__ sets {', '.join(extra)}: set learned attributes in fit instead"
+    for key, value in s.critic.get_params().items():
+        assert same_values(getattr(critic, key), value, exact=True), f"__init__ changes parameter {key!r}"
 
 
 def construction_is_cheap(s: Subject) -> None:
     """The constructor opens no file and draws no random number."""
     state, legacy = random.getstate(), np.random.get_state()[1].copy()  # type: ignore[index]  # noqa: NPY002
     opened: list[str] = []
-    watching = [True]
+    watching = [True]  # Python cannot remove an audit hook, so this one is switched off
 
     def watch(event: str, arguments: tuple[object, ...]) -> None:
         if watching[0] and event in ("open", "socket.connect", "subprocess.Popen"):
@@ -48,56 +48,56 @@ def construction_is_cheap(s: Subject) -> None:
 
     sys.addaudithook(watch)
     try:
-        type(s.given)(**s.given.get_params())
+        type(s.critic)(**s.critic.get_params())
     finally:
         watching[0] = False
-    assert not opened, f"__init__ does {opened[0]}"
+    assert not opened, f"__init__ triggers {opened[0]}"
     assert state == random.getstate(), "__init__ draws from random"
     assert np.array_equal(legacy, np.random.get_state()[1]), "__init__ draws from numpy.random"  # type: ignore[index]  # noqa: NPY002
 
 
 def parameters_are_plain(s: Subject) -> None:
-    """Parameters can be written as JSON, so that a run can say what made it."""
-    params = s.given.get_params()
+    """Parameters can be written as JSON, for the record of a run."""
+    params = s.critic.get_params()
     try:
         again = json.loads(json.dumps(params, allow_nan=False))
     except (TypeError, ValueError) as error:
-        raise AssertionError(f"parameters are not plain: {error}") from error
-    assert type(s.given).with_params(again).get_params().keys() == params.keys()
+        raise AssertionError(f"parameters cannot be written as JSON: {error}") from error
+    assert type(s.critic).with_params(again).get_params().keys() == params.keys()
 
 
 def scoring_before_fitting_is_an_error(s: Subject) -> None:
-    """An unfitted critic says so."""
+    """Scoring with an unfitted critic raises `NotFittedError`."""
     try:
-        s.given.clone().score(s.held_out)
+        s.critic.clone().score(s.held_out)
     except NotFittedError:
         return
     raise AssertionError("score() before fit() raised no NotFittedError")
 
 
 def fit_returns_the_critic(s: Subject) -> None:
-    """`fit` returns self and leaves fitted attributes that end in an underscore."""
-    critic = s.given.clone()
+    """`fit` returns self and sets fitted attributes whose names end in an underscore."""
+    critic = s.critic.clone()
     assert critic.fit(s.fit_text) is critic, "fit() does not return self"
     learned = set(critic.state()) - {"fitted_on_", "fitted_hashes_"}
-    assert learned, "fit() leaves no attribute that ends in an underscore"
+    assert learned, "fit() sets no attribute whose name ends in an underscore"
     allowed = set(critic.parameter_names()) | {"device", "_in_fit"}
     loose = sorted(k for k in vars(critic) if not k.endswith("_") and k not in allowed)
     assert not loose, f"fit() sets {', '.join(loose)}: end the names of fitted attributes in an underscore"
-    assert critic.get_params() == s.given.get_params(), "fit() changes parameters"
+    assert critic.get_params() == s.critic.get_params(), "fit() changes parameters"
 
 
 def refitting_forgets(s: Subject) -> None:
-    """Fitting on A and then on B gives what fitting on B gives."""
+    """Fitting on A and then on B gives the same scores as fitting on B alone."""
     other = _other_text(s)
-    critic = s.given.clone()
+    critic = s.critic.clone()
     critic.fit(other)
     critic.fit(s.fit_text)
     _agree(critic.score(s.held_out), s.scores, "after another fit")
 
 
 def same_seed_same_fit(s: Subject) -> None:
-    """Two fits agree, whatever the state of global random generators."""
+    """Two fits agree, regardless of the state of global random generators."""
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         random.seed(12345)
@@ -107,19 +107,19 @@ def same_seed_same_fit(s: Subject) -> None:
         random.setstate(before[0])
         np.random.set_state(before[1])  # noqa: NPY002
     first, second = s.fitted.state(), again.state()
-    assert first.keys() == second.keys(), "two fits leave other attributes"
+    assert first.keys() == second.keys(), "two fits set different attributes"
     for key, value in first.items():
-        assert same_values(value, second[key]), f"two fits on the same text differ in {key!r}: seed it"
+        assert same_values(value, second[key]), f"two fits on the same text differ in {key!r}: seed its random numbers"
     _agree(again.score(s.held_out), s.scores, "between two fits")
 
 
 def inputs_are_untouched(s: Subject) -> None:
     """Neither fitting nor scoring changes a corpus."""
     text = s.corpus.take(np.arange(len(s.corpus)))
-    tokenizer = s.given.tokenizer
+    tokenizer = s.critic.tokenizer
     tokens = None if tokenizer is None else text.tokens(tokenizer).ids.copy()
     table, fingerprint = text.table, text.fingerprint
-    critic = s.given.clone()
+    critic = s.critic.clone()
     critic.fit(text)
     critic.score(text)
     fresh = Corpus(text.table, text.name)
@@ -130,39 +130,39 @@ def inputs_are_untouched(s: Subject) -> None:
 
 
 def scoring_learns_nothing(s: Subject) -> None:
-    """Scoring leaves P_c as it was: nothing leaks from scored text into the critic."""
+    """Scoring does not change P_c: nothing leaks from scored text into the critic."""
     critic = s.fit(s.fit_text)
     other = _other_text(s)
     critic.score(other)
     critic.score(s.held_out.take(np.arange(0, len(s.held_out), 2)))
-    _agree(critic.score(s.held_out), s.scores, "after other text was scored")
+    _agree(critic.score(s.held_out), s.scores, "after scoring other text")
     before = s.fitted.state()
     for key, value in critic.state().items():
         assert same_values(value, before[key]), f"scoring changes {key!r}"
 
 
 def little_text_is_an_error(s: Subject) -> None:
-    """Fitting on one word ends in a critic or in an error that says how to go on."""
+    """Fitting on too little text succeeds, or raises an error with a hint."""
     for texts in (["word"], ["", " "], ["word"] * 3):
         try:
-            s.given.clone().fit(Corpus.from_texts(texts))
+            s.critic.clone().fit(Corpus.from_texts(texts))
         except MomusError as error:
             if not error.hint:
-                raise AssertionError(f"the error on {texts!r} does not say how to go on: {error}") from error
+                raise AssertionError(f"the error on {texts!r} has no hint: {error}") from error
 
 
 def _other_text(s: Subject) -> Corpus:
-    if isinstance(s.given, RunningTextCritic):
+    if isinstance(s.critic, RunningTextCritic):
         return corpora.prose(seed=1)
     return corpora.documents(80, seed=1) if s.corpus is corpora.documents() else s.held_out
 
 
-def _agree(found: object, expected: object, when: str) -> None:
+def _agree(scores: object, expected: object, when: str) -> None:
     from momus.critic import Scores
 
-    assert isinstance(found, Scores)
+    assert isinstance(scores, Scores)
     assert isinstance(expected, Scores)
-    assert same_scores(found, expected), f"scores differ {when}: {worst(found, expected)}"
+    assert same_scores(scores, expected), f"scores differ {when}: {worst(scores, expected)}"
 
 
 CHECKS = (

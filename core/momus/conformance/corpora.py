@@ -1,4 +1,4 @@
-"""Made text for the checks: sectioned documents with persons and topics, and running prose; seeded."""
+"""Synthetic text for the checks: sectioned documents with persons and topics, and running prose; seeded."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ EDGES = {
     "emoji": "👩‍👩‍👧‍👦 🎉🎉 ok",
     "control characters": "a\x00b\x07c \u202edesrever\u202c",
 }
-"""Texts that tend to break things; each must get a finite score or a reason."""
+"""Texts that often break critics; each must get a finite score or a reason."""
 
 
 def _words(stem: str, n: int) -> list[str]:
-    """Words of letters alone: some critics leave out words with digits."""
+    """Return n words without digits, because some critics ignore words with digits."""
     return [stem + chr(97 + i // 26) + chr(97 + i % 26) for i in range(n)]
 
 
 def _sentence(rng: np.random.Generator, words: list[str], common: list[str]) -> str:
     n = int(rng.integers(6, 14))
     p = 1.0 / np.arange(1, len(words) + 1)
-    own = rng.choice(words, n, p=p / p.sum())
-    text = [w if rng.random() < 0.6 else rng.choice(common) for w in own]
+    typical = rng.choice(words, n, p=p / p.sum())
+    text = [w if rng.random() < 0.6 else rng.choice(common) for w in typical]
     if rng.random() < 0.4:
         name = str(rng.choice(NAMES))
         text = [name, "said", "that", PRONOUNS[name], *text]
@@ -44,43 +44,44 @@ def _sentence(rng: np.random.Generator, words: list[str], common: list[str]) -> 
 
 @lru_cache(maxsize=8)
 def documents(n: int = 120, seed: int = 0) -> Corpus:
-    """Sectioned documents: six types in an order, each with words of its own, some sections left out.
+    """Sectioned documents: six section types in a fixed order, each with a vocabulary; some sections are missing.
 
-    Each document is about two neighbouring topics of eight, so that topics are correlated.
+    Each document is about two neighbouring topics of eight, which correlates the topics.
     """
     rng = np.random.default_rng(seed)
     shared, topics = _words("common", 60), [_words(f"topic{c}", 40) for c in "abcdefgh"]
-    made = []
+    collected = []
     for i in range(n):
-        kept = [t for t in TYPES if t in ("Abstract", "Specification", "Copyright") or rng.random() < 0.7]
+        titles = [t for t in TYPES if t in ("Abstract", "Specification", "Copyright") or rng.random() < 0.7]
         sections = []
-        about = int(rng.integers(8))
-        common = [*shared, *topics[about], *topics[(about + 1) % 8]]
-        for title in kept:
+        topic = int(rng.integers(8))
+        common = [*shared, *topics[topic], *topics[(topic + 1) % 8]]
+        for title in titles:
             words = _words(title.lower(), 80)
             sections.append(Section(" ".join(_sentence(rng, words, common) for _ in range(rng.integers(2, 6))), title))
-        made.append(Document(f"d{seed}-{i:04d}", tuple(sections), prompt=f"p{i:04d}"))
-    return Corpus.from_documents(made, name=f"made-{seed}")
+        collected.append(Document(f"d{seed}-{i:04d}", tuple(sections), prompt=f"p{i:04d}"))
+    return Corpus.from_documents(collected, name=f"made-{seed}")
 
 
 @lru_cache(maxsize=4)
 def prose(tokens: int = 400_000, seed: int = 0) -> Corpus:
-    """Running text, Zipfian and bursty: words of a passage come back within it."""
+    """Running text with Zipfian frequencies and bursts: some words of a chapter recur within it."""
     rng = np.random.default_rng(seed)
     vocabulary = np.array([f"w{i}" for i in range(20_000)])
     p = 1.0 / (np.arange(len(vocabulary)) + 2.7)
     p /= p.sum()
     chapters = []
     for _ in range(tokens // 4000):
-        base = rng.choice(len(vocabulary), 4000, p=p)
+        words = rng.choice(len(vocabulary), 4000, p=p)
         topic = rng.choice(len(vocabulary), 60, p=p)
-        base = np.where(rng.random(4000) < 0.25, rng.choice(topic, 4000), base)
-        chapters.append(" ".join(vocabulary[base]))
+        # a quarter of the words, shape (4000,), comes from the chapter's 60 topic words: these are the bursts
+        words = np.where(rng.random(4000) < 0.25, rng.choice(topic, 4000), words)
+        chapters.append(" ".join(vocabulary[words]))
     return Corpus.from_texts(chapters, name=f"prose-{seed}")
 
 
 def edges() -> Corpus:
-    """Texts that tend to break things, each as running text and as a section."""
+    """Texts that often break critics, each as running text and as a section."""
     running = [Document.plain(f"text: {name}", text) for name, text in EDGES.items()]
     sections = [
         Document(f"section: {name}", (Section(text, "Abstract"), Section(text, "Never seen")))

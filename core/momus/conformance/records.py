@@ -1,4 +1,4 @@
-"""What a check found."""
+"""Outcomes of conformance checks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Literal
 
 Status = Literal["passed", "failed", "skipped", "expected"]
 LEAST_SHARE = 0.7
-"""A report is no pass if a smaller share of the checks has run."""
+"""A report passes only if at least this share of the checks has run."""
 
 
 class Skip(Exception):
-    """Raised by a check that does not apply, with the reason."""
+    """Raised by a check that does not apply to a critic, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Record:
     Attributes
     ----------
     name
-        The check, as in ``expected_failed_checks``.
+        Name of the check, as in ``expected_failed_checks``.
     status
-        ``expected`` is a failure that was announced with a reason.
+        ``expected`` is a failure listed in ``expected_failed_checks``.
     detail
-        Why it failed, or does not apply.
+        Why the check failed or does not apply.
     """
 
     name: str
@@ -48,9 +48,9 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many checks passed, failed, were skipped, failed as expected."""
-        found = Counter(r.status for r in self.records)
-        return {s: found[s] for s in ("passed", "failed", "skipped", "expected")}
+        """Number of checks per status."""
+        counter = Counter(r.status for r in self.records)
+        return {s: counter[s] for s in ("passed", "failed", "skipped", "expected")}
 
     @property
     def enough(self) -> bool:
@@ -61,7 +61,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed, and enough ran."""
+        """Whether no check failed and enough ran."""
         return self.enough and not self.counts["failed"]
 
     def failures(self) -> list[str]:

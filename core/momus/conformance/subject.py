@@ -1,4 +1,4 @@
-"""The critic under test, with what several checks need of it."""
+"""The critic under test, with fits and scores that several checks share."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from momus.estimator import Estimator
 from momus.text.corpus import Corpus
 
 RTOL, ATOL = 1e-6, 1e-8
-"""Results of the same text may differ by so much between batches, orders and devices."""
+"""Tolerance between scores of the same text in other batches, in another order or on another device."""
 
 
 @dataclass
 class Subject:
-    """A critic and the texts that it is checked on.
+    """A critic and the text for its checks.
 
     Attributes
     ----------
-    given
+    critic
         The critic as the caller constructed it; checks work on clones.
     corpus
-        Real text; one half is fitted on, the other held out.
+        Real text; the critic is fitted on one half, and scores the other.
     records
-        What checks have found so far.
+        Outcomes of the checks that have run, by name.
     """
 
-    given: Critic[Any]
+    critic: Critic[Any]
     corpus: Corpus
     records: dict[str, Record] = field(default_factory=dict)
 
     @cached_property
     def halves(self) -> tuple[Corpus, Corpus]:
-        """Text to fit on, and held-out text."""
+        """Random halves: text to fit on, and held-out text."""
         return self.corpus.split(0.5, 0, ("fit", "held out"))
 
     @property
@@ -53,23 +53,23 @@ class Subject:
 
     @cached_property
     def fitted(self) -> Critic[Any]:
-        """A clone, fitted; no check changes it."""
+        """A fitted clone, which no check may change."""
         return self.fit(self.fit_text)
 
     def fit(self, corpus: Corpus) -> Critic[Any]:
-        """Fit a fresh clone."""
-        critic: Critic[Any] = self.given.clone()
+        """Fit a new clone."""
+        critic: Critic[Any] = self.critic.clone()
         critic.fit(corpus)
         return critic
 
     @cached_property
     def scores(self) -> Scores:
-        """Held-out text under the fitted critic."""
+        """Scores of held-out text under the fitted critic."""
         return self.fitted.score(self.held_out)
 
     @cached_property
     def latents(self) -> Any:
-        """Latents of scorable held-out documents."""
+        """Latents of the held-out documents that can be scored."""
         units = self.fitted.units(usable_documents(self.held_out))
         reasons = self.fitted.unscored(units)
         return self.fitted.project(units.take([i for i, r in enumerate(reasons) if r is None]))
@@ -86,7 +86,7 @@ def same_scores(a: Scores, b: Scores) -> bool:
 
 
 def worst(a: Scores, b: Scores) -> str:
-    """Say where two tables of scores differ most."""
+    """Describe the largest difference between two tables of scores."""
     if list(a.ids) != list(b.ids):
         return "ids differ"
     for i, (x, y) in enumerate(zip(a.reasons, b.reasons, strict=True)):
@@ -94,12 +94,12 @@ def worst(a: Scores, b: Scores) -> str:
             return f"document {a.ids[i]!r}: reason {x!r} and {y!r}"
     gap = np.abs(np.nan_to_num(a.nll) - np.nan_to_num(b.nll))
     i = int(gap.argmax())
-    found = f"Latent NLL {float(a.nll[i])!r} and {float(b.nll[i])!r}"
-    return f"document {a.ids[i]!r}: {found}, steps {a.steps[i]} and {b.steps[i]}"
+    values = f"Latent NLL {float(a.nll[i])!r} and {float(b.nll[i])!r}"
+    return f"document {a.ids[i]!r}: {values}, steps {a.steps[i]} and {b.steps[i]}"
 
 
 def same_values(a: Any, b: Any, exact: bool = False) -> bool:
-    """Whether two fitted attributes agree."""
+    """Whether two fitted attributes agree; floats within a tolerance unless ``exact``."""
     from scipy import sparse
 
     if isinstance(a, Estimator) and isinstance(b, Estimator):
@@ -121,5 +121,5 @@ def same_values(a: Any, b: Any, exact: bool = False) -> bool:
 
 
 def default_corpus(critic: Critic[Any]) -> Corpus:
-    """Text that suits the critic: documents, or running prose for critics of blocks."""
+    """Synthetic text for a critic: sectioned documents, or running prose for critics of blocks."""
     return corpora.prose() if isinstance(critic, RunningTextCritic) else corpora.documents()

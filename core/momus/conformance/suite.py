@@ -1,4 +1,4 @@
-"""Running the checks."""
+"""Run the conformance checks on a critic, from Python or as tests."""
 
 from __future__ import annotations
 
@@ -36,36 +36,36 @@ def check_critic(
     expected_failed_checks: Mapping[str, str] | None = None,
     checks: Iterable[str] | None = None,
 ) -> Report:
-    """Check a critic; nothing raises, everything is in the report.
+    """Run the conformance checks on a critic; failures are reported, not raised.
 
     Parameters
     ----------
     critic
-        Unfitted; it is not changed.
+        The unfitted critic, which is not changed.
     corpus
-        Real text that it can be fitted on; default: text made for the purpose.
+        Real text to fit and score; default: synthetic text.
     expected_failed_checks
-        Reasons by name of check. An announced failure that does not happen is a failure too.
+        Names of checks that are expected to fail, with reasons. An expected failure that does not occur is a failure.
     checks
-        Only these.
+        Names of the checks to run; default: all.
 
     Raises
     ------
     UsageError
-        A name in ``expected_failed_checks`` or ``checks`` is no check.
+        A name in ``expected_failed_checks`` or ``checks`` is not the name of a check.
     """
     expected = dict(expected_failed_checks or {})
-    wanted = set(checks) if checks is not None else set(check_names())
-    for name in (*expected, *wanted):
+    selected = set(checks) if checks is not None else set(check_names())
+    for name in (*expected, *selected):
         if name not in check_names():
-            raise UsageError(f"no check {name!r}", hint=f"checks are {', '.join(check_names())}")
+            raise UsageError(f"no check {name!r}", hint=f"choose from {', '.join(check_names())}")
     subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
-    chosen = [c for c in ALL if _name(c) in wanted]
-    return Report(getattr(critic, "name", type(critic).__name__), [_run(c, subject, expected) for c in chosen])
+    to_run = [c for c in ALL if _name(c) in selected]
+    return Report(getattr(critic, "name", type(critic).__name__), [_run(c, subject, expected) for c in to_run])
 
 
 def _run(check: Check, subject: Subject, expected: Mapping[str, str]) -> Record:
-    """Run a check of a subject once; whoever asks again gets the record."""
+    """Run a check, or return its record if it has run before."""
     name = _name(check)
     if name not in subject.records:
         subject.records[name] = _outcome(check, name, subject, expected)
@@ -77,8 +77,8 @@ def _outcome(check: Check, name: str, subject: Subject, expected: Mapping[str, s
         check(subject)
     except Skip as reason:
         return Record(name, "skipped", str(reason))
-    except Exception as error:  # a critic may raise anything; the report says what
-        detail = str(error) if isinstance(error, AssertionError) else _place(error)
+    except Exception as error:  # a critic may raise anything; the report must cover all checks
+        detail = str(error) if isinstance(error, AssertionError) else _described(error)
         if name in expected:
             return Record(name, "expected", f"{expected[name]} ({detail})")
         return Record(name, "failed", detail)
@@ -87,7 +87,8 @@ def _outcome(check: Check, name: str, subject: Subject, expected: Mapping[str, s
     return Record(name, "passed")
 
 
-def _place(error: Exception) -> str:
+def _described(error: Exception) -> str:
+    """Name an error and the line of code that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({frames[-1].filename.rsplit('/', 1)[-1]}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{where}"
@@ -98,12 +99,12 @@ def parametrize(
     corpus: Corpus | None = None,
     expected_failed_checks: Mapping[str, Mapping[str, str]] | None = None,
 ) -> pytest.MarkDecorator:
-    """Decorate a test that takes ``check`` and calls it: one test for each critic and check.
+    """Decorate a test that takes ``check`` and calls it: one test per critic and check.
 
     Parameters
     ----------
     expected_failed_checks
-        By name of critic, reasons by name of check.
+        For each critic's name, the checks that are expected to fail, with reasons.
     """
     import pytest
 
@@ -132,9 +133,9 @@ def _assert(check: Check, subject: Subject, expected: Mapping[str, str]) -> None
 
 
 def _enough(subject: Subject, expected: Mapping[str, str]) -> None:
-    """Fail where so many checks are skipped that a pass would mean nothing."""
+    """Fail if too many checks were skipped for a pass to mean anything."""
     import pytest
 
-    report = Report(subject.given.name, [_run(c, subject, expected) for c in ALL])
+    report = Report(subject.critic.name, [_run(c, subject, expected) for c in ALL])
     if not report.enough:
         pytest.fail(f"too few checks ran: {report.counts}", pytrace=False)

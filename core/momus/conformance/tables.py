@@ -1,4 +1,4 @@
-"""Checks of rows, aggregates, invariances, posteriors, summaries."""
+"""Checks of score rows, aggregates, invariances, posteriors and summaries."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ from momus.text.corpus import Corpus
 
 
 def _documents_only(s: Subject) -> None:
-    if isinstance(s.given, RunningTextCritic):
-        raise Skip(f"rows stand for {s.given.unit}s of running text, which hang together")
+    if isinstance(s.critic, RunningTextCritic):
+        raise Skip(f"rows are {s.critic.unit}s of running text, which depend on each other")
 
 
 def one_row_for_each_id(s: Subject) -> None:
-    """Every id has a row, in order, with a finite score or a reason, and scored steps."""
+    """Every id has one row, in order, with a finite score and scored steps, or a reason."""
     scores, ids = s.scores, s.fitted.units(s.held_out).ids
-    assert list(scores.ids) == ids, "rows are not those of the ids, in order"
+    assert list(scores.ids) == ids, "the ids of the rows are not the ids of the corpus, in order"
     for i, reason in enumerate(scores.reasons):
         if reason is None:
-            assert np.isfinite(scores.nll[i]), f"document {ids[i]!r} has neither score nor reason"
+            assert np.isfinite(scores.nll[i]), f"document {ids[i]!r} has neither a score nor a reason"
             assert scores.steps[i] >= 1, f"document {ids[i]!r} has {scores.steps[i]} scored steps"
         else:
-            assert not np.isfinite(scores.nll[i]), f"document {ids[i]!r} has a score and a reason"
-    assert scores.n_scored > 0, "not one held-out document is scored"
-    assert s.given.sequence or (scores.steps[scores.scored] == 1).all(), "M > 1, but `sequence` is not set"
+            assert not np.isfinite(scores.nll[i]), f"document {ids[i]!r} has both a score and a reason"
+    assert scores.n_scored > 0, "no held-out document is scored"
+    assert s.critic.sequence or (scores.steps[scores.scored] == 1).all(), "M > 1, but `sequence` is not set"
 
 
 def corpus_value_is_the_aggregate_of_rows(s: Subject) -> None:
-    """Latent NLL is the mean of rows; Latent PPL the exponential of a ratio of totals."""
+    """Latent NLL is the mean over rows; Latent PPL is exp(total NLL / total steps)."""
     scores = s.scores
     mask = scores.scored
     assert np.isclose(scores.latent_nll, scores.nll[mask].mean())
@@ -60,31 +60,31 @@ def order_of_documents_changes_nothing(s: Subject) -> None:
     _documents_only(s)
     order = np.random.default_rng(0).permutation(len(s.held_out))
     mixed = s.fitted.score(Corpus(s.held_out.table.take(order), "mixed"))
-    _same(_take(s.scores, order), mixed, "another order of documents")
+    _assert_same(_take(s.scores, order), mixed, "in another order of documents")
 
 
 def batch_size_changes_nothing(s: Subject) -> None:
     """Batches of 1, 7 and all documents give the same scores."""
     for size in (1, 7, len(s.held_out) + 1):
-        if isinstance(s.given, RunningTextCritic) and size == 1:
+        if isinstance(s.critic, RunningTextCritic) and size == 1:
             continue
         fresh = Corpus(s.held_out.table, s.held_out.name)
-        _same(s.scores, s.fitted.score(fresh, batch_size=size), f"batches of {size}")
+        _assert_same(s.scores, s.fitted.score(fresh, batch_size=size), f"in batches of {size}")
 
 
 def other_documents_change_nothing(s: Subject) -> None:
-    """A document scores alone as it does in company."""
+    """A document gets the same score alone as with other documents."""
     _documents_only(s)
     for i in range(0, len(s.held_out), max(1, len(s.held_out) // 5)):
         alone = s.fitted.score(Corpus(s.held_out.table.slice(i, 1), "alone"))
-        _same(_take(s.scores, np.array([i])), alone, "company")
+        _assert_same(_take(s.scores, np.array([i])), alone, "when a document is scored alone")
 
 
 def posterior_is_proper(s: Subject) -> None:
     """Probabilities of the posterior are non-negative and sum to 1; variances are positive."""
     z = s.latents
     if isinstance(z, StateSequences) and z.marginals is not None:
-        assert len(z.marginals) == len(z.states), "marginals and states differ in length"
+        assert len(z.marginals) == len(z.states), "marginals and states differ in number"
         assert (z.marginals >= -1e-9).all(), "a marginal is negative"
         assert np.allclose(z.marginals.sum(axis=1), 1, atol=1e-5), "marginals do not sum to 1"
     elif isinstance(z, StateSequences):
@@ -98,40 +98,42 @@ def posterior_is_proper(s: Subject) -> None:
     elif isinstance(z, Draws):
         assert np.isfinite(z.draws).all(), "a draw is not finite"
     else:
-        raise Skip(f"{type(z).__name__} holds single values")
+        raise Skip(f"{type(z).__name__} are point values")
 
 
 def rows_belong_to_documents(s: Subject) -> None:
-    """There is a row of each kind for each document, zero where it is unscored."""
+    """Sufficient statistics of each kind have one row per document."""
     for key, rows in s.scores.rows.items():
-        length = len(rows)
-        assert length == len(s.scores), f"rows {key!r}: {length} for {len(s.scores)} documents"
+        n = len(rows)
+        assert n == len(s.scores), f"sufficient statistics {key!r}: {n} rows for {len(s.scores)} documents"
     if not s.scores.rows:
         raise Skip("the critic has no sufficient statistics")
 
 
 def summaries_merge(s: Subject) -> None:
-    """The summary of a text is the sum over any cut of it, in any grouping."""
+    """The summary of a text is the sum of the summaries of its chunks, in any grouping."""
     if not isinstance(s.fitted, EvidenceMixin):
         raise Skip("the critic has no summaries")
     texts = s.fitted.units(s.held_out)
     whole = s.scores.summary
-    assert isinstance(whole, Summary), "summarize() gives nothing that adds"
+    assert isinstance(whole, Summary), "summarize() returns no Summary"
     for cuts in ((1 / 3,), (0.2, 0.5, 0.9)):
         edges = [0, *(int(c * len(texts)) for c in cuts), len(texts)]
-        found = [score(s.fitted, texts.slice(a, b)).summary for a, b in pairwise(edges)]
-        parts = [p for p in found if p is not None]
-        kept = copy.deepcopy(parts)
-        left, right = _sum(parts), (parts[0] + _sum(parts[1:]) if len(parts) > 1 else parts[0])
-        assert same_summary(left, whole), f"the sum over {len(parts)} parts is not the summary of the whole"
-        assert same_summary(right, whole), "summaries do not add in another grouping"
-        assert all(same_summary(a, b) for a, b in zip(parts, kept, strict=True)), "adding changes a summand"
+        maybe = [score(s.fitted, texts.slice(a, b)).summary for a, b in pairwise(edges)]
+        summaries = [x for x in maybe if x is not None]
+        copies = copy.deepcopy(summaries)
+        # ((a + b) + c) + d and a + ((b + c) + d)
+        left = _sum(summaries)
+        right = summaries[0] + _sum(summaries[1:]) if len(summaries) > 1 else summaries[0]
+        assert same_summary(left, whole), f"the sum over {len(summaries)} chunks is not the summary of the whole text"
+        assert same_summary(right, whole), "the sum of summaries depends on their grouping"
+        assert all(same_summary(a, b) for a, b in zip(summaries, copies, strict=True)), "addition changes a summand"
 
 
-def _sum(parts: list[Summary]) -> Summary:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
+def _sum(summaries: list[Summary]) -> Summary:
+    total = summaries[0]
+    for summary in summaries[1:]:
+        total = total + summary
     return total
 
 
@@ -146,28 +148,28 @@ def same_summary(a: object, b: object) -> bool:
 
 
 def edge_texts_get_a_score_or_a_reason(s: Subject) -> None:
-    """Empty, tiny, huge, foreign and broken texts are scored or excluded by name."""
-    found = s.fitted.score(corpora.edges())
-    assert all(r is not None or np.isfinite(x) for r, x in zip(found.reasons, found.nll, strict=True))
-    if not isinstance(s.given, RunningTextCritic):
-        assert found.reasons[0] is not None, "an empty document got a score"
+    """Empty, tiny, huge, foreign and malformed texts get a finite score or a reason."""
+    scores = s.fitted.score(corpora.edges())
+    assert all(r is not None or np.isfinite(x) for r, x in zip(scores.reasons, scores.nll, strict=True))
+    if not isinstance(s.critic, RunningTextCritic):
+        assert scores.reasons[0] is not None, "an empty document got a score"
         for i in range(len(corpora.edges())):
-            one = s.fitted.score(corpora.edges().slice(i, i + 1))
-            assert same_scores(one, _take(found, np.array([i]))), f"alone: {worst(one, _take(found, np.array([i])))}"
+            alone = s.fitted.score(corpora.edges().slice(i, i + 1))
+            _assert_same(alone, _take(scores, np.array([i])), "when a document is scored alone")
 
 
 def errors_of_one_document_do_not_spread(s: Subject) -> None:
-    """A record that could not be read keeps its row, with its reason."""
+    """An unreadable record keeps its row, with its reason, and does not change other scores."""
     _documents_only(s)
     from momus.text.corpus import Document
 
     mixed = Corpus.from_documents([Document("broken", (), problem="text is null"), *s.held_out])
     try:
-        found = s.fitted.score(mixed)
+        scores = s.fitted.score(mixed)
     except MomusError as error:
-        raise AssertionError(f"an unreadable record ends scoring: {error}") from error
-    assert found.reasons[0] == "text is null"
-    _same(s.scores, _take(found, np.arange(1, len(found))), "an unreadable record")
+        raise AssertionError(f"an unreadable record stops scoring: {error}") from error
+    assert scores.reasons[0] == "text is null"
+    _assert_same(s.scores, _take(scores, np.arange(1, len(scores))), "beside an unreadable record")
 
 
 def _take(scores: Scores, rows: np.ndarray) -> Scores:
@@ -182,8 +184,8 @@ def _take(scores: Scores, rows: np.ndarray) -> Scores:
     )
 
 
-def _same(expected: Scores, found: Scores, cause: str) -> None:
-    assert same_scores(expected, found), f"{cause} changes scores: {worst(expected, found)}"
+def _assert_same(expected: Scores, scores: Scores, when: str) -> None:
+    assert same_scores(expected, scores), f"scores change {when}: {worst(expected, scores)}"
 
 
 def dense(rows: Rows) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Checks of statistics, verdicts, evidence, and of saved critics."""
+"""Checks of statistics, verdicts, evidence and saved critics."""
 
 from __future__ import annotations
 
@@ -18,40 +18,38 @@ from momus.evidence import Evidence, from_json, to_json
 
 SPLITS = 12
 MOST_ALARMS = 4
-"""Of 12 independent tests at 5 %, more than 4 alarms have probability 0.0002 (the splits overlap: a rough bound)."""
+"""More than 4 alarms in 12 independent tests at 5 % have probability 0.0002 (splits overlap: a rough bound)."""
 
 
 def statistics_are_sound(s: Subject) -> None:
-    """Statistics have names of their own, pool rows that exist, and hold the headline."""
+    """Statistics have unique names and pool existing rows; the headline is one of them."""
     rows = s.scores.test_rows()
-    statistics = all_statistics(s.fitted, list(s.scores.rows)) if not isinstance(s.given, RunningTextCritic) else []
+    statistics = all_statistics(s.fitted, list(s.scores.rows)) if not isinstance(s.critic, RunningTextCritic) else []
     names = [x.name for x in statistics]
-    assert len(set(names)) == len(names), f"two statistics have one name: {names}"
+    assert len(set(names)) == len(names), f"two statistics have the same name: {names}"
     for x in statistics:
-        assert x.rows in rows, (
-            f"statistic {x.name!r} pools rows {x.rows!r}, which are not there"
-        )
-    if not isinstance(s.given, RunningTextCritic):
-        assert s.fitted.headline_statistic in names, f"headline {s.fitted.headline_statistic!r} is none of {names}"
+        assert x.rows in rows, f"statistic {x.name!r} pools rows {x.rows!r}, which do not exist"
+    if not isinstance(s.critic, RunningTextCritic):
+        assert s.fitted.headline_statistic in names, f"headline {s.fitted.headline_statistic!r} is not one of {names}"
     else:
-        found = [v.statistic for v in judge(s.fitted, s.scores, s.scores, permutations=99, resamples=99)]
-        assert s.fitted.headline_statistic in found, f"headline {s.fitted.headline_statistic!r} is none of {found}"
+        names = [v.statistic for v in judge(s.fitted, s.scores, s.scores, permutations=99, resamples=99)]
+        assert s.fitted.headline_statistic in names, f"headline {s.fitted.headline_statistic!r} is not one of {names}"
 
 
 def held_out_text_is_not_flagged(s: Subject) -> None:
-    """Two halves of held-out real text are not told apart, but for the odd false alarm."""
-    if isinstance(s.given, RunningTextCritic):
-        raise Skip("blocks of one text hang together; false alarms are measured by `momus calibrate`")
+    """Random halves of held-out real text are rarely told apart."""
+    if isinstance(s.critic, RunningTextCritic):
+        raise Skip("blocks of one text depend on each other; `momus calibrate` measures false alarms")
     alarms = 0
     for seed in range(SPLITS):
-        a, b = (s.fitted.score(part) for part in s.held_out.split(0.5, seed, ("real", "other")))
+        a, b = (s.fitted.score(half) for half in s.held_out.split(0.5, seed, ("real", "other")))
         (headline,) = [v for v in judge(s.fitted, a, b, permutations=199, resamples=99, seed=seed) if v.headline]
         alarms += headline.p is not None and headline.p <= 0.05
     assert alarms <= MOST_ALARMS, f"{alarms} of {SPLITS} random halves of the same text are told apart at 5 %"
 
 
 def evidence_serialises(s: Subject) -> None:
-    """Evidence and explained documents turn into JSON and back."""
+    """Evidence and marked documents survive a round trip through JSON."""
     critic, items = s.fitted, list[Evidence]()
     if isinstance(critic, EvidenceMixin):
         items += critic.evidence(s.scores.summary, s.scores.summary)
@@ -60,26 +58,27 @@ def evidence_serialises(s: Subject) -> None:
         items += [marked] if marked is not None else []
     for item in items:
         text = json.dumps(to_json(item), allow_nan=False)
-        assert json.dumps(to_json(from_json(json.loads(text))), allow_nan=False) == text, f"{item.name!r} changes"  # type: ignore[union-attr]
+        copied = json.dumps(to_json(from_json(json.loads(text))), allow_nan=False)
+        assert copied == text, f"{item.name!r} changes in JSON"  # type: ignore[union-attr]
     if not items:
-        raise Skip("the critic shows no evidence")
+        raise Skip("the critic has no evidence")
 
 
 def saved_critics_score_alike(s: Subject) -> None:
-    """A saved critic, loaded, gives the same scores."""
+    """A critic gives the same scores after saving and loading."""
     with tempfile.TemporaryDirectory() as folder:
         s.fitted.save(folder)
-        again = type(s.given).load(folder)
-        assert again.get_params() == s.given.get_params(), "parameters change on the way"
-        found = again.score(s.held_out)
-        assert same_scores(s.scores, found), f"a loaded critic scores otherwise: {worst(s.scores, found)}"
+        loaded = type(s.critic).load(folder)
+        assert loaded.get_params() == s.critic.get_params(), "saving and loading changes parameters"
+        scores = loaded.score(s.held_out)
+        assert same_scores(s.scores, scores), f"scores change after saving and loading: {worst(s.scores, scores)}"
 
 
 def saved_critics_load_in_a_fresh_process(s: Subject) -> None:
-    """A process that has seen nothing of the fit loads the critic and gives the same scores."""
-    cls = type(s.given)
+    """A new process loads the critic and gives the same scores."""
+    cls = type(s.critic)
     if "<locals>" in cls.__qualname__ or cls.__module__ == "__main__":
-        raise Skip("the class is defined inside of a function or script, so that no other process can import it")
+        raise Skip("no other process can import the class, which is defined in a function or a script")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         s.fitted.save(folder / "critic")
@@ -100,21 +99,21 @@ def saved_critics_load_in_a_fresh_process(s: Subject) -> None:
             [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=300, check=False
         )
         if done.returncode and "No module named" in done.stderr:
-            raise Skip(f"module {cls.__module__!r} cannot be imported by another process")
-        assert done.returncode == 0, f"loading in a fresh process fails: {done.stderr.strip().splitlines()[-1]}"
-        nll, states, reasons = json.loads(done.stdout.strip().splitlines()[-1])
+            raise Skip(f"another process cannot import module {cls.__module__!r}")
+        assert done.returncode == 0, f"loading in a new process fails: {done.stderr.strip().splitlines()[-1]}"
+        nll, steps, reasons = json.loads(done.stdout.strip().splitlines()[-1])
     mine = s.fitted.score(sample)
-    theirs = Scores(mine.critic, mine.corpus, mine.ids, mine.prompts, np.array(nll, float), np.array(states), reasons)
-    assert same_scores(mine, theirs), f"a fresh process scores otherwise: {worst(mine, theirs)}"
+    theirs = Scores(mine.critic, mine.corpus, mine.ids, mine.prompts, np.array(nll, float), np.array(steps), reasons)
+    assert same_scores(mine, theirs), f"scores change in a new process: {worst(mine, theirs)}"
 
 
 def devices_are_respected(s: Subject) -> None:
-    """Scoring on the CPU, said so, gives the same scores."""
-    if not s.given.uses_device:
+    """Scoring after ``to("cpu")`` gives the same scores."""
+    if not s.critic.uses_device:
         raise Skip("the critic uses no device")
     critic = s.fit(s.fit_text).to("cpu")
-    found = critic.score(s.held_out)
-    assert same_scores(s.scores, found), f"on the CPU: {worst(s.scores, found)}"
+    scores = critic.score(s.held_out)
+    assert same_scores(s.scores, scores), f"scores change on the CPU: {worst(s.scores, scores)}"
 
 
 CHECKS = (

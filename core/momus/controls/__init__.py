@@ -1,4 +1,4 @@
-"""Controls: texts with known behaviour, planted defects, and reference processes with known answers."""
+"""Controls: shuffled and sampled texts, planted defects, and reference processes with known answers."""
 
 from momus.controls.defects import DEFECTS
 from momus.controls.ngrams import NGramSampler

@@ -1,4 +1,4 @@
-"""The registry of planted defects: one or more for each axis."""
+"""The registry of planted defects: one or more per axis."""
 
 from __future__ import annotations
 
@@ -21,59 +21,59 @@ _ALL = (
     Defect(
         "section-order",
         "order of sections",
-        "Each section is chosen with probability `strength`; the chosen ones move around one random cycle, so that "
-        "none stays where it was. Of a text without sections, paragraphs (sentences, if it has one paragraph).",
+        "Chooses each section with probability `strength` and moves the chosen ones around one random cycle, so none "
+        "keeps its place. In texts without sections: paragraphs (sentences, if there is one paragraph).",
         ("sections", "passages"),
         move_sections,
     ),
     Defect(
         "section-repetition",
         "order of sections",
-        "Each section is followed by a copy of itself with probability `strength`. Of a text without sections, "
-        "paragraphs (sentences, if it has one paragraph).",
+        "Repeats each section right after itself with probability `strength`. In texts without sections: paragraphs "
+        "(sentences, if there is one paragraph).",
         ("sections", "passages", "length"),
         repeat_sections,
     ),
     Defect(
         "pronoun-swap",
         "chains of coreference",
-        "Each he, him, his, himself, she, her, hers, herself gets the other gender with probability `strength`: her "
-        "becomes him, whatever its case. No resolver is asked.",
+        "Changes the gender of each he, him, his, himself, she, her, hers, herself with probability `strength`; her "
+        "always becomes him, never his. Uses a word list, no coreference resolver.",
         ("coreference",),
         swap_pronouns,
     ),
     Defect(
         "name-swap",
         "chains of coreference",
-        "Each name of a person becomes another person's name of the same document with probability `strength`, drawn "
-        "by how often it occurs. Names are found by rule: a capitalised word of three letters or more that never "
-        "occurs in lower case, occurs twice or more, and stands at least once behind a title or next to a verb of "
-        "speech or movement. English; a document with fewer than two such names stays as it is.",
+        "Replaces each person's name with probability `strength` by another person's name from the same document, "
+        "drawn by frequency. A name is a capitalised word of three letters or more that never occurs in lower case, "
+        "occurs at least twice, and at least once follows a title or is next to a verb of speech or movement. "
+        "English only; documents with fewer than two such names do not change.",
         ("coreference",),
         swap_names,
     ),
     Defect(
         "topic-mixing",
-        "company of topics",
-        "Each paragraph (each sentence, where a section has one paragraph) is replaced with probability `strength` by "
-        "one drawn from another document.",
+        "topic co-occurrence",
+        "Replaces each paragraph (each sentence, if a section has one paragraph) with probability `strength` by one "
+        "drawn from another document.",
         ("topics", "taylor", "mauve"),
         mix_topics,
     ),
     Defect(
         "word-mixing",
-        "bursts of words",
-        "Each word is replaced with probability `strength` by one drawn from another document: words still have their "
-        "frequencies, but no longer crowd in some documents. Words are what white space parts.",
+        "burstiness of words",
+        "Replaces each word with probability `strength` by one drawn from another document: word frequencies remain, "
+        "but words no longer cluster in some documents. Words are separated by white space.",
         ("taylor", "long-range", "ebeling", "topics"),
         mix_words,
     ),
     Defect(
         "language-mixing",
-        "mixture of languages",
-        "Each paragraph (each sentence, where a section has one paragraph) is replaced with probability `strength` by "
-        "one of a second corpus: of the document with the same id and from the same relative place where there is one "
-        "(a translation, say), else drawn from any.",
+        "mixing of languages",
+        "Replaces each paragraph (each sentence, if a section has one paragraph) with probability `strength` by one of "
+        "a second corpus: from the document with the same id (such as a translation), at the same relative position, "
+        "if there is such a document; otherwise drawn from any document.",
         ("code-mixing", "unigram"),
         mix_languages,
         needs_donor=True,
@@ -81,54 +81,53 @@ _ALL = (
     Defect(
         "word-shuffle",
         "order of words",
-        "Each word of a section is chosen with probability `strength`; the chosen ones move around one random cycle. "
-        "Words are what white space parts; white space stays.",
+        "Chooses each word of a section with probability `strength` and moves the chosen ones around one random cycle. "
+        "Words are separated by white space, which does not move.",
         ("perplexity", "coreference", "pcfg", "distortion"),
         move_ngrams(1),
     ),
     Defect(
         "trigram-shuffle",
         "order of words",
-        "As word-shuffle, with consecutive groups of three words in place of words.",
+        "Same as word-shuffle, for consecutive groups of three words.",
         ("perplexity", "coreference", "pcfg", "distortion"),
         move_ngrams(3),
     ),
     Defect(
         "vocabulary-truncation",
         "variety of words",
-        f"The rarest share `strength` of the word types of the corpus, the {COMMON} most frequent left out of account, "
-        f"are replaced by words drawn from these {COMMON} by frequency. Which types are rare depends on the whole "
-        "corpus (on the donor, where one is given).",
+        f"Ranks the word types of the corpus (of the donor, if given) except for the {COMMON} most frequent, and "
+        f"replaces the rarest share `strength` of them by words drawn from these {COMMON} by frequency.",
         ("type-token", "rank-frequency", "unigram", "heaps", "zipf-slope", "productivity"),
         truncate_vocabulary,
     ),
     Defect(
         "length-truncation",
         "length of documents",
-        f"The last share `strength` of the words of each document is left out; at least {FEWEST_WORDS} words stay.",
+        f"Drops the last share `strength` of the words of each document, and keeps at least {FEWEST_WORDS} words.",
         ("length",),
         cut_short,
     ),
     Defect(
         "stopword-inflation",
         "share of stopwords",
-        f"Behind each word, with probability `strength`, one of the {STOPWORDS} most frequent words of the corpus (of "
-        "the donor, where one is given), drawn by frequency.",
+        f"Inserts one of the {STOPWORDS} most frequent words of the corpus (of the donor, if given), drawn by "
+        "frequency, after each word with probability `strength`.",
         ("stopword-share", "unigram", "rank-frequency", "type-token", "length"),
         inflate_stopwords,
     ),
     Defect(
         "symbol-inflation",
         "share of symbols",
-        "Each symbol (neither letter, digit, underscore nor white space) stands twice with probability `strength`.",
+        "Doubles each symbol (neither letter, digit, underscore nor white space) with probability `strength`.",
         ("symbol-share",),
         double_symbols,
     ),
     Defect(
         "repetition-loop",
         "variety of words",
-        f"The last share `strength` of the words of each document repeats the {LOOP[0]} to {LOOP[1]} words before it "
-        "over and over.",
+        f"Replaces the last share `strength` of the words of each document by repetitions of the {LOOP[0]} to "
+        f"{LOOP[1]} words before it.",
         ("type-token", "unigram"),
         loop,
     ),

@@ -1,4 +1,4 @@
-"""Planted defects of coreference: wrong gender of pronouns, mentions of the wrong person, persons not introduced."""
+"""Defects of coreference: pronouns of the wrong gender, mentions of the wrong entity, missing introductions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ OTHER_GENDER |= {"she": "he", "her": "him", "hers": "his", "herself": "himself"}
 
 
 def swap_pronouns(text: str, found: Resolved, share: float, seed: int) -> tuple[str, Resolved, int]:
-    """Give a share of the gendered pronouns the other gender.
+    """Change the gender of a share of the gendered pronouns.
 
     Returns
     -------
-    The text, its mentions at their new offsets, and how many pronouns were changed.
+    The new text, its mentions at their new offsets, and the number of changed pronouns.
 
     >>> swap_pronouns("His wife", Resolved.of([(0, 3, 0), (4, 8, 1)], [0]), 1.0, 0)[0]
     'Her wife'
@@ -32,22 +32,25 @@ def swap_pronouns(text: str, found: Resolved, share: float, seed: int) -> tuple[
         parts += [text[last:a], new]
         last = b
     parts.append(text[last:])
+    # growth[i] is the change in length, in characters, after the first i edits, shape (edits + 1,)
     ends = np.array([b for _, b, _ in edits], dtype=np.int64)
     growth = offsets_of([len(new) - (b - a) for a, b, new in edits])
 
-    def moved(offsets: np.ndarray) -> np.ndarray:
-        return np.asarray(offsets + growth[np.searchsorted(ends, offsets, side="right")])
+    def shifted(positions: np.ndarray) -> np.ndarray:
+        return np.asarray(positions + growth[np.searchsorted(ends, positions, side="right")])
 
-    changed = Resolved(moved(found.starts), moved(found.ends), found.entities, moved(found.sentences), found.persons)
+    changed = Resolved(
+        shifted(found.starts), shifted(found.ends), found.entities, shifted(found.sentences), found.persons
+    )
     return "".join(parts), changed, len(edits)
 
 
 def reassign_mentions(found: Resolved, share: float, seed: int) -> tuple[Resolved, int]:
-    """Hand a share of the mentions to another entity of the document, drawn by how often it is mentioned.
+    """Assign a share of the mentions to another entity of the document, drawn by number of mentions.
 
     Returns
     -------
-    The mentions, and how many changed hands.
+    The mentions, and the number of reassigned ones.
     """
     rng = np.random.default_rng(seed)
     entities = found.entities.copy()
@@ -60,18 +63,19 @@ def reassign_mentions(found: Resolved, share: float, seed: int) -> tuple[Resolve
 
 
 def drop_introductions(found: Resolved, share: float, seed: int) -> tuple[Resolved, int]:
-    """Leave out the first mention of a share of the entities that are mentioned again.
+    """Drop the first mention of a share of the entities that are mentioned more than once.
 
     Returns
     -------
-    The mentions, and how many were left out.
+    The remaining mentions, and the number of dropped ones.
 
     >>> drop_introductions(Resolved.of([(0, 4, 0), (5, 7, 0), (8, 9, 1)], [0]), 1.0, 0)[0].starts.tolist()
     [5, 8]
     """
     rng = np.random.default_rng(seed)
-    different, first, counts = np.unique(found.entities, return_index=True, return_counts=True)
-    gone = first[(counts > 1) & (rng.random(len(different)) < share)]
-    keep = np.setdiff1d(np.arange(len(found.entities)), gone)
+    # first[i] is the row of the first mention of entity i
+    distinct, first, counts = np.unique(found.entities, return_index=True, return_counts=True)
+    dropped = first[(counts > 1) & (rng.random(len(distinct)) < share)]
+    keep = np.setdiff1d(np.arange(len(found.entities)), dropped)
     rest = Resolved(found.starts[keep], found.ends[keep], found.entities[keep], found.sentences, found.persons)
-    return rest, len(gone)
+    return rest, len(dropped)

@@ -17,12 +17,12 @@ END = "</s>"
 
 
 class NGramSampler:
-    """An n-gram model of documents that gives exact conditional distributions and draws new documents.
+    """An n-gram model of documents, with exact conditional distributions, that samples new documents.
 
     Parameters
     ----------
     order
-        n.
+        Order n.
     smoothing
         ``none`` or ``kneser-ney``; see `momus.sequences.ngram.NGramModel`.
 
@@ -43,12 +43,12 @@ class NGramSampler:
         return self
 
     def conditional(self, context: Sequence[str]) -> Floats:
-        """P(next | context) over ``vocabulary``; a short context is that of a document's beginning.
+        """P(next | context) over ``vocabulary``; contexts shorter than n − 1 begin a document.
 
         Raises
         ------
         UsageError
-            Without smoothing, the context was never seen.
+            The model is unsmoothed and the context does not occur in its text.
         """
         n, begin, unknown = self.order - 1, self.model.size, self.model.size + 1
         padded = [begin] * n + [self._index.get(w, unknown) for w in context]
@@ -56,7 +56,7 @@ class NGramSampler:
         return np.asarray(self.model.distributions(codes)[0])
 
     def sample(self, documents: int, seed: int, longest: int = 10_000, name: str = "sampled") -> Corpus:
-        """Draw documents, each with a seed of its own, so that more of them leave the first ones as they are."""
+        """Sample documents; each has a seed derived from its number, so sampling more keeps the first ones."""
         texts: list[str] = []
         for a in range(0, documents, self.model.batch):
             seeds = [document_seed(seed, i) for i in range(a, min(a + self.model.batch, documents))]

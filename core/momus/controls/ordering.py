@@ -1,4 +1,4 @@
-"""Defects of order: sections and words in other places, sections and endings that come again."""
+"""Defects of order: moved sections and words, repeated sections and endings."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.controls.pieces import Pieces, document_words, passages
 from momus.controls.planting import Plant, Setting, with_texts
+from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Document, Section
 
 Places = Sequence[int]
 LOOP = (3, 12)
-"""A loop repeats so many words, from the smaller number to the larger."""
+"""Smallest and largest number of words that a loop repeats."""
 
 
-def rotated(chosen: NDArray[np.bool_], keys: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Move what is chosen around one random cycle: (places, which place's piece comes there).
+def rotated(chosen: Bools, keys: Floats) -> tuple[Ints, Ints]:
+    """Move the chosen items around one random cycle: (their places, the place that each receives its item from).
+
+    ``chosen`` and ``keys`` have shape (n,); random keys give a random cycle.
 
     >>> places, sources = rotated(np.array([True, False, True]), np.array([0.5, 0.1, 0.2]))
     >>> places.tolist(), sources.tolist()
@@ -32,7 +34,7 @@ def rotated(chosen: NDArray[np.bool_], keys: NDArray[np.float64]) -> tuple[NDArr
 
 
 def move_sections(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Move chosen sections (paragraphs of a text without sections) around a cycle."""
+    """Move chosen sections (paragraphs, in a text without sections) around a cycle."""
     if not document.sectioned:
         return _move_passages(document, setting)
     n = len(document.sections)
@@ -40,7 +42,7 @@ def move_sections(document: Document, setting: Setting) -> tuple[Document, str, 
     sections = list(document.sections)
     for place, source in zip(places.tolist(), sources.tolist(), strict=True):
         sections[place] = document.sections[source]
-    return replace(document, sections=tuple(sections)), "sections in other places", places.tolist()
+    return replace(document, sections=tuple(sections)), "moved sections", places.tolist()
 
 
 def _move_passages(document: Document, setting: Setting) -> tuple[Document, str, Places]:
@@ -50,35 +52,34 @@ def _move_passages(document: Document, setting: Setting) -> tuple[Document, str,
     texts = list(pieces.texts)
     for place, source in zip(places.tolist(), sources.tolist(), strict=True):
         texts[place] = pieces.texts[source]
-    return with_texts(document, [pieces.join(texts)]), "paragraphs in other places", places.tolist()
+    return with_texts(document, [pieces.join(texts)]), "moved paragraphs", places.tolist()
 
 
 def repeat_sections(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Let chosen sections (paragraphs of a text without sections) stand twice."""
+    """Repeat chosen sections (paragraphs, in a text without sections)."""
     if document.sectioned:
         chosen = setting.chosen(len(document.sections))
         sections: list[Section] = []
         for section, again in zip(document.sections, chosen.tolist(), strict=True):
             sections += [section] * (2 if again else 1)
-        made = replace(document, sections=tuple(sections))
-        return made, "sections that stand twice", np.flatnonzero(chosen).tolist()
+        return replace(document, sections=tuple(sections)), "repeated sections", np.flatnonzero(chosen).tolist()
     pieces = passages(document.text)
     chosen = setting.chosen(len(pieces.texts))
     texts = [
         text + (_between(pieces, i) + text if again else "")
         for i, (text, again) in enumerate(zip(pieces.texts, chosen.tolist(), strict=True))
     ]
-    return with_texts(document, [pieces.join(texts)]), "paragraphs that stand twice", np.flatnonzero(chosen).tolist()
+    return with_texts(document, [pieces.join(texts)]), "repeated paragraphs", np.flatnonzero(chosen).tolist()
 
 
 def _between(pieces: Pieces, i: int) -> str:
-    """What stands between a passage and its copy: what stands between it and a neighbour."""
+    """The separator between a passage and its copy: that between the passage and a neighbour."""
     inner = pieces.separators[1:]
     return inner[min(i, len(inner) - 1)] if inner else "\n\n"
 
 
 def move_ngrams(n: int) -> Plant:
-    """Make a change that moves chosen n-grams of a section around a cycle; white space stays where it is."""
+    """Make a change that moves chosen n-grams of a section around a cycle; white space does not move."""
 
     def change(document: Document, setting: Setting) -> tuple[Document, str, Places]:
         texts, moved, before = [], [], 0
@@ -91,13 +92,13 @@ def move_ngrams(n: int) -> Plant:
             texts.append(pieces.join(words))
             moved += [before + p for p in places.tolist()] if len(places) > 1 else []
             before += count
-        return with_texts(document, texts), f"{n}-grams in other places", moved
+        return with_texts(document, texts), f"moved {n}-grams", moved
 
     return change
 
 
 def loop(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Let the last share of the words repeat the words before it over and over."""
+    """Replace the last share of the words by repetitions of the words before it."""
     sections = document_words(document)
     flat = [w for pieces in sections for w in pieces.texts]
     length = int(setting.random.integers(LOOP[0], LOOP[1] + 1))
@@ -108,5 +109,5 @@ def loop(document: Document, setting: Setting) -> tuple[Document, str, Places]:
     for pieces in sections:
         texts.append(pieces.join(words[before : before + len(pieces.texts)]))
         before += len(pieces.texts)
-    what = f"words from which the text repeats {length} words over and over"
+    what = f"words of a loop that repeats {length} words"
     return with_texts(document, texts), what, list(range(first, len(flat)))

@@ -1,4 +1,4 @@
-"""Cutting text so that it can be put together again, bit for bit: words, paragraphs, sentences, and what is between."""
+"""Split text losslessly into words, paragraphs or sentences and the separators between them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SENTENCE_ENDS = re.compile(r"((?<=[.!?])\s+|(?<=[.!?][\"'”’)])\s+)")
 
 @dataclass
 class Pieces:
-    """Pieces of a text with the separators between them: ``separators[i]`` goes before ``texts[i]``.
+    r"""Pieces of a text and their separators: ``separators[i]`` precedes ``texts[i]``, ``tail`` follows the last.
 
-    >>> pieces = Pieces.of("One.  Two.\\n", _SENTENCE_ENDS)
+    >>> pieces = Pieces.of("One.  Two.\n", _SENTENCE_ENDS)
     >>> pieces.texts, pieces.join(pieces.texts)
-    (['One.', 'Two.'], 'One.  Two.\\n')
+    (['One.', 'Two.'], 'One.  Two.\n')
     """
 
     texts: list[str]
@@ -31,10 +31,10 @@ class Pieces:
 
     @classmethod
     def of(cls, text: str, separator: re.Pattern[str]) -> Pieces:
-        """Cut at matches of a pattern with one group."""
+        """Split at matches of a pattern with one group."""
         texts, separators, before = [], [], ""
         for i, part in enumerate(separator.split(text)):
-            if i % 2 or not part:
+            if i % 2 or not part:  # odd parts are matches of the separator
                 before += part
             else:
                 texts.append(part)
@@ -43,12 +43,12 @@ class Pieces:
         return cls(texts, separators, before)
 
     def join(self, texts: Sequence[str]) -> str:
-        """Put as many texts together as there are pieces."""
+        """Concatenate texts, one per piece, with the separators of the original."""
         return "".join(s + t for s, t in zip(self.separators, texts, strict=True)) + self.tail
 
 
 def words(text: str) -> Pieces:
-    """Cut at white space.
+    """Split at white space.
 
     >>> words(" a  b").texts
     ['a', 'b']
@@ -57,13 +57,13 @@ def words(text: str) -> Pieces:
 
 
 def passages(text: str) -> Pieces:
-    """Cut into paragraphs at blank lines; a text of one paragraph into sentences at ``.``, ``!`` and ``?``.
+    r"""Split into paragraphs at blank lines; split a single paragraph into sentences at ``.``, ``!`` and ``?``.
 
-    >>> passages("One. Two.").texts, passages("One. Two.\\n\\nThree.").texts
+    >>> passages("One. Two.").texts, passages("One. Two.\n\nThree.").texts
     (['One.', 'Two.'], ['One. Two.', 'Three.'])
     """
-    found = Pieces.of(text, _BREAKS)
-    return found if len(found.texts) > 1 else Pieces.of(text, _SENTENCE_ENDS)
+    paragraphs = Pieces.of(text, _BREAKS)
+    return paragraphs if len(paragraphs.texts) > 1 else Pieces.of(text, _SENTENCE_ENDS)
 
 
 def document_words(document: Document) -> list[Pieces]:
@@ -83,7 +83,7 @@ def common_words(corpus: Corpus, n: int) -> tuple[list[str], list[float]]:
 
 
 def frequencies(corpus: Corpus) -> Counter[str]:
-    """How often each word of letters occurs, in lower case."""
+    """Count each word of letters, in lower case."""
     counts: Counter[str] = Counter()
     for text in corpus.section_texts.to_pylist():
         counts.update(w.lower() for w in WORD.findall(text))
@@ -91,12 +91,12 @@ def frequencies(corpus: Corpus) -> Counter[str]:
 
 
 def ranked(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Words from the most to the least frequent, ties in alphabetical order."""
+    """Words and counts from the most to the least frequent, ties in alphabetical order."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def cased(word: str, like: str) -> str:
-    """Write a word with a capital where another has one.
+    """Give a word the case of another: capitals, an initial capital, or neither.
 
     >>> cased("she", "He"), cased("she", "HE"), cased("a", "I")
     ('She', 'SHE', 'A')

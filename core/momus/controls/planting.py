@@ -1,8 +1,8 @@
-"""Planted defects: what every one of them owes, whatever it does to a text.
+"""Planted defects: the interface and the guarantees that all of them share.
 
-A defect has a strength from 0 to 1. Strength 0 leaves every document as it is, bit for bit; with rising strength, more
-of the same places are changed, each in the same way as before. What happens to a document depends on the seed and on
-the document's id, never on the order of the corpus.
+A defect has a strength from 0 to 1. Strength 0 keeps every document bit for bit. The places changed at a higher
+strength include those changed at a lower one. The change of a document depends on the seed and the document's id, never
+on the order of the corpus.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.errors import UsageError
+from momus.numeric.types import Bools
 from momus.text.corpus import Corpus, Document
 
 if TYPE_CHECKING:
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Change:
-    """What was done to one document.
+    """The change of one document.
 
     Attributes
     ----------
     id
-        The document.
+        Id of the document.
     defect
         Name of the defect.
     what
-        What was done, in a few words.
+        The kind of change, in a few words.
     count
-        How many places were changed.
+        Number of changed places.
     places
-        Which places, counted from 0 in the unchanged document; ``what`` says of what (sections, words, …).
+        The changed places, counted from 0 in the original document, in units that ``what`` names (sections, words, …).
     """
 
     id: str
@@ -49,77 +49,77 @@ class Change:
 
 @dataclass(frozen=True)
 class Planted:
-    """A corpus with a defect, and what was changed: documents without an entry are as they were."""
+    """A corpus with a defect, and its changes; documents without an entry are unchanged."""
 
     corpus: Corpus
     changes: Sequence[Change]
 
     @property
     def count(self) -> int:
-        """How many places were changed in the whole corpus."""
+        """Number of changed places in the whole corpus."""
         return sum(c.count for c in self.changes)
 
     def table(self) -> pa.Table:
-        """The changes as Arrow: id, defect, what, count, places."""
+        """The changes as an Arrow table: id, defect, what, count, places."""
         import pyarrow as pa
 
-        kinds = {
+        types = {
             "id": pa.string(),
             "defect": pa.string(),
             "what": pa.string(),
             "count": pa.int64(),
             "places": pa.list_(pa.int64()),
         }
-        return pa.table({k: pa.array([getattr(c, k) for c in self.changes], t) for k, t in kinds.items()})
+        return pa.table({k: pa.array([getattr(c, k) for c in self.changes], t) for k, t in types.items()})
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a change of one document may look at.
+    """The inputs of a change of one document, besides the document.
 
     Attributes
     ----------
     strength
         From 0 to 1.
     random
-        The document's own generator; a change draws the same numbers from it at every strength.
+        A generator for this document; a change draws the same numbers from it at every strength.
     shared
-        The whole corpus, for what is rare or common in it, and the corpus that pieces are taken from.
+        The whole corpus, for word frequencies, and the corpus that supplies pieces.
     """
 
     strength: float
     random: np.random.Generator
     shared: Shared
 
-    def chosen(self, n: int) -> NDArray[np.bool_]:
-        """Choose among n places, each with probability ``strength``: more of them as it rises, none given back."""
+    def chosen(self, n: int) -> Bools:
+        """Choose each of n places with probability ``strength``, bool (n,); a higher strength keeps the choices."""
         return np.asarray(self.random.random(n) < self.strength)
 
 
 @dataclass
 class Shared:
-    """What the documents of one planting have in common.
+    """Corpora and derived values that all documents of one planting share.
 
     Attributes
     ----------
     corpus
-        The corpus.
+        The corpus to change.
     donor
-        A second corpus that pieces are taken from; None for the corpus itself.
+        A second corpus that supplies pieces; None for the corpus itself.
     """
 
     corpus: Corpus
     donor: Corpus | None = None
 
     def __post_init__(self) -> None:
-        self._kept: dict[str, object] = {}
+        self._computed: dict[str, object] = {}
 
     def once(self, name: str, make: Callable[[Corpus], object]) -> object:
-        """Compute something of the donor (or of the corpus) once, in an order that ids give."""
-        if name not in self._kept:
+        """Compute a value from the donor (or the corpus), ordered by id, and cache it by name."""
+        if name not in self._computed:
             source = self.corpus if self.donor is None else self.donor
-            self._kept[name] = make(_by_id(source))
-        return self._kept[name]
+            self._computed[name] = make(_by_id(source))
+        return self._computed[name]
 
 
 def _by_id(corpus: Corpus) -> Corpus:
@@ -127,7 +127,7 @@ def _by_id(corpus: Corpus) -> Corpus:
 
 
 Plant = Callable[[Document, Setting], tuple[Document, str, Sequence[int]]]
-"""Changes a document: returns it with what was done, and where."""
+"""Changes a document: (new document, kind of change, changed places)."""
 
 
 @dataclass(frozen=True)
@@ -137,17 +137,17 @@ class Defect:
     Attributes
     ----------
     name
-        How users call it.
+        The name that users type.
     axis
-        What it spoils.
+        The property of text that it damages.
     description
-        What is done at a strength, exactly.
+        The exact change at a given strength.
     critics
-        The shipped critics whose axis it is.
+        The shipped critics that examine this property.
     change
-        Changes one document.
+        Function that changes one document.
     needs_donor
-        Whether a second corpus must be given.
+        Whether it requires a second corpus.
     """
 
     name: str
@@ -163,15 +163,15 @@ class Defect:
         Parameters
         ----------
         strength
-            From 0 (the corpus as it is, bit for bit) to 1.
+            From 0 (no change, bit for bit) to 1.
         donor
-            Documents that pieces are taken from, where the defect takes any: by default the corpus itself, without
-            the document at hand. Language mixing needs one.
+            Documents that supply pieces or word frequencies, for defects that use any; default: the corpus itself
+            (a document never supplies its own pieces). Language mixing requires a donor.
 
         Raises
         ------
         UsageError
-            The strength is not between 0 and 1, or a donor is missing.
+            The strength is not between 0 and 1, or a required donor is missing.
 
         >>> from momus.controls import DEFECTS
         >>> planted = DEFECTS["pronoun-swap"].plant(Corpus.from_texts(["She saw him."], ids=["a"]), 1.0)
@@ -182,8 +182,8 @@ class Defect:
             raise UsageError(f"{self.name}: strength {strength} is not between 0 and 1", hint="0 changes nothing")
         if self.needs_donor and donor is None:
             raise UsageError(
-                f"{self.name} takes pieces of another corpus, and none is given",
-                hint="give one with donor=…, on the command line with --donor",
+                f"{self.name} needs a second corpus to take pieces from",
+                hint="pass donor=…, or --donor on the command line",
             )
         name = f"{corpus.name}, {self.name} {strength:g}"
         if strength == 0:
@@ -191,25 +191,27 @@ class Defect:
         shared = Shared(corpus, donor)
         documents, changes = [], []
         for document in corpus:
-            made, change = self._one(document, strength, seed, shared)
-            documents.append(made)
+            planted, change = self._planted(document, strength, seed, shared)
+            documents.append(planted)
             if change is not None:
                 changes.append(change)
         return Planted(Corpus.from_documents(documents, name), changes)
 
-    def _one(self, document: Document, strength: float, seed: int, shared: Shared) -> tuple[Document, Change | None]:
+    def _planted(
+        self, document: Document, strength: float, seed: int, shared: Shared
+    ) -> tuple[Document, Change | None]:
         if document.problem is not None:
             return document, None
         setting = Setting(strength, generator(seed, self.name, document.id), shared)
-        made, what, places = self.change(document, setting)
-        if made == document:
+        planted, what, changed = self.change(document, setting)
+        if planted == document:
             return document, None
-        where = [int(p) for p in places]
-        return made, Change(document.id, self.name, what, len(where), where)
+        places = [int(p) for p in changed]
+        return planted, Change(document.id, self.name, what, len(places), places)
 
 
 def generator(seed: int, *keys: str) -> np.random.Generator:
-    """Make a generator that belongs to a seed and some names.
+    """Make a random generator from a seed and some strings.
 
     >>> a, b = generator(0, "x", "y").random(), generator(0, "xy", "").random()
     >>> a == b
@@ -220,6 +222,6 @@ def generator(seed: int, *keys: str) -> np.random.Generator:
 
 
 def with_texts(document: Document, texts: Sequence[str]) -> Document:
-    """Make the document with other texts of its sections."""
+    """Copy a document with new section texts."""
     sections = tuple(replace(s, text=t) for s, t in zip(document.sections, texts, strict=True))
     return replace(document, sections=sections)

@@ -1,17 +1,17 @@
-"""Random processes with known laws: Simon's, Pitman and Yor's, and a hidden Markov chain."""
+"""Random processes with known laws: Simon's process, the Pitman–Yor process, and hidden Markov chains."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.numeric.types import Floats
+from momus.numeric.types import Bools, Floats, Ints
 
 
 def simon(n: int, alpha: float, seed: int) -> NDArray[np.int32]:
-    """Simon's process (1955): with probability α a new word, else a copy of a token drawn from all before.
+    """Sample Simon's process (1955): a new word with probability α, else a copy of a random earlier token.
 
-    Every copy points at an earlier position; following the pointers to their new words, by doubling, takes O(n log n).
+    Each copy points to an earlier position. Pointer doubling resolves all pointers to new words in O(n log n).
 
     Parameters
     ----------
@@ -31,22 +31,18 @@ def simon(n: int, alpha: float, seed: int) -> NDArray[np.int32]:
     new = rng.random(n) < alpha
     new[0] = True
     position = np.arange(n)
+    # pointer[t] is t for a new word, else the position copied; (n,)
     pointer = np.where(new, position, (rng.random(n) * position).astype(np.int64))
-    while True:
-        further = pointer[pointer]
-        if np.array_equal(further, pointer):
-            break
-        pointer = further
     number = np.cumsum(new) - 1
-    return number[pointer].astype(np.int32)
+    return number[_resolved(pointer)].astype(np.int32)
 
 
 def pitman_yor(n: int, discount: float, strength: float, seed: int) -> NDArray[np.int32]:
-    """The Pitman–Yor process (1997) as a Chinese restaurant with one dish a table.
+    """Sample the Pitman–Yor process (1997), as a Chinese restaurant process with one dish per table.
 
-    Token t + 1 opens word K + 1 with probability (strength + discount · K)/(strength + t); else it repeats word k with
-    probability (n_k − discount)/(strength + t). A repetition is drawn by taking the word of a random earlier token and
-    refusing it, when that token is its word's first, with probability ``discount``; a refused draw is taken again.
+    Token t + 1 is a new word K + 1 with probability (strength + discount · K)/(strength + t), else it repeats word k
+    with probability (n_k − discount)/(strength + t). Repetitions are sampled by rejection: the word of a random earlier
+    token is rejected with probability ``discount`` if that token is the first of its word.
 
     Parameters
     ----------
@@ -66,24 +62,27 @@ def pitman_yor(n: int, discount: float, strength: float, seed: int) -> NDArray[n
     """
     rng = np.random.default_rng(seed)
     new = _openings(n, discount, strength, rng.random(n))
-    position = np.arange(n)
-    pointer = position.copy()
-    pending = np.flatnonzero(~new)
+    pointer = np.arange(n)
+    pending = np.flatnonzero(~new)  # positions that still need an accepted earlier token
     while len(pending):
-        drawn = (rng.random(len(pending)) * pending).astype(np.int64)
-        refused = new[drawn] & (rng.random(len(pending)) < discount)
-        pointer[pending[~refused]] = drawn[~refused]
-        pending = pending[refused]
+        earlier = (rng.random(len(pending)) * pending).astype(np.int64)
+        rejected = new[earlier] & (rng.random(len(pending)) < discount)
+        pointer[pending[~rejected]] = earlier[~rejected]
+        pending = pending[rejected]
+    return (np.cumsum(new) - 1)[_resolved(pointer)].astype(np.int32)
+
+
+def _resolved(pointer: Ints) -> Ints:
+    """Follow pointers to earlier positions, (n,), until each ends at a position that points to itself."""
     while True:
         further = pointer[pointer]
         if np.array_equal(further, pointer):
-            break
+            return pointer
         pointer = further
-    return (np.cumsum(new) - 1)[pointer].astype(np.int32)
 
 
-def _openings(n: int, discount: float, strength: float, uniform: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which tokens open a new word: each depends on the number of words before, so this one loop is sequential."""
+def _openings(n: int, discount: float, strength: float, uniform: Floats) -> Bools:
+    """Which tokens are new words; sequential, because each probability depends on the number of words before."""
     new = np.zeros(n, dtype=bool)
     words = 0
     for t, u in enumerate(uniform.tolist()):
@@ -95,8 +94,8 @@ def _openings(n: int, discount: float, strength: float, uniform: NDArray[np.floa
 
 def hidden_markov(
     transitions: Floats, emissions: Floats, first: int, sequences: int, length: int, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sample a hidden Markov chain that starts after state ``first``.
+) -> tuple[Ints, Ints]:
+    """Sample hidden Markov chains; the first state follows state ``first``.
 
     Parameters
     ----------
@@ -107,26 +106,27 @@ def hidden_markov(
 
     Returns
     -------
-    States and emitted numbers, both int64 (sequences, length).
+    States and emitted symbol numbers, both int64 (sequences, length).
 
     >>> states, emitted = hidden_markov(np.eye(2)[::-1], np.eye(2), 0, sequences=1, length=4, seed=0)
     >>> states.tolist(), emitted.tolist()
     ([[1, 0, 1, 0]], [[1, 0, 1, 0]])
     """
     rng = np.random.default_rng(seed)
-    moves, inside = np.cumsum(transitions, axis=1), np.cumsum(emissions, axis=1)
+    # cumulated rows, for inverse-transform sampling: (K, K) and (K, G)
+    moves, symbols = np.cumsum(transitions, axis=1), np.cumsum(emissions, axis=1)
     states = np.empty((sequences, length), dtype=np.int64)
     emitted = np.empty_like(states)
     before = np.full(sequences, first, dtype=np.int64)
     for m in range(length):
         before = _choose(moves, before, rng.random(sequences))
         states[:, m] = before
-        emitted[:, m] = _choose(inside, before, rng.random(sequences))
+        emitted[:, m] = _choose(symbols, before, rng.random(sequences))
     return states, emitted
 
 
-def _choose(cumulated: Floats, rows: NDArray[np.int64], u: Floats) -> NDArray[np.int64]:
-    """Draw from the distribution of each row, whose running sums are given; what has probability 0 is never drawn."""
+def _choose(cumulated: Floats, rows: Ints, u: Floats) -> Ints:
+    """Sample one column for each of ``rows`` from cumulated probabilities; columns of probability 0 never occur."""
     out = np.empty(len(rows), dtype=np.int64)
     for k in np.unique(rows):
         mine = np.flatnonzero(rows == k)

@@ -1,4 +1,4 @@
-"""Shuffles: text that keeps its n-grams and loses all longer order."""
+"""Shuffles that keep the n-grams of a text and destroy all longer order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from momus.text.tokens import Tokenizer
 
 
 def shuffle_ngrams(ids: NDArray[np.integer], n: int, seed: int) -> NDArray[np.integer]:
-    """Cut a stream into consecutive n-grams and put these into random order; a shorter rest stays at the end.
+    """Split a stream into consecutive n-grams and shuffle them; a shorter rest stays at the end.
 
     >>> shuffle_ngrams(np.arange(7), 3, seed=4).tolist()
     [3, 4, 5, 0, 1, 2, 6]
@@ -24,7 +24,7 @@ def shuffle_ngrams(ids: NDArray[np.integer], n: int, seed: int) -> NDArray[np.in
 
 
 def shuffle_corpus(corpus: Corpus, tokenizer: Tokenizer, n: int, seed: int) -> Corpus:
-    """Shuffle the running text of a whole corpus, and cut it again at the lengths of its documents."""
+    """Shuffle the n-grams of a whole corpus, and split the result into documents of the original lengths."""
     table = corpus.tokens(tokenizer)
     ids = shuffle_ngrams(table.ids, n, seed).tolist()
     words, offsets = table.vocabulary, table.offsets

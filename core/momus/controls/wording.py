@@ -1,4 +1,4 @@
-"""Defects of words: pronouns, names, rare and common words, length."""
+"""Defects of wording: pronouns, names, rare and common words, symbols, length."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.controls.mentions import OTHER_GENDER
 from momus.controls.pieces import WORD, cased, common_words, document_words, frequencies, ranked
 from momus.controls.planting import Setting, with_texts
+from momus.numeric.types import Floats
 from momus.text.corpus import Corpus, Document
 
 Places = Sequence[int]
 Common = tuple[list[str], list[float]]
 COMMON = 100
-"""Words that are never taken as rare, and that stand in for rare ones."""
+"""Number of most frequent words, which are never rare and which replace rare words."""
 STOPWORDS = 10
+"""Number of most frequent words that stopword inflation inserts."""
 FEWEST_WORDS = 10
-"""A text that is cut keeps at least so many words."""
+"""Smallest number of words that length truncation keeps."""
 TITLES = frozenset(
     (
         *("mr", "mrs", "ms", "miss", "dr", "sir", "lady", "lord", "madam", "madame", "mister", "master", "mistress"),
@@ -44,36 +45,37 @@ _SYMBOL = re.compile(r"[^\w\s]")
 
 
 def swap_pronouns(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Give chosen pronouns of the word list the other gender; places count these pronouns."""
+    """Change the gender of chosen pronouns of the word list; places count these pronouns."""
     texts, places, before = [], [], 0
     for section in document.sections:
-        found = list(_GENDERED.finditer(section.text))
-        chosen = setting.chosen(len(found)).tolist()
+        pronouns = list(_GENDERED.finditer(section.text))
+        chosen = setting.chosen(len(pronouns)).tolist()
         new = [
-            cased(OTHER_GENDER[m.group().lower()], m.group()) if c else None for m, c in zip(found, chosen, strict=True)
+            cased(OTHER_GENDER[m.group().lower()], m.group()) if c else None
+            for m, c in zip(pronouns, chosen, strict=True)
         ]
-        texts.append(_edited(section.text, found, new))
+        texts.append(_edited(section.text, pronouns, new))
         places += [before + i for i, c in enumerate(chosen) if c]
-        before += len(found)
-    return with_texts(document, texts), "gendered pronouns of the other gender", places
+        before += len(pronouns)
+    return with_texts(document, texts), "pronouns with changed gender", places
 
 
 def names_of(text: str) -> Counter[str]:
-    """Names of persons, and how often they occur, without a parser.
+    """Count the names of persons in a text, by rules.
 
-    A name is a word with one capital that never occurs in lower case in the text, occurs twice or more, and at least
-    once stands behind a title (Mr, Lady, …) or next to a verb of speech or movement (said, asked, went, …), with
-    nothing but white space between them.
+    A name is a word with one capital that never occurs in lower case in the text, occurs at least twice, and at least
+    once follows a title (Mr, Lady, …) or is next to a verb of speech or movement (said, asked, went, …), separated by
+    white space only (a title may end in a full stop).
 
     >>> sorted(names_of("Anna saw Mr Brown. Then Anna asked Brown in London. London was dark.").items())
     [('Anna', 2), ('Brown', 2)]
     """
-    found = list(WORD.finditer(text))
-    words = [m.group() for m in found]
+    matches = list(WORD.finditer(text))
+    words = [m.group() for m in matches]
     lower = {w for w in words if w.islower()}
     capital = [_is_name(w) and w.lower() not in lower and w.lower() not in TITLES for w in words]
     counts = Counter(w for w, c in zip(words, capital, strict=True) if c)
-    between = [text[a.end() : b.start()] for a, b in pairwise(found)]
+    between = [text[a.end() : b.start()] for a, b in pairwise(matches)]
     persons = set()
     for i, gap in enumerate(between):
         one, two = words[i].lower(), words[i + 1].lower()
@@ -89,9 +91,9 @@ def _is_name(word: str) -> bool:
 
 
 def swap_names(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Put another name of the document in place of chosen ones, drawn by how often it occurs."""
+    """Replace chosen names by other names of the document, drawn by frequency."""
     names = names_of(document.text)
-    what = "names of persons that became another person's"
+    what = "names of persons replaced by others"
     if len(names) < 2:
         return document, what, []
     ordered = sorted(names)
@@ -99,24 +101,29 @@ def swap_names(document: Document, setting: Setting) -> tuple[Document, str, Pla
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, ordered))})\b")
     texts, places, before = [], [], 0
     for section in document.sections:
-        found = list(pattern.finditer(section.text))
-        chosen, u = setting.chosen(len(found)).tolist(), setting.random.random(len(found))
-        new = [_other(m.group(), ordered, weights, x) if c else None for m, c, x in zip(found, chosen, u, strict=True)]
-        texts.append(_edited(section.text, found, new))
+        matches = list(pattern.finditer(section.text))
+        chosen, u = setting.chosen(len(matches)).tolist(), setting.random.random(len(matches))
+        new = [
+            _other_name(m.group(), ordered, weights, x) if c else None
+            for m, c, x in zip(matches, chosen, u, strict=True)
+        ]
+        texts.append(_edited(section.text, matches, new))
         places += [before + i for i, c in enumerate(chosen) if c]
-        before += len(found)
+        before += len(matches)
     return with_texts(document, texts), what, places
 
 
-def _other(name: str, names: Sequence[str], weights: NDArray[np.float64], u: float) -> str:
+def _other_name(name: str, names: Sequence[str], weights: Floats, u: float) -> str:
+    """Draw one of the other names by weight, with a uniform variate u."""
     mass = np.where(np.asarray(names, dtype=object) == name, 0.0, weights)
     cumulated = np.cumsum(mass)
     return names[min(int(np.searchsorted(cumulated, u * cumulated[-1], side="right")), len(names) - 1)]
 
 
-def _edited(text: str, found: Sequence[re.Match[str]], new: Sequence[str | None]) -> str:
+def _edited(text: str, matches: Sequence[re.Match[str]], new: Sequence[str | None]) -> str:
+    """Replace each match by its new text; None keeps it."""
     parts, last = [], 0
-    for match, word in zip(found, new, strict=True):
+    for match, word in zip(matches, new, strict=True):
         if word is not None:
             parts += [text[last : match.start()], word]
             last = match.end()
@@ -124,31 +131,32 @@ def _edited(text: str, found: Sequence[re.Match[str]], new: Sequence[str | None]
 
 
 def truncate_vocabulary(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Put common words in place of words whose type is among the rarest of the corpus."""
+    """Replace the words whose types are among the rarest of the corpus by common words."""
     rank = cast("dict[str, float]", setting.shared.once("rarity", _rarity))
     words, shares = cast("Common", setting.shared.once("common", lambda c: common_words(c, COMMON)))
     texts, places, before = [], [], 0
     cumulated = np.cumsum(shares) if shares else np.ones(1)
     for section in document.sections:
-        found = list(WORD.finditer(section.text))
-        u = setting.random.random(len(found))
+        matches = list(WORD.finditer(section.text))
+        u = setting.random.random(len(matches))
+        # a number of a common word for each word of the section, drawn by frequency: (words,)
         drawn = np.searchsorted(cumulated, u * cumulated[-1], side="right").clip(0, max(len(words) - 1, 0)).tolist()
-        rare = [rank.get(m.group().lower(), 2.0) < setting.strength for m in found]
-        new = [cased(words[d], m.group()) if r else None for m, r, d in zip(found, rare, drawn, strict=True)]
-        texts.append(_edited(section.text, found, new))
+        rare = [rank.get(m.group().lower(), 2.0) < setting.strength for m in matches]
+        new = [cased(words[d], m.group()) if r else None for m, r, d in zip(matches, rare, drawn, strict=True)]
+        texts.append(_edited(section.text, matches, new))
         places += [before + i for i, r in enumerate(rare) if r]
-        before += len(found)
-    return with_texts(document, texts), "rare words that became common ones", places
+        before += len(matches)
+    return with_texts(document, texts), "rare words replaced by common ones", places
 
 
 def _rarity(corpus: Corpus) -> dict[str, float]:
-    """Place of each type that is not common, from 0 (the rarest) to below 1."""
+    """Relative rank of each type outside the common ones, from 0 (the rarest) to below 1."""
     rare = [w for w, _ in ranked(frequencies(corpus))[COMMON:]][::-1]
     return {w: i / len(rare) for i, w in enumerate(rare)}
 
 
 def inflate_stopwords(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Put one of the most frequent words of the corpus behind chosen words."""
+    """Insert one of the most frequent words of the corpus after each chosen word."""
     words, shares = cast("Common", setting.shared.once("stopwords", lambda c: common_words(c, STOPWORDS)))
     texts, places, before = [], [], 0
     cumulated = np.cumsum(shares) if shares else np.ones(1)
@@ -160,24 +168,24 @@ def inflate_stopwords(document: Document, setting: Setting) -> tuple[Document, s
         texts.append(pieces.join(new))
         places += [before + i for i, c in enumerate(chosen) if c]
         before += n
-    return with_texts(document, texts), "words that one of the most frequent words was put behind", places
+    return with_texts(document, texts), "words followed by an inserted frequent word", places
 
 
 def double_symbols(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Write chosen symbols twice."""
+    """Double chosen symbols."""
     texts, places, before = [], [], 0
     for section in document.sections:
-        found = list(_SYMBOL.finditer(section.text))
-        chosen = setting.chosen(len(found)).tolist()
-        new = [2 * m.group() if c else None for m, c in zip(found, chosen, strict=True)]
-        texts.append(_edited(section.text, found, new))
+        symbols = list(_SYMBOL.finditer(section.text))
+        chosen = setting.chosen(len(symbols)).tolist()
+        new = [2 * m.group() if c else None for m, c in zip(symbols, chosen, strict=True)]
+        texts.append(_edited(section.text, symbols, new))
         places += [before + i for i, c in enumerate(chosen) if c]
-        before += len(found)
-    return with_texts(document, texts), "symbols that stand twice", places
+        before += len(symbols)
+    return with_texts(document, texts), "doubled symbols", places
 
 
 def cut_short(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Leave out the last share of the words."""
+    """Drop the last share of the words."""
     sections = document_words(document)
     total = sum(len(p.texts) for p in sections)
     keep = max(total - int(setting.strength * total), min(FEWEST_WORDS, total))
@@ -187,12 +195,12 @@ def cut_short(document: Document, setting: Setting) -> tuple[Document, str, Plac
         whole = left == len(pieces.texts)
         texts.append(pieces.join(pieces.texts) if whole else _beginning(pieces.separators, pieces.texts, left))
         before += len(pieces.texts)
-    made = with_texts(document, texts)
+    cut = with_texts(document, texts)
     if document.sectioned and keep < total:
-        kept = tuple(s for s in made.sections if s.text.strip())
-        made = replace(made, sections=kept)
-    return made, "words that were cut off at the end", list(range(keep, total))
+        cut = replace(cut, sections=tuple(s for s in cut.sections if s.text.strip()))
+    return cut, "words dropped from the end", list(range(keep, total))
 
 
 def _beginning(separators: Sequence[str], words: Sequence[str], n: int) -> str:
+    """Join the first n words with the separators before them."""
     return "".join(s + w for s, w in zip(separators[:n], words[:n], strict=True))

@@ -1,4 +1,4 @@
-"""Everything that a critic is made of, and all that a plug-in author imports."""
+"""The critic protocol: base classes, latents, statistics and summaries; plug-in authors import only from here."""
 
 from momus.critic.base import Critic, Note, usable_documents
 from momus.critic.latents import Draws, Gaussians, Latents, SimplexDraws, StateSequences, Values, aggregated

@@ -1,8 +1,8 @@
 """The contract of a critic: a generative process P_c(z) P_c(x | z), fitted on real text, that looks at one axis.
 
 A critic states three things: how to learn P_c from real text (`fit`), how to project text to latents by the posterior
-P_c(z | x) (`project`), and what log P_c(z) those latents have (`log_prior`). This class and the rooms around it provide
-the rest: Latent NLL and Latent PPL, rows and reasons, batches, intervals and tests, saving. Optional powers
+P_c(z | x) (`project`), and what log P_c(z) those latents have (`log_prior`). This class and the modules around it
+provide the rest: Latent NLL and Latent PPL, rows and reasons, batches, intervals and tests, saving. Optional powers
 (statistics, evidence, marked documents, an aggregated posterior) are the mixins in `momus.critic.powers`; critics of
 running text subclass `momus.critic.RunningTextCritic`.
 """
@@ -68,7 +68,7 @@ class Critic(Estimator, ABC, Generic[Z]):
         Whether entropy and divergence of the aggregated posterior are reported beside Latent NLL of state sequences;
         turn it off only where the critic's own statistics say the same.
     no_steps
-        Why a document is unscored whose latents have no scored step (M = 0).
+        Reason given for documents whose latents have no scored step (M = 0).
     needs
         The smallest number of usable documents that `fit` accepts.
     configured
@@ -139,7 +139,7 @@ class Critic(Estimator, ABC, Generic[Z]):
 
     @property
     def is_configured(self) -> bool:
-        """Whether all parameters are given that it cannot run without."""
+        """Whether all parameters named in `configured` are given."""
         return all(getattr(self, name) for name in self.configured)
 
     def to(self, device: str) -> Self:

@@ -1,7 +1,7 @@
-"""What a posterior P_c(z | x) gives: latents, one element a document, in the order of the batch.
+"""Latents: the posterior P_c(z | x), one element per document, in the order of the batch.
 
-Latents are host arrays. A critic that computes on a device moves its results here once a batch; everything after
-(statistics, tests, the run folder) is the same for every device.
+Latents are host arrays. A critic that computes on a device copies its results to the host once per batch; everything
+after that (statistics, tests, the run folder) is the same for every device.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from momus.critic.rows import Counted, Rows
 from momus.numeric.ragged import group_sums, owners_of
+from momus.numeric.types import Ints
 
 
 @runtime_checkable
 class Latents(Protocol):
-    """Anything with one element a document."""
+    """Anything with one element per document."""
 
     def __len__(self) -> int: ...
 
@@ -28,16 +29,16 @@ Z = TypeVar("Z", bound=Latents)
 
 @dataclass(frozen=True)
 class StateSequences:
-    """A sequence of discrete states for each document, ragged.
+    """One sequence of discrete states per document, as a ragged array.
 
     Attributes
     ----------
     states
-        int array (N,): the most probable (or only) state of each step, all documents one after the other.
+        int array (N,): the most probable (or only) state of each step, documents concatenated.
     offsets
         int64 array (n + 1,): document ``i`` owns ``states[offsets[i]:offsets[i + 1]]``.
     marginals
-        float array (N, K), or None where the posterior puts everything on ``states``: P_c(z_m = k | x).
+        float array (N, K): P_c(z_m = k | x); None if the posterior puts all its mass on ``states``.
 
     >>> z = StateSequences(np.array([0, 1, 1]), np.array([0, 1, 3]))
     >>> len(z), z.lengths
@@ -45,25 +46,25 @@ class StateSequences:
     """
 
     states: NDArray[np.integer]
-    offsets: NDArray[np.int64]
+    offsets: Ints
     marginals: NDArray[np.floating] | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Number of states of each document."""
+    def lengths(self) -> Ints:
+        """int64 array (n,): the number of states of each document."""
         return np.diff(self.offsets)
 
     @property
-    def documents(self) -> NDArray[np.int64]:
+    def documents(self) -> Ints:
         """int64 array (N,): the document that owns each state."""
         return owners_of(self.offsets)
 
 
 def aggregated(latents: StateSequences) -> Rows:
-    """Expected number of visits of each document to each state, the rows of the aggregated posterior P_agg(z).
+    """Expected number of visits to each state per document, the rows of the aggregated posterior P_agg(z).
 
     >>> z = StateSequences(np.array([0, 1, 1]), np.array([0, 1, 3]), np.eye(2)[[0, 1, 1]])
     >>> aggregated(z).tolist()
@@ -77,7 +78,7 @@ def aggregated(latents: StateSequences) -> Rows:
 
 @dataclass(frozen=True)
 class Values:
-    """One number, or one vector, for each document: float array (n,) or (n, d)."""
+    """One number or vector per document: float array (n,) or (n, d)."""
 
     values: NDArray[np.floating]
 
@@ -87,7 +88,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Gaussians:
-    """A normal posterior for each document: mean (n, d) and variance (n, d)."""
+    """One normal posterior per document: mean (n, d) and variance (n, d)."""
 
     mean: NDArray[np.floating]
     variance: NDArray[np.floating]
@@ -98,7 +99,7 @@ class Gaussians:
 
 @dataclass(frozen=True)
 class Draws:
-    """S Monte-Carlo draws from each document's posterior: float array (n, S, d)."""
+    """S Monte-Carlo draws per document from its posterior: float array (n, S, d)."""
 
     draws: NDArray[np.floating]
 

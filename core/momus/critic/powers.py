@@ -56,7 +56,7 @@ class ExplanationMixin(ABC):
 
 
 class AggregatedPosteriorMixin(ABC):
-    """An aggregated posterior P_agg(z) for latents that are no `StateSequences` (those have one by themselves)."""
+    """An aggregated posterior P_agg(z) for latents other than `StateSequences`, which have one without this mixin."""
 
     @abstractmethod
     def aggregated_posterior(self, latents: Any) -> Rows:

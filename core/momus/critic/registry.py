@@ -9,7 +9,7 @@ from typing import Any
 from momus.critic.base import Critic
 from momus.critic.saved import read_critic_json
 from momus.errors import PluginError
-from momus.plugins import CRITICS, load_plugin, registered
+from momus.plugins import CRITICS, load_plugin
 
 
 def critic_class(name: str) -> type[Any]:
@@ -29,11 +29,6 @@ def critic_class(name: str) -> type[Any]:
             f"plug-in {name!r} does not say what it looks at", hint="give its class an `axis`, in a few words"
         )
     return cls
-
-
-def critic_names() -> list[str]:
-    """Names of all registered critics, without importing any."""
-    return list(registered(CRITICS))
 
 
 def make_critics(names: Iterable[str], config: dict[str, dict[str, Any]] | None = None) -> list[Any]:

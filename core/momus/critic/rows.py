@@ -10,18 +10,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from momus.numeric.ragged import kept_offsets, offsets_of
+from momus.numeric.types import Floats, Ints
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of labelled things in each document.
+    """Counts of labelled items per document.
 
     Attributes
     ----------
     matrix
         CSR array (n, V).
     labels
-        V labels: words (a list), or numbers in ascending order (an array), so that the columns are ordered.
+        V labels, one per column: words (a list), or numbers in ascending order (an array).
 
     >>> Counted.of_values(np.array([5, 3, 5])).labels
     array([3, 5])
@@ -35,21 +36,22 @@ class Counted:
 
     @classmethod
     def of_values(cls, values: NDArray[np.generic]) -> Counted:
-        """One number a document, as one count of that number."""
+        """One number per document, stored as a count of 1 in the column of that number."""
         labels, columns = np.unique(values, return_inverse=True)
         n = len(values)
         return cls(sparse.csr_array((np.ones(n), columns, np.arange(n + 1)), shape=(n, len(labels))), labels)
 
     @classmethod
     def of_tokens(
-        cls, codes: NDArray[np.integer], offsets: NDArray[np.int64], labels: Sequence[str] | NDArray[np.generic]
+        cls, codes: NDArray[np.integer], offsets: Ints, labels: Sequence[str] | NDArray[np.generic]
     ) -> Counted:
-        """Count the codes between ``offsets[i]`` and ``offsets[i + 1]`` for each document i; codes < 0 are left out."""
+        """Count the codes of each document, ``codes[offsets[i]:offsets[i + 1]]``; negative codes are skipped."""
         n, indices = len(offsets) - 1, np.asarray(codes)
         if len(indices) and indices.min() < 0:
             keep = indices >= 0
             offsets = kept_offsets(keep, offsets)
             indices = indices[keep]
+        # each token is an entry 1 in the row of its document; equal codes of a document are then added up
         matrix = sparse.csr_array((np.ones(len(indices)), indices.copy(), offsets - offsets[0]), shape=(n, len(labels)))
         matrix.sum_duplicates()
         return cls(matrix, labels)
@@ -59,16 +61,17 @@ Rows = NDArray[np.floating] | Counted
 """Dense float array (n, d), or `Counted`."""
 
 
-def take_rows(rows: Rows, index: NDArray[np.int64]) -> Rows:
-    """The rows at these numbers."""
+def take_rows(rows: Rows, index: Ints) -> Rows:
+    """Select rows by number."""
     if isinstance(rows, Counted):
         return Counted(rows.matrix[index], rows.labels)
     return rows[index]
 
 
-def place(rows: Rows, kept: NDArray[np.int64], n: int) -> Rows:
-    """Spread the rows of the kept documents over n documents; the others get zeros."""
+def place(rows: Rows, kept: Ints, n: int) -> Rows:
+    """Place the rows of the ``kept`` documents among n documents; the others get rows of zeros."""
     if isinstance(rows, Counted):
+        # entries stay where they are; only the row boundaries move, documents without a row being empty
         lengths = np.zeros(n, dtype=np.int64)
         lengths[kept] = np.diff(rows.matrix.indptr)
         indptr = offsets_of(lengths)
@@ -82,7 +85,7 @@ def place(rows: Rows, kept: NDArray[np.int64], n: int) -> Rows:
 def align(parts: Sequence[Counted]) -> list[sparse.csr_array]:
     """Give several tables of counts the same columns.
 
-    Numbers are put in ascending order; words in the order of first appearance.
+    Numbers are sorted in ascending order, words in order of first appearance.
 
     >>> a, b = Counted.of_values(np.array([1, 4])), Counted.of_values(np.array([2]))
     >>> [m.toarray().tolist() for m in align([a, b])]
@@ -92,34 +95,36 @@ def align(parts: Sequence[Counted]) -> list[sparse.csr_array]:
 
 
 def aligned(parts: Sequence[Counted]) -> list[Counted]:
-    """Like `align`, with the common labels."""
+    """Like `align`, but return `Counted` with the common labels."""
     first = parts[0].labels
     if all(part.labels is first for part in parts):
         return list(parts)
-    maps: list[NDArray[np.int64]]
+    # maps[t][j]: the common column of column j of table t
+    maps: list[Ints]
     labels: Sequence[str] | NDArray[np.generic]
     if isinstance(first, np.ndarray):
         labels = np.unique(np.concatenate([np.asarray(p.labels) for p in parts]))
         maps = [np.searchsorted(labels, np.asarray(p.labels)) for p in parts]
     else:
-        number: dict[str, int] = {}
+        column_of: dict[str, int] = {}
         maps = [
-            np.fromiter((number.setdefault(str(w), len(number)) for w in p.labels), np.int64, len(p.labels))
+            np.fromiter((column_of.setdefault(str(w), len(column_of)) for w in p.labels), np.int64, len(p.labels))
             for p in parts
         ]
-        labels = list(number)
+        labels = list(column_of)
     return [_recolumn(p, m, labels) for p, m in zip(parts, maps, strict=True)]
 
 
-def _recolumn(part: Counted, columns: NDArray[np.int64], labels: Sequence[str] | NDArray[np.generic]) -> Counted:
-    m = part.matrix
+def _recolumn(table: Counted, columns: Ints, labels: Sequence[str] | NDArray[np.generic]) -> Counted:
+    """Renumber the columns of a table: column j becomes ``columns[j]``."""
+    m = table.matrix
     moved = sparse.csr_array((m.data, columns[m.indices], m.indptr), shape=(m.shape[0], len(labels)))
     moved.sort_indices()
     return Counted(moved, labels)
 
 
 def stack(parts: Sequence[Rows]) -> Rows:
-    """Put the rows of consecutive batches below each other."""
+    """Concatenate the rows of consecutive batches, aligning the columns of counts."""
     counted = [p for p in parts if isinstance(p, Counted)]
     if counted:
         same = aligned(counted)
@@ -127,7 +132,7 @@ def stack(parts: Sequence[Rows]) -> Rows:
     return np.concatenate([np.asarray(p) for p in parts])
 
 
-def pool(rows: Rows) -> NDArray[np.float64]:
+def pool(rows: Rows) -> Floats:
     """Sum over documents: float array (V,)."""
     matrix = rows.matrix if isinstance(rows, Counted) else rows
     return np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()

@@ -41,7 +41,7 @@ class RunningTextCritic(TokenCritic[Z], EvidenceMixin, ABC):
 
     @abstractmethod
     def summarize(self, latents: Z) -> RunningText:
-        """The text of a batch, which adds without loss."""
+        """Return the running text of a batch, which is mergeable without loss."""
 
     def units(self, corpus: Corpus) -> Corpus:
         """Cut the running text of a corpus into blocks."""

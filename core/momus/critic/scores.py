@@ -1,4 +1,4 @@
-"""One row for each document: its Latent NLL, or the reason why there is none."""
+"""Scores: one row per document, with its Latent NLL or the reason why it is unscored."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from numpy.typing import NDArray
 
 from momus.critic.rows import Rows, take_rows
 from momus.critic.summary import Summary
+from momus.numeric.types import Bools, Floats, Ints
 
 LATENT_NLL, LATENT_PPL, AGGREGATED = "latent_nll", "latent_ppl", "aggregated_posterior"
-"""Keys of the rows that the protocol itself tests, beside the critic's own sufficient statistics."""
+"""Keys of the rows that are tested for every critic, in addition to its sufficient statistics."""
 
 
 @dataclass(frozen=True)
 class LogPrior:
-    """What a critic says of the latents of a batch of n documents.
+    """Expected log prior of the latents of a batch of n documents.
 
     Attributes
     ----------
     values
         float array (n,): E_{z ~ P_c(z|x)} log P_c(z), in nats.
     steps
-        int array (n,): M, the number of scored steps (1 where z is one value or one vector). A document with M = 0 is
-        unscored, for the reason that the critic names (`Critic.no_steps`).
+        int array (n,): M, the number of scored steps (1 if z is one value or one vector). A document with M = 0 is
+        unscored; the reason is `Critic.no_steps`.
     errors
         float array (n,), or None: Monte-Carlo standard error of ``values``.
     """
@@ -39,45 +40,51 @@ class LogPrior:
 
     @classmethod
     def of_vectors(cls, values: NDArray[np.floating]) -> LogPrior:
-        """For a z that is one value or vector per document: M = 1 everywhere."""
+        """Log prior of latents that are one value or vector per document: M = 1 everywhere."""
         return cls(np.asarray(values, dtype=np.float64), np.ones(len(values), dtype=np.int64))
 
 
 @dataclass(frozen=True)
 class Scores:
-    """The rows of one corpus under one critic, in the order of the corpus's ids.
+    """Scores of one corpus under one critic, one row per id, in the order of the corpus.
 
     Attributes
     ----------
+    critic, corpus
+        Names of both.
+    ids, prompts
+        Document id and prompt id of each row.
     nll
         float64 array (n,): Latent NLL of each document in nats, NaN where unscored.
     steps
         int64 array (n,): number of scored steps, 0 where unscored.
     reasons
-        Why a document is unscored, None where it is scored.
+        Why each document is unscored, None where it is scored.
     rows
         Per-document sufficient statistics, by name (all zero where unscored).
     summary
         The critic's summary of all scored documents.
+    errors
+        float64 array (n,), or None: Monte-Carlo standard error of ``nll``.
     """
 
     critic: str
     corpus: str
     ids: Sequence[str]
     prompts: Sequence[str | None]
-    nll: NDArray[np.float64]
-    steps: NDArray[np.int64]
+    nll: Floats
+    steps: Ints
     reasons: Sequence[str | None]
     rows: Mapping[str, Rows] = field(default_factory=dict)
     summary: Summary | None = None
-    errors: NDArray[np.float64] | None = None
+    errors: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
-    def scored(self) -> NDArray[np.bool_]:
-        """Which documents have a score."""
+    def scored(self) -> Bools:
+        """bool array (n,): which documents are scored."""
         return np.isfinite(self.nll)
 
     @property
@@ -87,17 +94,17 @@ class Scores:
 
     @property
     def n_scored(self) -> int:
-        """How many documents have a score."""
+        """Number of scored documents."""
         return int(self.scored.sum())
 
     @property
     def unscored(self) -> dict[str, int]:
-        """How many documents have none, by reason, the most frequent first."""
+        """Number of unscored documents by reason, the most frequent first."""
         return dict(Counter(r for r in self.reasons if r is not None).most_common())
 
     @property
     def latent_nll(self) -> float:
-        """Mean over scored documents, in nats; NaN without any: T_c(P_x) of Deng et al. 2022, equation 2."""
+        """Mean over scored documents in nats, NaN if there are none: T_c(P_x) of Deng et al. 2022, equation 2."""
         return float(self.nll[self.scored].mean()) if self.n_scored else float("nan")
 
     @property
@@ -107,21 +114,21 @@ class Scores:
         return float(np.exp(self.nll[mask].sum() / self.steps[mask].sum())) if self.n_scored else float("nan")
 
     @property
-    def per_step(self) -> NDArray[np.float64]:
-        """Latent NLL per step, by which sequences are ranked."""
+    def per_step(self) -> Floats:
+        """float array (n,): Latent NLL per step, which ranks the outliers of sequence critics."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.nll / self.steps
 
-    def ranked(self, per_step: bool) -> NDArray[np.int64]:
+    def ranked(self, per_step: bool) -> Ints:
         """Row numbers of scored documents, the least likely first (ties by id)."""
         value = self.per_step if per_step else self.nll
         rows = np.flatnonzero(self.scored)
         order = np.lexsort((np.asarray(self.ids, dtype=object)[rows], -value[rows]))
-        ranked: NDArray[np.int64] = rows[order]
+        ranked: Ints = rows[order]
         return ranked
 
-    def take(self, rows: NDArray[np.int64], corpus: str | None = None) -> Scores:
-        """Some documents' rows, without scoring them again; there is no summary of a part.
+    def take(self, rows: Ints, corpus: str | None = None) -> Scores:
+        """Select rows by number, without scoring again; the result has no summary.
 
         >>> rows = np.array([1.0, 2.0])
         >>> whole = Scores("c", "x", ["a", "b"], [None] * 2, rows, np.ones(2, int), [None] * 2)
@@ -142,7 +149,7 @@ class Scores:
         )
 
     def table(self) -> pa.Table:
-        """Rows as Arrow: corpus, id, critic, nll, states, reason."""
+        """Convert to an Arrow table with columns corpus, id, critic, nll, states (the scored steps), reason."""
         n = len(self)
         return pa.table(
             {
@@ -156,17 +163,15 @@ class Scores:
         )
 
     def frame(self) -> pd.DataFrame:
-        """Rows as a pandas data frame."""
+        """Convert to a pandas data frame with the columns of `table`."""
         return self.table().to_pandas()
 
     def test_rows(self) -> dict[str, Rows]:
-        """Rows of scored documents that the tests pool: the critic's own, and those of the protocol."""
-        mask = np.flatnonzero(self.scored)
-        ones = np.ones(len(mask))
-        nll = self.nll[mask]
-        own = {key: take_rows(rows, mask) for key, rows in self.rows.items()}
+        """Rows of the scored documents, by key, that the tests pool: Latent NLL and PPL, and the critic's own."""
+        scored = np.flatnonzero(self.scored)
+        nll = self.nll[scored]
         return {
-            LATENT_NLL: np.column_stack([nll, ones]),
-            LATENT_PPL: np.column_stack([nll, self.steps[mask]]),
-            **own,
+            LATENT_NLL: np.column_stack([nll, np.ones(len(scored))]),
+            LATENT_PPL: np.column_stack([nll, self.steps[scored]]),
+            **{key: take_rows(rows, scored) for key, rows in self.rows.items()},
         }

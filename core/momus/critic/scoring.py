@@ -1,4 +1,4 @@
-"""From a corpus to scores: documents go through a critic in batches, and every id gets its row."""
+"""Scoring: run a critic over a corpus in batches; every id gets one row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BATCH_DOCUMENTS = 2048
 BATCH_CHARACTERS = 1 << 25
-"""A batch ends at so many documents or characters, whichever comes first."""
+"""Largest numbers of documents and of characters in a batch, whichever is reached first."""
 
 
 def score(
@@ -34,22 +34,23 @@ def score(
     """Score a corpus under a fitted critic; see `Critic.score`."""
     critic.check_fitted()
     if critic.tokenizer is not None:
-        corpus.tokens(critic.tokenizer)
-    parts = []
+        corpus.tokens(critic.tokenizer)  # tokenise once; slices share the tokens
+    scored = []
     for start, stop in batches(corpus, batch_size):
-        parts.append(_score_batch(critic, corpus.slice(start, stop)))
+        scored.append(_score_batch(critic, corpus.slice(start, stop)))
         if progress is not None:
             progress(stop)
-    return _joined(critic, corpus, parts)
+    return _concatenated(critic, corpus, scored)
 
 
 def batches(corpus: Corpus, batch_size: int | None = None) -> list[tuple[int, int]]:
-    """Cut a corpus into consecutive batches, as (start, stop) pairs.
+    """Cut a corpus into consecutive batches: (start, stop) pairs.
 
     >>> batches(Corpus.from_texts("abcde"), 2)
     [(0, 2), (2, 4), (4, 5)]
     """
     size = batch_size or BATCH_DOCUMENTS
+    # ends[i]: characters of documents 0 … i together; not needed for batches of a fixed size
     ends = np.cumsum(corpus.characters) if batch_size is None else np.arange(len(corpus))
     cuts, start = [], 0
     while start < len(corpus):
@@ -62,8 +63,8 @@ def batches(corpus: Corpus, batch_size: int | None = None) -> list[tuple[int, in
     return cuts
 
 
-class _Part:
-    """The rows of one batch."""
+class _BatchScores:
+    """The rows of one batch, all unscored at first."""
 
     def __init__(self, n: int) -> None:
         self.nll = np.full(n, np.nan)
@@ -74,31 +75,31 @@ class _Part:
         self.summary: Summary | None = None
 
 
-def _score_batch(critic: Critic[Any], batch: Corpus) -> _Part:
-    part = _Part(len(batch))
-    part.reasons = _reasons(critic, batch)
-    kept = np.flatnonzero([r is None for r in part.reasons])
-    if not len(kept):
-        return part
-    scorable = batch if len(kept) == len(batch) else batch.take(kept)
-    latents = critic.project(scorable)
+def _score_batch(critic: Critic[Any], batch: Corpus) -> _BatchScores:
+    scores = _BatchScores(len(batch))
+    scores.reasons = _reasons(critic, batch)
+    # row numbers of the documents that can be projected; latents and priors have one element for each of these
+    scorable = np.flatnonzero([r is None for r in scores.reasons])
+    if not len(scorable):
+        return scores
+    latents = critic.project(batch if len(scorable) == len(batch) else batch.take(scorable))
     prior = critic.log_prior(latents)
-    _check_shape(critic, len(kept), len(latents), prior)
-    part.nll[kept] = -np.asarray(prior.values, dtype=np.float64)
-    part.steps[kept] = prior.steps
+    _check_shape(critic, len(scorable), len(latents), prior)
+    scores.nll[scorable] = -np.asarray(prior.values, dtype=np.float64)
+    scores.steps[scorable] = prior.steps
     if prior.errors is not None:
-        part.errors[kept] = prior.errors
-    for row in kept[np.asarray(prior.steps) < 1]:
-        part.reasons[row], part.nll[row], part.steps[row] = critic.no_steps, np.nan, 0
-    _check_finite(critic, batch, part)
-    part.rows = {key: place(rows, kept, len(batch)) for key, rows in _rows_of(critic, latents).items()}
+        scores.errors[scorable] = prior.errors
+    for row in scorable[np.asarray(prior.steps) < 1]:
+        scores.reasons[row], scores.nll[row], scores.steps[row] = critic.no_steps, np.nan, 0
+    _check_finite(critic, batch, scores)
+    scores.rows = {key: place(rows, scorable, len(batch)) for key, rows in _rows_of(critic, latents).items()}
     if isinstance(critic, EvidenceMixin):
-        part.summary = critic.summarize(latents)
-    return part
+        scores.summary = critic.summarize(latents)
+    return scores
 
 
 def _rows_of(critic: Critic[Any], latents: Any) -> dict[str, Rows]:
-    """The critic's sufficient statistics, and the rows of the aggregated posterior where it has one."""
+    """The critic's sufficient statistics, and the rows of the aggregated posterior if it has one."""
     rows = dict(critic.sufficient_statistics(latents)) if isinstance(critic, StatisticsMixin) else {}
     if isinstance(critic, AggregatedPosteriorMixin):
         rows[AGGREGATED] = critic.aggregated_posterior(latents)
@@ -108,66 +109,62 @@ def _rows_of(critic: Critic[Any], latents: Any) -> dict[str, Rows]:
 
 
 def _reasons(critic: Critic[Any], batch: Corpus) -> list[str | None]:
-    """Why documents cannot be projected: those without text first, then the critic's own reasons for the others."""
+    """Why each document cannot be projected (None if it can); the critic is asked only about documents with text."""
     reasons = [p or ("empty" if b else None) for p, b in zip(batch.problems, batch.blank, strict=True)]
-    rest = np.flatnonzero([r is None for r in reasons])
-    if len(rest):
-        own = critic.unscored(batch if len(rest) == len(batch) else batch.take(rest))
-        for row, reason in zip(rest, own, strict=True):
+    readable = np.flatnonzero([r is None for r in reasons])
+    if len(readable):
+        unscored = critic.unscored(batch if len(readable) == len(batch) else batch.take(readable))
+        for row, reason in zip(readable, unscored, strict=True):
             reasons[row] = reason
     return reasons
 
 
 def _check_shape(critic: Critic[Any], expected: int, latents: int, prior: LogPrior) -> None:
-    found = {"project": latents, "log_prior values": len(prior.values), "log_prior steps": len(prior.steps)}
-    for place_, length in found.items():
+    lengths = {"project": latents, "log_prior values": len(prior.values), "log_prior steps": len(prior.steps)}
+    for source, length in lengths.items():
         if length != expected:
             raise MomusError(
-                f"critic {critic.name!r}: {place_} gave {length} rows for {expected} documents",
-                hint="return one element for each document of the batch, in order; "
-                "name documents without a score in unscored()",
+                f"critic {critic.name!r}: {source} returned {length} rows for {expected} documents",
+                hint="return one element per document of the batch, in order; "
+                "declare documents that cannot be scored in unscored()",
             )
 
 
-def _check_finite(critic: Critic[Any], batch: Corpus, part: _Part) -> None:
-    bad = [i for i, r in enumerate(part.reasons) if r is None and not np.isfinite(part.nll[i])]
+def _check_finite(critic: Critic[Any], batch: Corpus, scores: _BatchScores) -> None:
+    bad = [i for i, r in enumerate(scores.reasons) if r is None and not np.isfinite(scores.nll[i])]
     if bad:
         raise MomusError(
-            f"critic {critic.name!r}: log_prior is {-part.nll[bad[0]]} for document {batch.ids[bad[0]]!r} "
-            f"({len(bad)} such in this batch)",
-            hint="give every latent a positive probability (smooth P_c), or a reason why there is no score",
+            f"critic {critic.name!r}: log_prior is {-scores.nll[bad[0]]} for document {batch.ids[bad[0]]!r} "
+            f"({len(bad)} such documents in this batch)",
+            hint="give every latent a positive probability (smooth P_c), or return a reason from unscored()",
         )
 
 
-def _joined(critic: Critic[Any], corpus: Corpus, parts: list[_Part]) -> Scores:
+def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores]) -> Scores:
+    """Concatenate the rows of all batches, and add their summaries."""
     summary: Summary | None = None
-    for part in parts:
-        if part.summary is not None:
-            summary = part.summary if summary is None else summary + part.summary
-    keys = next((list(p.rows) for p in parts if p.rows), [])
-    lengths = [len(p.nll) for p in parts]
-    errors = np.concatenate([p.errors for p in parts]) if parts else np.zeros(0)
+    for batch in scored:
+        if batch.summary is not None:
+            summary = batch.summary if summary is None else summary + batch.summary
+    keys = next((list(b.rows) for b in scored if b.rows), [])
+    errors = np.concatenate([b.errors for b in scored]) if scored else np.zeros(0)
     return Scores(
         critic=critic.name,
         corpus=corpus.name,
         ids=corpus.ids,
         prompts=corpus.prompts,
-        nll=np.concatenate([p.nll for p in parts]) if parts else np.zeros(0),
-        steps=np.concatenate([p.steps for p in parts]) if parts else np.zeros(0, np.int64),
-        reasons=[r for p in parts for r in p.reasons],
-        rows={key: _stacked(key, parts, lengths) for key in keys},
+        nll=np.concatenate([b.nll for b in scored]) if scored else np.zeros(0),
+        steps=np.concatenate([b.steps for b in scored]) if scored else np.zeros(0, np.int64),
+        reasons=[r for b in scored for r in b.reasons],
+        rows={key: _stacked(key, scored) for key in keys},
         summary=summary,
         errors=errors if np.isfinite(errors).any() else None,
     )
 
 
-def _stacked(key: str, parts: list[_Part], lengths: list[int]) -> Rows:
-    """Stack one kind of rows; a batch without any scored document gets zeros."""
-    some = next(p.rows[key] for p in parts if key in p.rows)
-    nothing = np.zeros(0, dtype=np.int64)
-    return stack(
-        [
-            p.rows[key] if key in p.rows else place(take_rows(some, nothing), nothing, n)
-            for p, n in zip(parts, lengths, strict=True)
-        ]
-    )
+def _stacked(key: str, scored: list[_BatchScores]) -> Rows:
+    """Concatenate the rows of one key; a batch without any scored document gets rows of zeros."""
+    none = np.zeros(0, dtype=np.int64)
+    # no rows, with the columns of a batch that has some
+    columns = take_rows(next(b.rows[key] for b in scored if key in b.rows), none)
+    return stack([b.rows[key] if key in b.rows else place(columns, none, len(b.nll)) for b in scored])

@@ -1,9 +1,10 @@
-"""What can be tested: functions of pooled per-document rows.
+"""Statistics: functions of pooled per-document rows, which is what the tests compare.
 
 A critic gives each document a row of sufficient statistics. Pooled rows are float arrays (B, V): B weighted sums of
-rows, one for each resample. A *value* statistic maps (B, V) to (B,), one number for each text; a *distance* maps two
-such arrays to (B,), zero where the texts agree. Bootstrap, permutation, pairing and clustering are then nothing but
-different weights. Columns that are empty in both texts are dropped before a function sees them, in order.
+rows, one per resample. A *value* statistic maps (B, V) to (B,), one number per resample of a text; a *distance* maps
+two such arrays to (B,), zero where the texts agree. Bootstrap, permutation, pairing and clustering then differ only in
+their weights. Columns that are empty in both texts are dropped before a function is called; the others keep their
+order.
 """
 
 from __future__ import annotations
@@ -21,27 +22,28 @@ Function = Callable[..., Floats]
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic of two texts.
+    """A statistic that is compared between two texts.
 
     Attributes
     ----------
     name
         As in ``verdicts.jsonl``.
     rows
-        The per-document rows that it pools.
+        Key of the per-document rows that are pooled.
     kind
         ``value`` or ``distance``.
     function
         Maps pooled rows to numbers.
     scale
-        ``log`` where differences are tested on the log scale (perplexities); reported differences are not.
+        ``log`` if differences are tested on the log scale (perplexities); differences are reported on the original
+        scale.
     effect
         ``hedges_g`` (rows of [value, 1]), ``log_ratio``, or ``difference``.
     prepare
-        Applied to pooled rows first, once for all statistics that name the same function (sorting, say).
+        Applied to pooled rows first, once for all statistics that name the same function (for example sorting).
     ties
-        Of a distance that takes few values (a KS distance of small samples): a second distance, in [0, 1], by which
-        relabellings of equal distance are ordered. Without it a test of level 5 % may alarm in 3 % of cases only.
+        For a distance that takes few values (a KS distance of small samples): a second distance, in [0, 1], that orders
+        relabellings of equal distance. Without it, a test at level 5 % may reject in only 3 % of cases.
     """
 
     name: str
@@ -55,7 +57,7 @@ class Statistic:
 
 
 def mean(pooled: Floats) -> Floats:
-    """Ratio of the totals in columns 0 and 1: the mean for rows of [value, 1].
+    """Ratio of the totals in columns 0 and 1: the mean, if rows are [value, 1].
 
     >>> mean(np.array([[6.0, 4.0]]))
     array([1.5])
@@ -65,18 +67,18 @@ def mean(pooled: Floats) -> Floats:
 
 
 def perplexity(pooled: Floats) -> Floats:
-    """Exponential of the ratio of totals, for rows of [nats, states]."""
+    """Exponential of the ratio of totals, if rows are [nats, steps]."""
     return np.exp(mean(pooled))
 
 
 def shares(pooled: Floats) -> Floats:
-    """Rows divided by their sums; a row of zeros stays as it is."""
+    """Divide rows by their sums; a row of zeros stays zero."""
     total = pooled.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(pooled, total, out=np.zeros_like(pooled), where=total > 0))
 
 
 def entropy(pooled: Floats) -> Floats:
-    """Shannon entropy of the shares, in nats (plug-in).
+    """Shannon entropy of the shares, in nats (plug-in estimate).
 
     >>> float(np.round(entropy(np.array([[1.0, 1.0, 0.0]]))[0], 4))
     0.6931
@@ -87,7 +89,7 @@ def entropy(pooled: Floats) -> Floats:
 
 
 def total_variation(p: Floats, q: Floats) -> Floats:
-    """½ Σ |p − q|.
+    """Total variation distance ½ Σ |p − q| of the shares.
 
     >>> total_variation(np.array([[3.0, 1.0]]), np.array([[1.0, 1.0]]))
     array([0.25])
@@ -97,13 +99,13 @@ def total_variation(p: Floats, q: Floats) -> Floats:
 
 
 def supremum(p: Floats, q: Floats) -> Floats:
-    """Largest |p − q| of a single outcome."""
+    """Supremum distance: the largest |p − q| over single outcomes."""
     distance: Floats = np.abs(shares(p) - shares(q)).max(axis=1)
     return distance
 
 
 def kolmogorov_smirnov(p: Floats, q: Floats) -> Floats:
-    """Largest gap between the cumulative distributions over ordered columns.
+    """Kolmogorov–Smirnov distance: the largest gap between the cumulative distributions over ordered columns.
 
     >>> kolmogorov_smirnov(np.array([[1.0, 0.0, 1.0]]), np.array([[1.0, 1.0, 0.0]]))
     array([0.5])

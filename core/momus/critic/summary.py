@@ -1,4 +1,4 @@
-"""Summaries: mergeable sufficient statistics, from which all evidence is computed."""
+"""Summaries: mergeable sufficient statistics of a whole text, from which evidence is computed."""
 
 from __future__ import annotations
 
@@ -7,21 +7,30 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic.rows import Counted, Rows, pool
+from momus.numeric.types import Floats
 
 
 @runtime_checkable
 class Summary(Protocol):
-    """Anything that adds: ``a + b`` is the summary of both texts."""
+    """Anything that can be added: ``a + b`` is the summary of both texts."""
 
     def __add__(self, other: Self, /) -> Self: ...
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """Totals by name: arrays of a fixed shape, and counts by label.
+    """Totals over documents.
+
+    Attributes
+    ----------
+    documents
+        Number of documents summed.
+    arrays
+        By name, sums of dense rows.
+    counts
+        By name, sums of `Counted` rows as a mapping from label to count; zeros are left out.
 
     >>> a = Pooled(1, {"x": np.array([1.0, 2.0])}, {"words": {"a": 1.0}})
     >>> (a + a).counts
@@ -29,7 +38,7 @@ class Pooled:
     """
 
     documents: int = 0
-    arrays: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    arrays: Mapping[str, Floats] = field(default_factory=dict)
     counts: Mapping[str, Mapping[str | float, float]] = field(default_factory=dict)
 
     def __add__(self, other: Pooled) -> Pooled:
@@ -38,15 +47,15 @@ class Pooled:
             arrays[key] = arrays[key] + array if key in arrays else array
         counts = {key: dict(table) for key, table in self.counts.items()}
         for key, table in other.counts.items():
-            mine = counts.setdefault(key, {})
+            totals = counts.setdefault(key, {})
             for label, count in table.items():
-                mine[label] = mine.get(label, 0.0) + count
+                totals[label] = totals.get(label, 0.0) + count
         return Pooled(self.documents + other.documents, arrays, counts)
 
     @classmethod
     def of_rows(cls, rows: Mapping[str, Rows], documents: int) -> Pooled:
-        """Pool per-document rows."""
-        arrays: dict[str, NDArray[np.float64]] = {}
+        """Sum per-document rows over all documents."""
+        arrays: dict[str, Floats] = {}
         counts: dict[str, dict[str | float, float]] = {}
         for key, table in rows.items():
             total = pool(table)

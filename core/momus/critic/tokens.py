@@ -1,4 +1,4 @@
-"""Critics that read tokens: the two parameters and the latents that they share."""
+"""Critics that read tokens: the parameters and latents that they share."""
 
 from __future__ import annotations
 
@@ -19,21 +19,29 @@ Z = TypeVar("Z")
 
 @dataclass(frozen=True)
 class TokenStates(StateSequences):
-    """A state for each token, with the tokens themselves (``words[i]`` is a number in ``vocabulary``)."""
+    """One state per token, and the tokens themselves.
 
-    words: NDArray[np.int32] = None  # type: ignore[assignment]
+    Attributes
+    ----------
+    words
+        int32 array (N,): the token of each state, as an index into ``vocabulary``.
+    vocabulary
+        The distinct words.
+    """
+
+    words: NDArray[np.int32] = None  # type: ignore[assignment]  # always given; dataclasses require a default here
     vocabulary: Sequence[str] = ()
 
 
 class TokenCritic(Critic[Z], ABC):
-    """A critic of tokens.
+    """Base class of critics that read tokens.
 
     Parameters
     ----------
     tokens
-        Name of the tokenizer: ``words``, or ``whitespace`` for text that is already split.
+        Name of the tokenizer: ``words``, or ``whitespace`` for text that is already tokenised.
     lower
-        Whether text is lower-cased first.
+        Whether to lower-case text first.
     """
 
     def __init__(self, *, tokens: str = "words", lower: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""The demo: real documentation against two ways of decoding a small language model, on texts that come with Momus."""
+"""The demo: real documentation and two decoding methods of a small language model, with texts that Momus ships."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GENERATED = {"ancestral": "generated-ancestral.jsonl.gz", "nucleus": "generated-
 
 
 def demo_path(name: str) -> Path:
-    """Where a file of the demo data lies, see ``LICENSES.md`` there.
+    """Path of a file of the demo data; ``LICENSES.md`` in the same folder describes the files.
 
     >>> demo_path("fit.jsonl.gz").exists()
     True
@@ -23,7 +23,7 @@ def demo_path(name: str) -> Path:
 
 
 def run_demo(out: Path, seed: int = 0, command: str | None = None) -> Comparison:
-    """Run the comparison that ``momus demo`` shows; an earlier demo run in ``out`` is replaced."""
+    """Run the comparison of ``momus demo``; replaces an earlier run in ``out``."""
     from momus.comparison import compare
 
     return compare(

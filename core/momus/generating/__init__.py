@@ -1,4 +1,4 @@
-"""Writing documents with a model into a file, so that nothing is lost, doubled or changed by an interruption."""
+"""Generate documents with a model into a file; an interruption loses, duplicates or changes none of them."""
 
 from momus.generating.prompts import read_prompts
 from momus.generating.writing import Outcome, write_documents

@@ -1,4 +1,4 @@
-"""From what users write to a model: a folder, a hub name, a GGUF file, a server's address, or an n-gram model."""
+"""Open generators by name: a folder, a hub name, a GGUF file, the address of a server, or an n-gram model."""
 
 from __future__ import annotations
 
@@ -21,39 +21,43 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
     Parameters
     ----------
     model
-        ``3-gram`` and the like (fitted on ``fit``); ``http://host:port/v1#name`` for a server; else what
-        ``transformers`` loads.
+        ``3-gram`` and the like (fitted on ``fit``); ``http://host:port/v1#name`` for a server; otherwise a model for
+        ``transformers``.
     fit
-        Text for n-gram models.
+        Text to fit n-gram models on.
+    tokens
+        Tokenizer of n-gram models, by name.
     options
-        Keyword parameters of the adapter; n-gram models take ``batch`` alone.
+        Keyword parameters of the adapter; n-gram models take only ``batch``.
 
     Raises
     ------
     UsageError
-        The model cannot be opened, or an option does not belong to it.
+        The model cannot be opened, or does not accept an option.
 
     >>> from momus.text.corpus import Corpus
     >>> open_model("2-gram", fit=Corpus.from_texts(["a b"])).name
     '2-gram'
     """
-    found = NGRAM.fullmatch(model)
-    if found:
+    ngram = NGRAM.fullmatch(model)
+    if ngram:
         from momus.sequences.ngram_text import NGramText
         from momus.text.tokens import get_tokenizer
 
         if fit is None:
-            raise UsageError(f"a {model} model needs text to be fitted on", hint="name it with --fit")
-        made = NGramText(int(found[1]), get_tokenizer(tokens, lower=False), unknown=False).fit_corpus(fit)
-        made.batch = options.get("batch", made.batch)
-        return made
+            raise UsageError(f"a {model} model needs text to fit on", hint="pass it with --fit")
+        fitted = NGramText(int(ngram[1]), get_tokenizer(tokens, lower=False), unknown=False).fit_corpus(fit)
+        fitted.batch = options.get("batch", fitted.batch)
+        return fitted
     if fit is not None:
-        raise UsageError("only n-gram models are fitted", hint="leave --fit out, or write the model as 3-gram")
-    adapter, place = "generator.transformers", model
+        raise UsageError("only n-gram models can be fitted", hint="leave out --fit, or name a model such as 3-gram")
+    adapter, location = "generator.transformers", model
     if model.startswith(("http://", "https://")):
-        place, _, name = model.partition("#")
+        location, _, name = model.partition("#")
         if not name:
-            raise UsageError(f"{model} does not say which model", hint="write http://host:port/v1#model-name")
+            raise UsageError(
+                f"{model} does not name a model of the server", hint="write http://host:port/v1#model-name"
+            )
         adapter, options = "generator.openai", {**options, "model": name}
-    opened: Generator = load_plugin(ADAPTERS, adapter)(place, **options)
+    opened: Generator = load_plugin(ADAPTERS, adapter)(location, **options)
     return opened

@@ -1,4 +1,4 @@
-"""Documents as JSON Lines, appended one by one; an interrupted run goes on where it stood."""
+"""Write generated documents to JSON Lines, one by one; an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from momus.progress import Reporter, Silent
 from momus.sequences import Decoding, Generated, Generator, Prompt, Request, document_seeds
 from momus.version import __version__
 
-WORDS = {"documents": "number of documents", "each": "number a prompt", "identity": "state of the model"}
+WORDS = {"documents": "number of documents", "each": "number per prompt", "identity": "state of the model"}
+"""How messages call the keys of a run's record, where they differ from the keys."""
 
 
 @dataclass
 class Outcome:
-    """What a run has written: how many there were before, how many came, and what did not, by document id."""
+    """The result of a run: documents in the file before, documents written, and reasons of failures by document id."""
 
     before: int = 0
     written: int = 0
@@ -40,31 +41,33 @@ def write_documents(
     overwrite: bool = False,
     reporter: Reporter | None = None,
 ) -> Outcome:
-    """Write ``each`` documents for each prompt into a JSON Lines file, and beside it what made them.
+    """Write ``each`` documents per prompt to a JSON Lines file, and their provenance to ``*.run.json`` beside it.
 
-    A line holds ``id``, ``text``, ``prompt_id``, ``model``, ``decoding``, ``seed``, ``tokens``, ``finished`` and
-    ``log_probability`` (nats, at temperature 1; null where it is not known). Lines are flushed to the disk one by
-    one; an incomplete last line is cut off when the run is resumed, and its document written again from its own seed.
+    Each line has ``id``, ``text``, ``prompt_id``, ``model``, ``decoding``, ``seed``, ``tokens``, ``finished`` and
+    ``log_probability`` (nats, at temperature 1; null if unknown). Lines are flushed to disk one by one. A resumed run
+    removes an incomplete last line and writes its document again, from the same seed.
 
     Parameters
     ----------
     keep_prompt
-        Whether ``text`` begins with the prompt.
+        Whether ``text`` includes the prompt.
     resume
-        Go on with a file that an equal run has begun.
+        Continue the file of an interrupted run with the same options.
     overwrite
-        Replace the file.
+        Replace an existing file.
 
     Raises
     ------
     StoreError
-        The file is there already, was begun by another run, or is no such file.
+        The file exists, belongs to a run with other options, or does not hold generated documents.
+    UsageError
+        Two prompts have the same id.
     """
     if len({p.id for p in prompts}) < len(prompts):
-        raise UsageError("two prompts have the same id", hint="give each its own")
+        raise UsageError("two prompts have the same id", hint="give each prompt a different id")
     target = Path(path)
-    beside = target.with_name(target.name + ".run.json")
-    made = {
+    record_path = target.with_name(target.name + ".run.json")
+    record = {
         "momus": __version__,
         "model": model.name,
         "identity": str(getattr(model, "identity", "")),
@@ -75,7 +78,8 @@ def write_documents(
         "keep_prompt": keep_prompt,
         "prompts": fingerprint(prompts),
     }
-    done = _begun(target, beside, made, resume, overwrite)
+    done = _begin(target, record_path, record, resume, overwrite)
+    # round k writes document k · len(prompts) + j for prompt j
     numbers = [(i, p) for k in range(each) for i, p in ((k * len(prompts) + j, p) for j, p in enumerate(prompts))]
     seeds = document_seeds(seed, len(numbers))
     todo = [Request(i, p, seeds[i]) for i, p in numbers if _name(p, i, len(prompts)) not in done]
@@ -83,12 +87,12 @@ def write_documents(
     total = len(numbers)
     with (reporter or Silent()).stage("writing documents", total) as advance, target.open("ab") as out:
         advance(len(done))
-        for written in model.generate(todo, decoding):
-            name = _name(written.request.prompt, written.request.number, len(prompts))
-            if written.problem is not None:
-                outcome.failed[name] = written.problem
+        for document in model.generate(todo, decoding):
+            name = _name(document.request.prompt, document.request.number, len(prompts))
+            if document.problem is not None:
+                outcome.failed[name] = document.problem
                 continue
-            line = json.dumps(_record(name, written, model.name, decoding, keep_prompt), ensure_ascii=False)
+            line = json.dumps(_line(name, document, model.name, decoding, keep_prompt), ensure_ascii=False)
             out.write(line.encode("utf-8", "backslashreplace") + b"\n")
             out.flush()
             os.fsync(out.fileno())
@@ -98,59 +102,61 @@ def write_documents(
 
 
 def _name(prompt: Prompt, number: int, prompts: int) -> str:
+    """Id of a document: that of its prompt and a counter from 1."""
     return f"{prompt.id}/{number // prompts + 1}" if prompt.id else str(number + 1)
 
 
-def _record(name: str, written: Generated, model: str, decoding: Decoding, keep_prompt: bool) -> dict[str, Any]:
-    request = written.request
+def _line(name: str, document: Generated, model: str, decoding: Decoding, keep_prompt: bool) -> dict[str, Any]:
+    request = document.request
     return {
         "id": name,
-        "text": (request.prompt.text if keep_prompt else "") + written.text,
+        "text": (request.prompt.text if keep_prompt else "") + document.text,
         "prompt_id": request.prompt.id or None,
         "model": model,
         "decoding": decoding.record(),
         "seed": request.seed,
-        "tokens": written.tokens,
-        "finished": written.finished,
-        "log_probability": None if written.log_probability is None else round(written.log_probability, 3),
+        "tokens": document.tokens,
+        "finished": document.finished,
+        "log_probability": None if document.log_probability is None else round(document.log_probability, 3),
     }
 
 
-def _begun(target: Path, beside: Path, made: dict[str, Any], resume: bool, overwrite: bool) -> set[str]:
-    """Ids of the documents that are there already; the file ends with a whole line afterwards."""
+def _begin(target: Path, record_path: Path, record: dict[str, Any], resume: bool, overwrite: bool) -> set[str]:
+    """Start or resume a file, and return the ids of the documents that it has; its last line is then complete."""
     from momus.files import write_json
 
     if target.is_dir():
-        raise StoreError(f"{target} is a folder", hint="name a file, say documents.jsonl")
+        raise StoreError(f"{target} is a folder", hint="name a file, such as documents.jsonl")
     if overwrite or not target.exists():
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)
-            write_json(beside, made)
+            write_json(record_path, record)
         except OSError as error:
             raise StoreError(f"{target} cannot be written: {error}", hint="name another file with --out") from error
         return set()
     if not resume:
-        raise StoreError(f"{target} is there already", hint="go on with --resume, or replace it with --overwrite")
+        raise StoreError(f"{target} already exists", hint="continue it with --resume, or replace it with --overwrite")
     try:
-        earlier = json.loads(beside.read_text(encoding="utf-8"))
+        earlier = json.loads(record_path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise StoreError(f"{beside} cannot be read, so {target.name} cannot be resumed: {error}") from error
-    different = [k for k in made if k != "momus" and (not isinstance(earlier, dict) or earlier.get(k) != made[k])]
+        raise StoreError(f"{target.name} cannot be resumed, because {record_path} cannot be read: {error}") from error
+    different = [k for k in record if k != "momus" and (not isinstance(earlier, dict) or earlier.get(k) != record[k])]
     if different:
         if not isinstance(earlier, dict):
-            raise StoreError(f"{beside} is no record of a run", hint="replace the file with --overwrite")
-        first = different[0]
+            raise StoreError(f"{record_path} is not the record of a run", hint="replace the file with --overwrite")
+        key = different[0]
         raise StoreError(
-            f"{target} was begun with another {WORDS.get(first, first)}: {earlier.get(first)!r}, now {made[first]!r}",
+            f"{target} was started with another {WORDS.get(key, key)}: {earlier.get(key)!r}, now {record[key]!r}",
             hint="give the same options, or replace the file with --overwrite",
         )
-    return _whole_lines(target)
+    return _complete_lines(target)
 
 
-def _whole_lines(target: Path) -> set[str]:
+def _complete_lines(target: Path) -> set[str]:
+    """Remove an incomplete last line, and return the ids of the documents."""
     ids: list[str] = []
-    good = 0
+    complete = 0  # bytes of complete lines
     with target.open("r+b") as file:
         for n, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
@@ -159,10 +165,10 @@ def _whole_lines(target: Path) -> set[str]:
                 ids.append(str(json.loads(line)["id"]))
             except (ValueError, KeyError, TypeError) as error:
                 raise StoreError(
-                    f"{target}, line {n} is no document: {error}", hint="repair it, or --overwrite"
+                    f"{target}, line {n} is not a document: {error}", hint="repair it, or pass --overwrite"
                 ) from error
-            good += len(line)
-        file.truncate(good)
+            complete += len(line)
+        file.truncate(complete)
     if len(set(ids)) < len(ids):
-        raise StoreError(f"{target} holds a document twice", hint="was it written by two runs at once? use --overwrite")
+        raise StoreError(f"{target} has two documents with one id", hint="did two runs write it? pass --overwrite")
     return set(ids)

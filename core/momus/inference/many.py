@@ -1,4 +1,4 @@
-"""Many tests of one design: the same relabellings serve every pair of samples of these sizes."""
+"""Many tests of one design: all pairs of samples of the same sizes share their relabellings."""
 
 from __future__ import annotations
 
@@ -16,46 +16,48 @@ from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
 
 ADDITIVE: tuple[Callable[..., Floats], ...] = (total_variation, jensen_shannon)
-"""Distances to which columns that are empty on one side add in proportion to their sum."""
+"""Distances to which columns that are empty in one text contribute in proportion to their sum."""
 
 
 def merged(tables: Tables) -> Tables:
-    """Add up, for each document, the columns that no other document has: wherever it goes, they go together.
+    """Merge the columns that only one document has into one column per document.
 
-    Distances in `ADDITIVE` stay as they are, and most words of a text are of this kind.
+    Such columns are always relabelled together, so distances in `ADDITIVE` do not change. Most words of a text occur in
+    one document only.
 
     >>> both = sparse.csr_array(np.array([[1.0, 2.0, 0, 1], [0, 0, 3.0, 1]]))
     >>> merged(Tables(both[:1], both[1:])).both().toarray().tolist()
     [[1.0, 3.0, 0.0], [1.0, 0.0, 3.0]]
     """
     both = sparse.csr_array(tables.both())
-    n, owners = both.shape[0], np.bincount(both.indices, minlength=both.shape[1])
-    alone = owners[both.indices] == 1
-    column = np.cumsum(owners > 1) - 1
-    document = owners_of(both.indptr)
-    kept = int((owners > 1).sum())
-    indices = np.where(alone, kept + document, column[both.indices])
-    made = sparse.csr_array((both.data, indices, both.indptr), shape=(n, kept + n))
-    made.sum_duplicates()
-    cut = tables.real.shape[0]
-    return Tables(made[:cut], made[cut:])
+    # documents[v]: how many documents have column v, (V,); columns that two or more share come first, in order
+    n, documents = both.shape[0], np.bincount(both.indices, minlength=both.shape[1])
+    shared = documents > 1
+    n_shared = int(shared.sum())
+    new_column = np.cumsum(shared) - 1
+    # the other entries go to the column n_shared + i of their document i
+    indices = np.where(shared[both.indices], new_column[both.indices], n_shared + owners_of(both.indptr))
+    compact = sparse.csr_array((both.data, indices, both.indptr), shape=(n, n_shared + n))
+    compact.sum_duplicates()
+    n_real = tables.real.shape[0]
+    return Tables(compact[:n_real], compact[n_real:])
 
 
 class ManyTests:
     """The permutation test of `compare_rows` for one statistic, without interval, on any number of pairs of samples.
 
-    Relabellings are drawn once. Each test is as valid as with its own, since they do not depend on the rows; tests
-    that share them depend on each other no more than their rows do, but for the chance of these B relabellings.
+    Relabellings are drawn once. They do not depend on the rows, so each test is as valid as with separate relabellings;
+    sharing them adds no dependence between tests but the Monte-Carlo error of these B relabellings.
 
     Parameters
     ----------
     statistic
-        What is tested.
+        The statistic to test.
     n_real, n_generated
         Sizes of the samples.
     permutations
-        B for narrow rows; for rows of more than 64 columns the smaller of B and ``wide``. At a level α with
-        (B + 1) α whole, the test has exactly that level where there are no ties.
+        B for narrow rows; for rows of more than 64 columns, the smaller of B and ``wide``. If (B + 1) α is a whole
+        number and there are no ties, the test has exactly level α.
 
     >>> from momus.critic.statistic import mean
     >>> test = ManyTests(Statistic("mean", "x", "value", mean), 10, 10, 999, seed=0)
@@ -74,21 +76,21 @@ class ManyTests:
         self._labels: dict[int, list[Floats]] = {}
 
     def labels(self, permutations: int) -> tuple[list[Floats], bool]:
-        """Chunks of relabellings (n, ≤ 64), and whether they are all there are."""
+        """Chunks of relabellings, (N, ≤ 64) each, and whether they enumerate all relabellings."""
         exact = self.design.relabellings <= permutations
         if permutations not in self._labels:
             if exact:
-                every = all_labels(self.design)
-                found = [every[:, i : i + CHUNK] for i in range(0, every.shape[1], CHUNK)]
+                enumerated = all_labels(self.design)
+                labels = [enumerated[:, i : i + CHUNK] for i in range(0, enumerated.shape[1], CHUNK)]
             else:
-                found = [random_labels(self.design, self.seed, number, size) for number, size in chunks(permutations)]
-            self._labels[permutations] = [np.ascontiguousarray(part, dtype=np.float64) for part in found]
+                labels = [random_labels(self.design, self.seed, number, size) for number, size in chunks(permutations)]
+            self._labels[permutations] = [np.ascontiguousarray(chunk, dtype=np.float64) for chunk in labels]
         return self._labels[permutations], exact
 
     def __call__(self, real: Rows, generated: Rows) -> tuple[float, float]:
-        """Test two samples: p, and the difference (of a distance, its excess over the mean of the relabelled ones).
+        """Test two samples: p, and the difference (for distances, the excess over their mean under relabelling).
 
-        p is NaN where the statistic does not exist for the samples.
+        Both are NaN if the statistic does not exist for the samples.
         """
         s = self.statistic
         tables = Tables.of(real, generated)
@@ -99,15 +101,15 @@ class ManyTests:
         sums = total(tables.real), total(tables.generated)
         whole, rows = sums[0] + sums[1], tables.both()
         with np.errstate(divide="ignore", invalid="ignore"):
-            observed = Prepared(*sums)
-            left, right = (float(v[0]) for v in both_values(s, observed))
-            here = float(contrasts(s, observed)[0])
-            if not np.isfinite(here):
+            prepared = Prepared(*sums)
+            left, right = (float(v[0]) for v in both_values(s, prepared))
+            observed = float(contrasts(s, prepared)[0])
+            if not np.isfinite(observed):
                 return float("nan"), float("nan")
             null = []
-            for part in labels:
-                mine = pooled(rows, part)  # type: ignore[arg-type]
-                theirs = np.maximum(whole - mine, 0.0) if is_wide else whole - mine
-                null.append(contrasts(s, Prepared(mine, theirs)))
-        p, centre, _ = p_value(s.kind, here, np.concatenate(null), exact)
+            for chunk in labels:
+                real_sums = pooled(rows, chunk)  # type: ignore[arg-type]
+                generated_sums = np.maximum(whole - real_sums, 0.0) if is_wide else whole - real_sums
+                null.append(contrasts(s, Prepared(real_sums, generated_sums)))
+        p, centre, _ = p_value(s.kind, observed, np.concatenate(null), exact)
         return p, right - centre if s.kind == "distance" else right - left

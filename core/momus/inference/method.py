@@ -1,4 +1,4 @@
-"""How a row was tested, as fields; `momus.report.sentences` puts them into words."""
+"""How a row was tested, as fields; `momus.report.words` puts them into words."""
 
 from __future__ import annotations
 

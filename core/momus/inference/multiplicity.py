@@ -1,16 +1,17 @@
-"""Adjusting p-values of one table."""
+"""Multiplicity adjustment of the p-values of one table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
+from momus.numeric.types import Floats
 
-def holm(p: Sequence[float]) -> NDArray[np.float64]:
-    """Holm's step-down adjustment, which keeps the family-wise error rate (Holm 1979).
+
+def holm(p: Sequence[float]) -> Floats:
+    """Adjust p-values by Holm's step-down method, which controls the family-wise error rate (Holm 1979).
 
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
@@ -23,8 +24,8 @@ def holm(p: Sequence[float]) -> NDArray[np.float64]:
     return adjusted
 
 
-def benjamini_hochberg(p: Sequence[float]) -> NDArray[np.float64]:
-    """Benjamini–Hochberg q-values, which keep the false-discovery rate (1995).
+def benjamini_hochberg(p: Sequence[float]) -> Floats:
+    """Compute Benjamini–Hochberg q-values, which control the false-discovery rate (1995).
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03])
     array([0.03, 0.04, 0.04])

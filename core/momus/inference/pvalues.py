@@ -1,4 +1,4 @@
-"""From relabelled rows to a p-value: one rule, for a test by itself and for many tests of one design."""
+"""p-values from permutation distributions, for single tests and for many tests of one design."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ from momus.critic.statistic import Statistic
 from momus.numeric.types import Floats
 
 TIE = 1e-9
+"""Relative tolerance within which two contrasts count as equal."""
 FINE = 1e-6
-"""Weight of the distance that orders ties: below the steps of the first one."""
+"""Weight of the distance that breaks ties, smaller than the steps between values of the main distance."""
 
 
 def p_value(kind: Literal["value", "distance"], here: float, null: Floats, exact: bool) -> tuple[float, float, float]:
-    """The p-value of a contrast under its permutation distribution, and mean and deviation of the latter.
+    """p-value of a contrast under its permutation distribution, and mean and standard deviation of the latter.
 
-    Two-sided for values, around the centre of the distribution, which sample sizes may shift; one-sided for distances.
-    (c + 1)/(B + 1) for random relabellings (Phipson & Smyth 2010), c/B where all are enumerated.
+    Two-sided for values, around the centre of the distribution, which unequal sample sizes may shift; one-sided for
+    distances. (c + 1)/(B + 1) for random relabellings (Phipson & Smyth 2010), c/B if all are enumerated.
+
+    Parameters
+    ----------
+    here
+        The observed contrast.
+    null
+        Contrasts under B relabellings, (B,); those that do not exist count as extreme.
 
     >>> p_value("distance", 3.0, np.array([1.0, 2.0, 3.0]), exact=False)[0]
     0.5
@@ -38,7 +46,7 @@ def p_value(kind: Literal["value", "distance"], here: float, null: Floats, exact
 
 
 class Prepared:
-    """Pooled rows of both texts, prepared at most once in each way."""
+    """Pooled rows of both texts, (B, V) each; every ``prepare`` function is applied at most once."""
 
     def __init__(self, real: Floats, generated: Floats) -> None:
         self._done: dict[Callable[[Floats], Floats] | None, tuple[Floats, Floats]] = {None: (real, generated)}
@@ -53,7 +61,7 @@ class Prepared:
 
 
 def both_values(s: Statistic, prepared: Prepared) -> tuple[Floats, Floats]:
-    """Values of both texts, or NaN and their distance, for each weighting."""
+    """Values of both texts, or NaN and their distance: (B,) each, one per weighting."""
     real, generated = prepared(s.prepare)
     if s.kind == "distance":
         distance = np.asarray(s.function(real, generated), dtype=np.float64)
@@ -62,13 +70,13 @@ def both_values(s: Statistic, prepared: Prepared) -> tuple[Floats, Floats]:
 
 
 def contrasts(s: Statistic, prepared: Prepared) -> Floats:
-    """What is compared with its null distribution, for each weighting."""
+    """Differences or distances, as compared with their null distribution: (B,), one per weighting."""
     real, generated = both_values(s, prepared)
     if s.kind == "distance":
         if s.ties is None:
             return generated
-        ordered: Floats = generated + FINE * s.ties(*prepared(s.prepare))
-        return ordered
+        untied: Floats = generated + FINE * s.ties(*prepared(s.prepare))
+        return untied
     if s.scale == "log":
         ratio: Floats = np.log(generated) - np.log(real)
         return ratio

@@ -11,12 +11,13 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class TestResult:
-    """The outcome of one test; NaN where something does not exist (an interval from one document).
+    """The outcome of one test; NaN for what does not exist (such as an interval from one document).
 
     Attributes
     ----------
     real_value, generated_value
-        Of a distance: its mean over permutations (the distance of two samples from one source), and the distance.
+        Values of the statistic. For a distance: its mean over permutations (the distance of two samples from one
+        source), and the observed distance.
     difference, low, high
         generated − real, with an interval.
     effect, effect_low, effect_high
@@ -25,11 +26,11 @@ class TestResult:
         Interval of the effect at level 1 − 2α, where α is 1 − confidence: if it lies inside (−δ, δ), the two one-sided
         tests at level α both reject a difference of δ or more (Schuirmann 1987).
     standard_error, mde
-        Standard error of the difference; difference found with 80 % power at the 5 % level.
+        Standard error of the difference; minimum detectable difference (80 % power at the 5 % level).
     n_real, n_generated, n_pairs
-        Units of the test: documents, prompts, clusters or groups; and pairs among them.
+        Numbers of units of the test (documents, prompts, clusters or groups), and of pairs.
     method
-        How all this was computed.
+        How the result was computed.
     """
 
     __test__ = False

@@ -1,4 +1,4 @@
-"""Testing two texts: permutation p-values, bootstrap intervals and effects, for many statistics at once."""
+"""Tests of two texts: permutation p-values, bootstrap intervals and effect sizes, for many statistics at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from momus.inference.weights import CHUNK, all_labels, chunks, multiplicities, r
 from momus.numeric.types import Floats, Ints
 
 POWER_80 = 2.8016
-"""Sum of the normal quantiles at 0.975 and 0.8."""
+"""Sum of the normal quantiles at 0.975 and 0.8: 80 % power at a two-sided level of 5 %."""
 _T = TypeVar("_T")
 
 
@@ -38,20 +38,20 @@ def compare_rows(
     seed: int = 0,
     threads: int | None = None,
 ) -> list[TestResult]:
-    """Test statistics of real and generated documents.
+    """Test whether statistics differ between real and generated documents.
 
-    Two-sided permutation p-values for values (around the centre of the permutation distribution, which sample sizes
-    may shift), one-sided for distances; p = (c + 1)/(B + 1) for B random relabellings (Phipson & Smyth 2010), c/B
-    where all B relabellings are enumerated. Under the null, the units of the design (documents, clusters, documents of
-    a prompt, or the two sides of a pair) are exchangeable between the texts. Intervals are Student's t on the
-    bootstrap's standard error for values of narrow rows, and centred percentiles otherwise.
+    p-values are two-sided for values (around the centre of the permutation distribution, which unequal sample sizes may
+    shift) and one-sided for distances; p = (c + 1)/(B + 1) for B random relabellings (Phipson & Smyth 2010), c/B if all
+    B relabellings are enumerated. Under the null, the units of the design (documents, clusters, documents of a prompt,
+    or the two sides of a pair) are exchangeable between the texts. Intervals use Student's t and the bootstrap standard
+    error for values of narrow rows, and centred percentiles otherwise.
 
     Parameters
     ----------
     real, generated
         Rows by key, (n, V) and (m, V), dense or CSR, with the same columns.
     design
-        Which documents belong together; None: each stands for itself.
+        Which documents belong together; None: every document is a unit.
     wide
         Largest numbers of permutations and resamples for rows with more than 64 columns.
 
@@ -76,23 +76,23 @@ def compare_rows(
             raise ValueError("each side needs at least one document")
         is_wide = tables.width > NARROW
         b, r = (min(permutations, wide[0]), min(resamples, wide[1])) if is_wide else (permutations, resamples)
-        chosen = [(i, s) for i, s in enumerate(statistics) if s.rows == key]
-        of_key = design or Design.documents(*sizes)
-        part = _Part([s for _, s in chosen], tables, of_key, b, r, confidence, seed, workers, is_wide)
-        for (i, _), result in zip(chosen, part.results(), strict=True):
+        of_key = [(i, s) for i, s in enumerate(statistics) if s.rows == key]
+        key_design = design or Design.documents(*sizes)
+        tests = _TestsOfKey([s for _, s in of_key], tables, key_design, b, r, confidence, seed, workers, is_wide)
+        for (i, _), result in zip(of_key, tests.results(), strict=True):
             results[i] = result
     return [results[i] for i in range(len(statistics))]
 
 
 def _taking_part(real: Rows, generated: Rows, design: Design | None) -> tuple[Rows, Rows]:
-    """The rows of the documents that take part in the test."""
+    """Select the rows of the documents that take part in the test."""
     if design is None or design.rows is None:
         return real, generated
     return real[design.rows[0]], generated[design.rows[1]]
 
 
-class _Part:
-    """All statistics of one key: rows are pooled once for all of them."""
+class _TestsOfKey:
+    """Tests of all statistics of one key, whose rows are pooled only once."""
 
     def __init__(
         self,
@@ -115,90 +115,90 @@ class _Part:
 
     def results(self) -> list[TestResult]:
         observed = [self._observed(s) for s in self.statistics]
-        null = self._permuted()
-        drawn = self._bootstrapped()
-        everything = zip(self.statistics, observed, null, drawn, strict=True)
-        return [self._result(s, o, n, d) for s, o, n, d in everything]
+        by_statistic = zip(self.statistics, observed, self._permuted(), self._bootstrapped(), strict=True)
+        return [self._result(s, values, null, resampled) for s, values, null, resampled in by_statistic]
 
     def _observed(self, s: Statistic) -> tuple[float, float]:
         """Values of both texts, or (NaN, distance)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = both_values(s, Prepared(*self.sums))
-        values = float(found[0][0]), float(found[1][0])
+            real, generated = both_values(s, Prepared(*self.sums))
+        values = float(real[0]), float(generated[0])
         if not np.isfinite(values[1]) or (s.kind == "value" and not np.isfinite(values[0])):
             raise ValueError(f"statistic {s.name!r} is not finite on the texts compared: {values}")
         return values
 
-    def _map(self, function: Callable[[tuple[int, int]], _T], total_: int) -> Iterable[_T]:
+    def _map(self, function: Callable[[tuple[int, int]], _T], resamples: int) -> Iterable[_T]:
+        """Apply a function to every chunk of resamples (number, size), in threads."""
         with ThreadPoolExecutor(self.workers) as pool:
-            return list(pool.map(function, chunks(total_)))
+            return list(pool.map(function, chunks(resamples)))
 
     def _permuted(self) -> list[Floats]:
-        """Differences (values) or distances under relabelling, for each statistic (B,)."""
+        """Differences (values) or distances under B relabellings, (B,) for each statistic."""
         rows, whole = self.tables.both(), self.sums[0] + self.sums[1]
-        every = all_labels(self.design) if self.exact else None
+        enumerated = all_labels(self.design) if self.exact else None
 
-        def chunk(part: tuple[int, int]) -> list[Floats]:
-            number, size = part
-            if every is not None:
-                labels = np.ascontiguousarray(every[:, number * CHUNK : number * CHUNK + size])
+        def contrasts_of(chunk: tuple[int, int]) -> list[Floats]:
+            number, size = chunk
+            if enumerated is not None:
+                labels = np.ascontiguousarray(enumerated[:, number * CHUNK : number * CHUNK + size])
             else:
                 labels = random_labels(self.design, self.seed, number, size)
-            mine = pooled(rows, labels)
-            theirs = np.maximum(whole - mine, 0.0) if self.wide else whole - mine
+            # sums of the rows labelled real, (size, V), and of the others; rounding must not make a count negative
+            real = pooled(rows, labels)
+            generated = np.maximum(whole - real, 0.0) if self.wide else whole - real
             with np.errstate(divide="ignore", invalid="ignore"):
-                prepared = Prepared(mine, theirs)
+                prepared = Prepared(real, generated)
                 return [contrasts(s, prepared) for s in self.statistics]
 
-        return _joined(self._map(chunk, self.permutations), len(self.statistics))
+        return _concatenated(self._map(contrasts_of, self.permutations), len(self.statistics))
 
     def _bootstrapped(self) -> list[tuple[Floats, Floats, Floats]]:
-        """Replicates of both values (or NaN and distance) and of the effect, for each statistic."""
+        """Replicates of both values (or NaN and distance) and of the effect: three arrays (B,) for each statistic."""
         if not self.resamples:
-            nothing = np.zeros(0)
-            return [(nothing, nothing, nothing)] * len(self.statistics)
+            none = np.zeros(0)
+            return [(none, none, none)] * len(self.statistics)
 
-        def chunk(part: tuple[int, int]) -> list[Floats]:
-            weights = multiplicities(self.design, self.seed, *part)
-            mine, theirs = pooled(self.tables.real, weights[0]), pooled(self.tables.generated, weights[1])
-            out: list[Floats] = []
+        def replicates_of(chunk: tuple[int, int]) -> list[Floats]:
+            weights = multiplicities(self.design, self.seed, *chunk)
+            sums = pooled(self.tables.real, weights[0]), pooled(self.tables.generated, weights[1])
+            replicates: list[Floats] = []
             with np.errstate(divide="ignore", invalid="ignore"):
-                prepared = Prepared(mine, theirs)
+                prepared = Prepared(*sums)
                 for s in self.statistics:
-                    left, right = both_values(s, prepared)
-                    out += [left, right, effect_size(s, left, right, self.tables, weights)]
-            return out
+                    real, generated = both_values(s, prepared)
+                    replicates += [real, generated, effect_size(s, real, generated, self.tables, weights)]
+            return replicates
 
-        flat = _joined(self._map(chunk, self.resamples), 3 * len(self.statistics))
+        flat = _concatenated(self._map(replicates_of, self.resamples), 3 * len(self.statistics))
         return [(flat[i], flat[i + 1], flat[i + 2]) for i in range(0, len(flat), 3)]
 
     def _result(
-        self, s: Statistic, observed: tuple[float, float], null: Floats, drawn: tuple[Floats, Floats, Floats]
+        self, s: Statistic, observed: tuple[float, float], null: Floats, resampled: tuple[Floats, Floats, Floats]
     ) -> TestResult:
-        left, right = observed
+        real, generated = observed
         p, centre, spread = self._p(s, null)
-        reals, others, effects = drawn
+        real_replicates, generated_replicates, effects = resampled
         if s.kind == "distance":
-            left, replicates = centre, others
+            real, replicates = centre, generated_replicates
         else:
-            replicates = others - reals
-        difference = right - left
-        fine = bool(len(replicates)) and bool(np.isfinite(replicates).all())
-        low, high = self._interval(s, difference, replicates, self.confidence) if fine else (np.nan, np.nan)
-        inner = max(2 * self.confidence - 1, 0.0)
-        error = float(replicates.std(ddof=1)) if fine else np.nan
+            replicates = generated_replicates - real_replicates
+        difference = generated - real
+        has_interval = bool(len(replicates)) and bool(np.isfinite(replicates).all())
+        low, high = self._interval(s, difference, replicates, self.confidence) if has_interval else (np.nan, np.nan)
+        inner = max(2 * self.confidence - 1, 0.0)  # level of the interval for tests of equivalence
+        error = float(replicates.std(ddof=1)) if has_interval else np.nan
         effect = self._effect(s, observed, difference)
-        usable = effects[np.isfinite(effects)]
-        effect_low, effect_high = percentile(usable, self.confidence) if len(usable) else (np.nan, np.nan)
-        within = percentile(usable, inner) if len(usable) else (np.nan, np.nan)
-        if s.kind == "distance" or s.effect == "difference":
+        finite = effects[np.isfinite(effects)]
+        effect_low, effect_high = percentile(finite, self.confidence) if len(finite) else (np.nan, np.nan)
+        equivalence = percentile(finite, inner) if len(finite) else (np.nan, np.nan)
+        if s.kind == "distance" or s.effect == "difference":  # the effect is the difference, and so is its interval
             effect_low, effect_high = low, high
-            within = self._interval(s, difference, replicates, inner) if fine else (np.nan, np.nan)
+            equivalence = self._interval(s, difference, replicates, inner) if has_interval else (np.nan, np.nan)
         units = self.design.units if self.design.kind == "clusters" else (self.design.n_real, self.design.n_generated)
         return TestResult(
             statistic=s.name,
-            real_value=left,
-            generated_value=right,
+            real_value=real,
+            generated_value=generated,
             difference=difference,
             low=low,
             high=high,
@@ -206,8 +206,8 @@ class _Part:
             effect_low=effect_low,
             effect_high=effect_high,
             effect_kind="difference" if s.kind == "distance" else s.effect,
-            equivalence_low=within[0],
-            equivalence_high=within[1],
+            equivalence_low=equivalence[0],
+            equivalence_high=equivalence[1],
             p=p,
             standard_error=error,
             mde=1.645 * spread + 0.8416 * error if s.kind == "distance" else POWER_80 * error,
@@ -220,8 +220,8 @@ class _Part:
     def _p(self, s: Statistic, null: Floats) -> tuple[float, float, float]:
         """The p-value, and mean and standard deviation of the null distribution."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            here = float(contrasts(s, Prepared(*self.sums))[0])
-        return p_value(s.kind, here, null, self.exact)
+            observed = float(contrasts(s, Prepared(*self.sums))[0])
+        return p_value(s.kind, observed, null, self.exact)
 
     def _interval(self, s: Statistic, difference: float, replicates: Floats, confidence: float) -> Interval:
         if s.kind == "distance" or self.wide:
@@ -229,16 +229,16 @@ class _Part:
         return symmetric(difference, replicates, self._influences(s), confidence)
 
     def _influences(self, s: Statistic) -> list[Floats]:
-        """Leave-one-out influences on the difference, of each independent sample."""
+        """Leave-one-out influences of units on the difference: (units,) for each independent sample."""
         together = self.design.together
         tables = [np.asarray(t) for t in (self.tables.real, self.tables.generated)]
         if self.design.numbers is not None:
             by_unit = zip(tables, self.design.numbers, self.design.units, strict=True)
             tables = [_by_unit(rows, numbers, units) for rows, numbers, units in by_unit]
-        without = [self.sums[i] - rows for i, rows in enumerate(tables)]
+        left_out = [self.sums[i] - rows for i, rows in enumerate(tables)]  # sums without unit u, (units, V)
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = [s.function(part if s.prepare is None else s.prepare(part)) for part in without]
-            if together:
+            values = [s.function(sums if s.prepare is None else s.prepare(sums)) for sums in left_out]
+            if together:  # leaving out a pair or prompt changes both texts, which are one sample
                 values = [values[1] - values[0]]
         values = [np.where(np.isfinite(v), v, np.nanmean(v) if np.isfinite(v).any() else 0.0) for v in values]
         signs = [1.0] if together else [-1.0, 1.0]
@@ -247,10 +247,10 @@ class _Part:
     def _effect(self, s: Statistic, observed: tuple[float, float], difference: float) -> float:
         if s.kind == "distance" or s.effect == "difference":
             return difference
-        ones = (np.ones((self.design.n_real, 1), np.float32), np.ones((self.design.n_generated, 1), np.float32))
+        once = (np.ones((self.design.n_real, 1), np.float32), np.ones((self.design.n_generated, 1), np.float32))
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = effect_size(s, np.array([observed[0]]), np.array([observed[1]]), self.tables, ones)
-        return float(found[0])
+            effect = effect_size(s, np.array([observed[0]]), np.array([observed[1]]), self.tables, once)
+        return float(effect[0])
 
     def _method(self, s: Statistic) -> Method:
         units = self.design.units
@@ -267,12 +267,13 @@ class _Part:
 
 
 def _by_unit(rows: Floats, numbers: Ints, units: int) -> Floats:
-    """Add up the rows of each prompt or cluster, (units, V)."""
-    out = np.zeros((units, rows.shape[1]))
-    np.add.at(out, numbers, rows)
-    return out
+    """Sum the rows of each prompt or cluster: (units, V)."""
+    sums = np.zeros((units, rows.shape[1]))
+    np.add.at(sums, numbers, rows)
+    return sums
 
 
-def _joined(parts: Iterable[list[Floats]], n: int) -> list[Floats]:
-    rows = list(parts)
-    return [np.concatenate([part[i] for part in rows]) for i in range(n)]
+def _concatenated(by_chunk: Iterable[list[Floats]], n: int) -> list[Floats]:
+    """From n arrays per chunk to n arrays over all chunks."""
+    chunk_lists = list(by_chunk)
+    return [np.concatenate([arrays[i] for arrays in chunk_lists]) for i in range(n)]

@@ -1,4 +1,4 @@
-"""Laws of running text: how they are declared, how their standard errors are estimated, how two texts are tested."""
+"""Laws of running text: their declaration, standard errors, and tests between two texts."""
 
 from momus.laws.jackknife import Jackknifed, jackknife, shuffled
 from momus.laws.law import Law, Reordered

@@ -38,18 +38,16 @@ class Law:
     orders
         Random orders of the groups that each group is left out of, where ``error`` is ``shuffled``.
     reordered
-        A faster way to the number for pieces in many orders than joining them, if there is one; it may differ from
-        ``function`` by much less than texts differ.
+        Faster computation of the number for pieces in many orders, without joining them, if there is one; it may differ
+        from ``function``, but by much less than texts differ.
 
     Raises
     ------
     UsageError
         An option is out of range.
 
-    >>> Law("types", lambda text: float((text.counts > 0).sum()), error="jacknife")
-    Traceback (most recent call last):
-    ...
-    momus.errors.UsageError: law 'types': error is 'jacknife'
+    >>> Law("types", lambda text: float((text.counts > 0).sum())).error
+    'jackknife'
     """
 
     name: str

@@ -14,9 +14,11 @@ from momus.laws.law import ErrorEstimate, Law
 from momus.text.running import RunningText
 
 LEAST_GROUPS = 4
+"""Smallest number of groups that a standard error is estimated from."""
 FEWEST_DOCUMENTS = 10
-"""Texts of this many documents or more are cut so that no document lies in two groups."""
+"""If both texts have at least this many documents, no document is split between two groups."""
 RELABELLINGS = 199
+"""Random relabellings of a permutation test."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +28,16 @@ class LawTest:
     Attributes
     ----------
     low, high, inner
-        Intervals of generated − real at level 1 − α and at level 1 − 2α (the latter for tests of equivalence).
+        Intervals of generated − real at level 1 − α and, for tests of equivalence, at level 1 − 2α.
+    mde
+        Minimum detectable difference: 80 % power at a two-sided level of 5 %.
     tokens
         Length at which the texts were compared.
     error
-        How the standard errors were estimated, see `momus.laws.Law`; ``relabelled`` is a permutation test, the others
-        are Welch's t.
+        How the standard errors were estimated, see `momus.laws.Law`; ``relabelled`` means a permutation test, anything
+        else Welch's t-test.
     relabellings
-        Of the permutation test; 0 otherwise.
+        Relabellings of the permutation test; 0 for Welch's t-test.
     """
 
     real: Jackknifed
@@ -54,12 +58,15 @@ def compare_law(
 ) -> LawTest:
     """Test one law between two running texts.
 
-    An exponent fitted on a finite text depends on its length, so the longer text is cut to the length of the shorter.
+    An exponent fitted to a finite text depends on the length of the text, so the longer text is cut to the length of
+    the shorter.
 
     Raises
     ------
-    MomusError, ValueError
-        A text is too short for the law, or does not determine it.
+    MomusError
+        A text is too short for the law.
+    ValueError
+        A text does not determine the value of the law.
     """
     texts = (real, generated)
     tokens = min(map(len, texts))
@@ -68,24 +75,24 @@ def compare_law(
     if documents >= FEWEST_DOCUMENTS:
         groups = min(groups, documents)
     cut = [shortened(text, tokens, groups, law.align) for text in texts]
-    tokens = min(map(len, cut))  # whole documents meet the length only nearly
+    tokens = min(map(len, cut))  # cut between documents, a text has about the length asked for, not exactly
     if law.error == "relabelled":
         return _relabelled(law.function, cut[0], cut[1], groups, confidence, relabellings)
     a, b = (standard_error(law, text, groups) for text in cut)
     difference = b.value - a.value
     p, low, high, mde = _welch(difference, a, b, confidence)
-    inner = _welch(difference, a, b, max(2 * confidence - 1, 0.0))[1:3]
-    both = None if inner[0] is None or inner[1] is None else (inner[0], inner[1])
-    return LawTest(a, b, difference, low, high, p, mde, tokens, both, law.error)
+    _, inner_low, inner_high, _ = _welch(difference, a, b, max(2 * confidence - 1, 0.0))
+    inner = None if inner_low is None or inner_high is None else (inner_low, inner_high)
+    return LawTest(a, b, difference, low, high, p, mde, tokens, inner, law.error)
 
 
 def standard_error(law: Law, text: RunningText, groups: int) -> Jackknifed:
-    """The value of a law for one text with its standard error, estimated as the law declares.
+    """Value of a law for one text, and its standard error, estimated as the law declares.
 
     Raises
     ------
     ValueError
-        The text does not determine it.
+        The text does not determine the value.
     """
     if law.error == "shuffled":
         return shuffled(law.function, text, groups, law.orders, law.reordered)
@@ -93,19 +100,19 @@ def standard_error(law: Law, text: RunningText, groups: int) -> Jackknifed:
 
 
 def groups_for(law: Law, tokens: int, name: str) -> int:
-    """The number of groups that a text is cut into: as many as declared, if what is left is still long enough.
+    """Number of groups to cut a text into: as declared, or fewer if the text without one group would be too short.
 
     Raises
     ------
     MomusError
-        The text is too short for the law, or for its jackknife.
+        The text is too short for the law, or for an estimate of its standard error.
     """
     if tokens < law.minimum:
-        raise MomusError(f"{name!r} has {tokens:,} tokens of running text, the law needs {law.minimum:,}")
+        raise MomusError(f"{name!r} has {tokens:,} tokens of running text; the law needs {law.minimum:,}")
     if tokens * (1 - 1 / LEAST_GROUPS) < law.minimum:
         raise MomusError(
-            f"{name!r} has {tokens:,} tokens; for an interval the law needs "
-            f"{int(law.minimum * LEAST_GROUPS / (LEAST_GROUPS - 1)) + 1:,}"
+            f"{name!r} has {tokens:,} tokens of running text; the law needs "
+            f"{int(law.minimum * LEAST_GROUPS / (LEAST_GROUPS - 1)) + 1:,} for an interval"
         )
     groups = law.groups
     while groups > LEAST_GROUPS and tokens * (1 - 1 / groups) < law.minimum:
@@ -121,29 +128,30 @@ def _relabelled(
     confidence: float,
     relabellings: int,
 ) -> LawTest:
-    """Reassign the groups of both texts at random: a permutation test, whose quantiles give the interval.
+    """Permutation test that reassigns the groups of both texts at random; quantiles of the null give the interval.
 
-    For statistics that are neither smooth nor less noisy in longer texts, nor normally distributed. The spread is that
-    of two texts from one source; where the texts differ much it is too large, never too small.
+    For statistics that are not smooth, not normally distributed, and no less noisy in longer texts. The standard error
+    is that of two texts from one source; if the texts differ much it is too large, never too small.
 
     Raises
     ------
     ValueError
-        The statistic does not exist for a text, or for more than one in ten of the relabelled ones.
+        The statistic does not exist for a text, or for more than one in ten relabellings.
     """
     values = function(real), function(generated)
     both = real + generated
-    parts = both.part(0, len(real)), both.part(len(real), len(both))
-    pieces = [piece for part in parts for piece in part.cut(groups, whole=True)]
+    # cut both texts after joining them: all pieces then share one vocabulary
+    texts = both.part(0, len(real)), both.part(len(real), len(both))
+    pieces = [piece for text in texts for piece in text.cut(groups, whole=True)]
     null = _null_gaps(function, both, pieces, groups, relabellings)
     missing = relabellings - len(null)
     if missing > relabellings / 10:
-        raise ValueError("most texts made of pieces of both do not give the statistic")
-    gaps = np.sort([*null, *[np.inf] * missing])
+        raise ValueError(f"in {missing} of {relabellings} relabellings a text does not determine the statistic")
+    gaps = np.sort([*null, *[np.inf] * missing])  # ascending; a missing gap counts as extreme
     difference = values[1] - values[0]
 
     def within(level: float) -> float:
-        """The gap that a share ``level`` of relabellings does not exceed."""
+        """The quantile ``level`` of the gaps."""
         return float(gaps[min(int(np.ceil(level * (relabellings + 1))), relabellings) - 1])
 
     error = float(np.sqrt(np.mean(np.square(null)) / 2))
@@ -156,7 +164,7 @@ def _relabelled(
         low=difference - outer,
         high=difference + outer,
         p=(int((gaps >= abs(difference)).sum()) + 1) / (relabellings + 1),
-        mde=within(0.95) + within(0.6),  # a fifth of a symmetric distribution with 0.6 within the latter lies below
+        mde=within(0.95) + within(0.6),  # 80 % power: a fifth of a symmetric distribution lies below −within(0.6)
         tokens=min(len(real), len(generated)),
         inner=(difference - inner, difference + inner),
         error="relabelled",
@@ -171,22 +179,22 @@ def _null_gaps(
     groups: int,
     relabellings: int,
 ) -> list[float]:
-    """Absolute differences between two texts made of randomly reassigned pieces; those that have none are left out."""
+    """Absolute differences under random relabellings; relabellings that do not determine the statistic are dropped."""
     rng = np.random.default_rng(groups)
     gaps: list[float] = []
     for _ in range(relabellings):
         order = rng.permutation(len(pieces))
-        sides = (joined(both, [pieces[j] for j in side]) for side in (order[:groups], order[groups:]))
-        with suppress(ValueError):  # this text does not determine the statistic
-            one, other = map(function, sides)
-            gaps.append(abs(other - one))
+        texts = (joined(both, [pieces[j] for j in half]) for half in (order[:groups], order[groups:]))
+        with suppress(ValueError):  # one of the texts does not determine the statistic
+            first, second = map(function, texts)
+            gaps.append(abs(second - first))
     return gaps
 
 
 def _welch(
     difference: float, a: Jackknifed, b: Jackknifed, confidence: float
 ) -> tuple[float | None, float | None, float | None, float | None]:
-    """Welch's t test: p, the interval, and the minimum detectable difference."""
+    """Welch's t-test: p, low and high of the interval, and the minimum detectable difference."""
     from scipy.stats import t
 
     variance = a.error**2 + b.error**2
@@ -195,5 +203,5 @@ def _welch(
     freedom = variance**2 / (a.error**4 / a.freedom + b.error**4 / b.freedom)
     error = float(np.sqrt(variance))
     p = float(2 * t.sf(abs(difference) / error, freedom))
-    reach = float(t.ppf((1 + confidence) / 2, freedom)) * error
-    return p, difference - reach, difference + reach, float(t.ppf(0.975, freedom) + t.ppf(0.8, freedom)) * error
+    margin = float(t.ppf((1 + confidence) / 2, freedom)) * error
+    return p, difference - margin, difference + margin, float(t.ppf(0.975, freedom) + t.ppf(0.8, freedom)) * error

@@ -1,4 +1,4 @@
-"""Where tensors live: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``mps``."""
+"""Names of torch devices: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``mps``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from momus.errors import UsageError
 
 
 def resolve_device(name: str) -> str:
-    """Turn a device name into one that this machine has; ``auto`` takes a GPU where there is one.
+    """Check a device name and resolve ``auto``, which prefers a GPU to the CPU.
 
     Raises
     ------
     UsageError
-        The device is not there.
+        The device is not available.
 
     >>> resolve_device("cpu")
     'cpu'
@@ -28,5 +28,5 @@ def resolve_device(name: str) -> str:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        raise UsageError(f"device {name!r} cannot be used: {reason}", hint="take --device auto or cpu") from error
+        raise UsageError(f"device {name!r} cannot be used: {reason}", hint="use --device auto or cpu") from error
     return name

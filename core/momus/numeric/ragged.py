@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momus.numeric.types import Ints
+from momus.numeric.types import Bools, Ints
 
 
 def offsets_of(lengths: ArrayLike) -> Ints:
@@ -66,8 +66,8 @@ def concatenated(parts: Sequence[NDArray[np.generic]], empty: NDArray[np.generic
     return (np.concatenate(parts) if len(parts) else empty), offsets_of([len(part) for part in parts])
 
 
-def kept_offsets(keep: NDArray[np.bool_], offsets: NDArray[np.integer]) -> Ints:
-    """Offsets after all items but those where ``keep`` holds are dropped.
+def kept_offsets(keep: Bools, offsets: NDArray[np.integer]) -> Ints:
+    """Offsets after the items for which ``keep`` is false are dropped: int64 (n + 1,).
 
     >>> kept_offsets(np.array([True, False, True]), np.array([0, 2, 3]))
     array([0, 1, 2])
@@ -82,7 +82,7 @@ def group_sums(values: NDArray[np.generic], offsets: NDArray[np.integer]) -> NDA
     >>> group_sums(np.array([1, 2, 3]), np.array([0, 2, 2, 3]))
     array([3, 0, 3])
     """
-    # differences of one running total, so that empty owners cost nothing and need no special case
+    # differences of one running total: empty owners cost nothing and need no special case
     total = np.concatenate([np.zeros((1, *values.shape[1:]), values.dtype), np.cumsum(values, axis=0)])
     sums: NDArray[np.generic] = total[offsets[1:]] - total[offsets[:-1]]
     return sums
@@ -91,7 +91,7 @@ def group_sums(values: NDArray[np.generic], offsets: NDArray[np.integer]) -> NDA
 def number_keys(keys: Ints) -> tuple[Ints, Ints, Ints]:
     """Number equal keys alike: (number of each key, where each type first occurs, where it occurs again).
 
-    Key and position are packed into one integer where 63 bits hold both; one plain sort then does all.
+    If 63 bits hold both key and position, they are packed into one integer and sorted as such, which is faster.
 
     >>> number_keys(np.array([7, 3, 7]))
     (array([1, 0, 1]), array([1, 0]), array([2]))

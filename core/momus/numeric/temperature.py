@@ -1,15 +1,14 @@
-"""Calibrated probabilities: a temperature chosen on held-out data, and how far off probabilities are."""
+"""Calibration of probabilities: temperature scaling and the expected calibration error."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 
 
 def softmax(logits: Floats, temperature: float = 1.0) -> Floats:
-    """Turn logits (N, K) into probabilities, rows summing to 1.
+    """Convert logits (N, K) to probabilities; rows sum to 1.
 
     >>> softmax(np.array([[0.0, 0.0]])).tolist()
     [[0.5, 0.5]]
@@ -19,19 +18,19 @@ def softmax(logits: Floats, temperature: float = 1.0) -> Floats:
     return np.asarray(scipy_softmax(np.asarray(logits, dtype=np.float64) / temperature, axis=1))
 
 
-def fit_temperature(logits: Floats, truth: NDArray[np.int64]) -> float:
-    """Choose the temperature under which the true classes are most likely (Guo et al. 2017, section 4.2).
+def fit_temperature(logits: Floats, truth: Ints) -> float:
+    """Fit the temperature that maximises the likelihood of the true classes (Guo et al. 2017, section 4.2).
 
     Parameters
     ----------
     logits
-        (N, K) of data that the logits were not fitted on.
+        (N, K), for data on which the model was not fitted.
     truth
         (N,) classes.
 
     Returns
     -------
-    Between e⁻³ and e³; 1 where there is no data.
+    A temperature between e⁻³ and e³; 1 without data.
 
     >>> rng = np.random.default_rng(0)
     >>> logits = rng.normal(size=(4000, 3))
@@ -52,7 +51,7 @@ def fit_temperature(logits: Floats, truth: NDArray[np.int64]) -> float:
     return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
 
 
-def calibration_error(probabilities: Floats, truth: NDArray[np.int64], bins: int = 15) -> float:
+def calibration_error(probabilities: Floats, truth: Ints, bins: int = 15) -> float:
     """Expected calibration error: the mean gap between confidence and accuracy (Naeini et al. 2015).
 
     Parameters
@@ -72,7 +71,7 @@ def calibration_error(probabilities: Floats, truth: NDArray[np.int64], bins: int
     if len(truth) == 0:
         return float("nan")
     confidence = probabilities.max(axis=1)
-    right = probabilities.argmax(axis=1) == truth
-    place = np.minimum((confidence * bins).astype(int), bins - 1)
-    gap = np.bincount(place, right - confidence, minlength=bins)
+    correct = probabilities.argmax(axis=1) == truth
+    bin_numbers = np.minimum((confidence * bins).astype(int), bins - 1)
+    gap = np.bincount(bin_numbers, correct - confidence, minlength=bins)  # n_b (accuracy_b − confidence_b)
     return float(np.abs(gap).sum() / len(truth))

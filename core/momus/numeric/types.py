@@ -1,4 +1,4 @@
-"""Array types that annotations use over and over."""
+"""Aliases of the array types used in annotations."""
 
 from __future__ import annotations
 

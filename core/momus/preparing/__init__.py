@@ -1,4 +1,4 @@
-"""Titled documents made ready for the critic of section order: one spelling of titles, unfit documents counted out.
+"""Prepare titled documents for the critic of section order: normalise titles, drop and count unusable documents.
 
 The filters are those of Deng et al. (2022, appendix E).
 """

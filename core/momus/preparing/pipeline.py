@@ -1,4 +1,4 @@
-"""Two passes over titled documents: read, clean and spool; then drop rare titles, which need all counts, and write."""
+"""Prepare titled documents in two passes: clean and spool; then, with all titles counted, drop rare ones and write."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ APPARATUS = ("see also", "external link", "reference", "further reading", "note"
 
 @dataclass(frozen=True)
 class Titled:
-    """A document as it was found: sections as (title, text), and why it is none, if so."""
+    """A document as read: sections as (title, text); ``problem`` says why it is unusable, if it is."""
 
     id: str
     sections: list[tuple[str | None, str]]
@@ -33,20 +33,20 @@ class Titled:
 
 @dataclass(frozen=True)
 class Filters:
-    """What is kept.
+    """Conditions that sections and documents must meet.
 
     Attributes
     ----------
     least_sections
-        Fewest sections of a document, after apparatus is dropped (3; 4 for Wikipedia).
+        Smallest number of sections of a document, not counting apparatus (3; 4 for Wikipedia).
     fewest_tokens, most_tokens
-        Length of every section, in word tokens.
+        Bounds on the length of every section, in word tokens.
     least_documents
-        A document that holds a title found in fewer documents is dropped.
+        Drop documents with a title that occurs in fewer documents than this.
     language
-        Of the lemmas of titles; empty for none.
+        Language in which titles are lemmatised; empty for no lemmas.
     apparatus
-        Titles (as lemmas) of sections that are dropped.
+        Titles (as lemmas) of sections to drop.
     """
 
     least_sections: int = 3
@@ -59,7 +59,7 @@ class Filters:
 
 @dataclass
 class Prepared:
-    """What became of the documents.
+    """Counts of documents, sections and titles, kept and dropped.
 
     Attributes
     ----------
@@ -68,11 +68,11 @@ class Prepared:
     dropped
         Documents dropped, by reason.
     sections
-        Sections dropped from documents that stay in the running, by reason.
+        Apparatus sections dropped, by title.
     titles
-        How many kept documents hold each title.
+        Number of kept documents that hold each title.
     merged
-        Spelling variants, and the title that each became.
+        The title that replaced each spelling variant.
     """
 
     read: int = 0
@@ -84,7 +84,7 @@ class Prepared:
 
 
 def titled_documents(corpus: Corpus) -> Iterator[Titled]:
-    """Go through a corpus that `momus.read_corpus` read."""
+    """Yield the documents of a corpus that `momus.read_corpus` read."""
     for document in corpus:
         problem = document.problem or (None if document.sectioned else "no sections")
         yield Titled(document.id, [(s.title, s.text) for s in document.sections], problem)
@@ -98,61 +98,62 @@ def prepare(
     Parameters
     ----------
     documents
-        Read once, and held in memory one at a time.
+        Read once, one document in memory at a time.
     out
-        A ``.jsonl`` file, or ``.jsonl.gz`` or ``.jsonl.zst``; it appears when everything is done.
+        A ``.jsonl`` file, or ``.jsonl.gz`` or ``.jsonl.zst``; it appears only when all documents are written.
 
     Raises
     ------
     UsageError
-        The file is there already, or its folder is not.
+        The file exists already, or its folder does not exist.
     """
     chosen = filters or Filters()
     if out.exists() and not overwrite:
-        raise UsageError(f"{out} is there already", hint="take another name, or --overwrite")
+        raise UsageError(f"{out} exists already", hint="choose another name, or pass --overwrite")
     if not out.parent.is_dir():
-        raise UsageError(f"{out.parent} is no folder", hint="make it first")
-    found = Prepared()
+        raise UsageError(f"{out.parent} is not a folder", hint="create it first")
+    tally = Prepared()
     with tempfile.TemporaryFile("w+", encoding="utf-8", dir=out.parent) as spool:
-        counts = _first_pass(documents, chosen, found, spool)
+        title_counts = _first_pass(documents, chosen, tally, spool)
         spool.seek(0)
         partial = out.with_name(f".partial-{os.getpid()}-{out.name}")
         try:
-            _second_pass(spool, partial, chosen, counts, found)
+            _second_pass(spool, partial, chosen, title_counts, tally)
             partial.replace(out)
         finally:
             partial.unlink(missing_ok=True)
-    return found
+    return tally
 
 
-def _first_pass(documents: Iterable[Titled], filters: Filters, found: Prepared, spool: IO[str]) -> Counter[str]:
+def _first_pass(documents: Iterable[Titled], filters: Filters, tally: Prepared, spool: IO[str]) -> Counter[str]:
+    """Spool the documents that pass all filters but that of rare titles; return how many of them hold each title."""
     lemma = lemmatizer(filters.language)
-    counts: Counter[str] = Counter()
+    title_counts: Counter[str] = Counter()
     with stage("reading documents") as advance:
         for document in documents:
-            found.read += 1
-            if found.read % 500 == 0:
-                advance(found.read)
-            sections, reason = _clean(document, filters, lemma, found)
+            tally.read += 1
+            if tally.read % 500 == 0:
+                advance(tally.read)
+            sections, reason = _clean(document, filters, lemma, tally)
             if reason:
-                found.dropped[reason] += 1
+                tally.dropped[reason] += 1
                 continue
-            counts.update({t for t, _ in sections})
+            title_counts.update({title for title, _ in sections})
             spool.write(json.dumps([document.id, sections], ensure_ascii=False) + "\n")
-    return counts
+    return title_counts
 
 
 def _clean(
-    document: Titled, filters: Filters, lemma: object, found: Prepared
+    document: Titled, filters: Filters, lemma: object, tally: Prepared
 ) -> tuple[list[tuple[str, str]], str | None]:
-    """Sections with standard titles and without apparatus, or why the document is dropped."""
+    """Return the sections with standard titles and without apparatus, and why the document is dropped, if it is."""
     if document.problem:
         return [], document.problem
     sections = []
     for title, text in document.sections:
         name = standard_title(title, lemma)  # type: ignore[arg-type]
         if name in filters.apparatus:
-            found.sections[name] += 1
+            tally.sections[name] += 1
         else:
             sections.append((name, text))
     if not any(name for name, _ in sections):
@@ -166,29 +167,30 @@ def _clean(
     if max(lengths) > filters.most_tokens:
         return [], f"a section of more than {filters.most_tokens:,} tokens"
     if not all(name for name, _ in sections):
-        return [], "a section without title"
+        return [], "a section without a title"
     return sections, None
 
 
-def _second_pass(spool: IO[str], out: Path, filters: Filters, counts: Counter[str], found: Prepared) -> None:
+def _second_pass(spool: IO[str], out: Path, filters: Filters, title_counts: Counter[str], tally: Prepared) -> None:
+    """Write the spooled documents that hold no rare title, spelling variants replaced."""
     import pyarrow as pa
 
-    found.merged = spelling_variants(counts)
+    tally.merged = spelling_variants(title_counts)
     totals: Counter[str] = Counter()
-    for title, n in counts.items():
-        totals[found.merged.get(title, title)] += n
-    kind = {".gz": "gzip", ".zst": "zstd"}.get(out.suffix)
-    waiting = found.read - found.dropped.total()
-    with stage("writing documents", waiting) as advance, pa.output_stream(str(out), compression=kind) as sink:
+    for title, n in title_counts.items():
+        totals[tally.merged.get(title, title)] += n
+    compression = {".gz": "gzip", ".zst": "zstd"}.get(out.suffix)
+    spooled = tally.read - tally.dropped.total()
+    with stage("writing documents", spooled) as advance, pa.output_stream(str(out), compression=compression) as sink:
         for done, line in enumerate(spool, start=1):
             id_, sections = json.loads(line)
-            names = [found.merged.get(t, t) for t, _ in sections]
-            if any(totals[t] < filters.least_documents for t in names):
-                found.dropped[f"a title in fewer than {filters.least_documents} documents"] += 1
+            names = [tally.merged.get(title, title) for title, _ in sections]
+            if any(totals[name] < filters.least_documents for name in names):
+                tally.dropped[f"a title in fewer than {filters.least_documents} documents"] += 1
                 continue
             record = {"id": id_, "section_names": names, "sections": [text for _, text in sections]}
             sink.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
-            found.kept += 1
-            found.titles.update(set(names))
+            tally.kept += 1
+            tally.titles.update(set(names))
             if done % 500 == 0:
                 advance(done)

@@ -1,4 +1,4 @@
-"""One spelling for each section title: lower case, no numbering, lemmas, one of several spelling variants."""
+"""Normalise section titles: lower case, no numbering, lemmas, and the most frequent of several spelling variants."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BRITISH = (
 
 
 def lemmatizer(language: str) -> Lemmatizer:
-    """Make a lemmatizer of single words; an empty language leaves words as they are.
+    """Make a lemmatizer of single words; with an empty language it returns words unchanged.
 
     Raises
     ------
@@ -39,19 +39,19 @@ def lemmatizer(language: str) -> Lemmatizer:
         import simplemma
     except ImportError as error:
         raise UsageError(
-            "lemmas need the package simplemma",
-            hint="pip install 'momus[prepare]', or turn lemmas off with --language ''",
+            "lemmatising titles needs the package simplemma",
+            hint="pip install 'momus[prepare]', or pass --language '' for no lemmas",
         ) from error
     try:
         simplemma.lemmatize("words", lang=language)
     except ValueError as error:
-        raise UsageError(f"simplemma has no language {language!r}", hint="take a two-letter code such as en") from error
-    known: dict[str, str] = {}
+        raise UsageError(f"simplemma has no language {language!r}", hint="use a two-letter code such as en") from error
+    lemmas: dict[str, str] = {}
 
     def lemma(word: str) -> str:
-        if word not in known:
-            known[word] = str(simplemma.lemmatize(word, lang=language)).casefold()
-        return known[word]
+        if word not in lemmas:
+            lemmas[word] = str(simplemma.lemmatize(word, lang=language)).casefold()
+        return lemmas[word]
 
     return lemma
 
@@ -66,7 +66,7 @@ def standard_title(title: str | None, lemma: Lemmatizer) -> str:
 
 
 def skeleton(title: str) -> str:
-    """What spelling variants of a title have in common.
+    """Reduce a title to a key that its spelling variants share.
 
     >>> skeleton("acknowledgement") == skeleton("acknowledgment"), skeleton("set-up") == skeleton("set up")
     (True, True)
@@ -79,7 +79,7 @@ def skeleton(title: str) -> str:
 
 
 def spelling_variants(counts: Mapping[str, int]) -> dict[str, str]:
-    """Map each title to the most frequent title that differs from it by spelling alone.
+    """Map each title to its most frequent spelling variant, if that is another one.
 
     >>> spelling_variants({"acknowledgment": 5, "acknowledgement": 2, "method": 3})
     {'acknowledgement': 'acknowledgment'}
@@ -88,8 +88,8 @@ def spelling_variants(counts: Mapping[str, int]) -> dict[str, str]:
     for title, n in counts.items():
         if title:
             groups[skeleton(title)][title] = n
-    mapped = {}
+    replacements = {}
     for group in groups.values():
         best = min(group, key=lambda t: (-group[t], t))
-        mapped.update({t: best for t in group if t != best})
-    return mapped
+        replacements.update({t: best for t in group if t != best})
+    return replacements

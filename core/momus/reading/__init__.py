@@ -1,9 +1,9 @@
-"""Read files and folders of documents as a `momus.text.corpus.Corpus`.
+r"""Read files and folders of documents as a `momus.text.corpus.Corpus`.
 
 >>> import json, pathlib, tempfile
 >>> folder = pathlib.Path(tempfile.mkdtemp())
 >>> lines = [{"id": "a", "text": "To be."}, {"id": "b", "sections": ["Not", "to be."]}, {"id": "c", "text": None}]
->>> _ = (folder / "hamlet.jsonl").write_text("\\n".join(map(json.dumps, lines)))
+>>> _ = (folder / "hamlet.jsonl").write_text("\n".join(map(json.dumps, lines)))
 >>> corpus = read_corpus(folder / "hamlet.jsonl")
 >>> corpus
 Corpus('hamlet', 3 documents)

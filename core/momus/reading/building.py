@@ -1,4 +1,4 @@
-"""Rows into Arrow record batches, and batches into a table that lies in a file when it grows large."""
+"""Collect rows into Arrow record batches, and batches into a table, which goes to a file when it grows large."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Builder:
-    """Collects rows; every 4,096 documents or 32 MB become a record batch.
+    """Collects rows into record batches of at most 4,096 documents or about 32 MB.
 
     Parameters
     ----------
     spill
-        Bytes from which on the batches lie in a temporary file that is mapped into memory.
+        Size in bytes above which the batches go to a temporary file that is mapped into memory.
 
     >>> with Builder() as builder:
     ...     _ = builder.add("a", Row("a", ["Text."], [None]))
@@ -61,7 +61,7 @@ class Builder:
         self._size = 0
 
     def add(self, id: str, row: Row) -> bool:
-        """Append a row under an id; True where it was the last of a batch."""
+        """Append a row under an id; True if it completes a batch."""
         self._ids.append(id)
         self._texts.extend(row.texts)
         self._titles.extend(row.titles)
@@ -79,6 +79,7 @@ class Builder:
     def _flush(self) -> None:
         if not self._ids:
             return
+        # sections ends[i]:ends[i + 1] belong to document i of the batch
         ends = pa.array(np.asarray(self._ends, dtype=np.int32))
         columns = [
             strings(self._ids),
@@ -92,16 +93,16 @@ class Builder:
         self._sink.write(pa.RecordBatch.from_arrays(columns, schema=SCHEMA))
 
     def finish(self) -> pa.Table:
-        """Give the table of all rows."""
+        """Return the table of all rows."""
         self._flush()
         return self._sink.table()
 
 
 def strings(values: list[str] | list[str | None], type: pa.DataType | None = None) -> pa.Array:
-    """Make an Arrow array; half surrogate pairs, which are no characters, become U+FFFD.
+    r"""Make an Arrow array; unpaired surrogates, which are not characters, become U+FFFD.
 
-    >>> strings(["a\\ud800b"])[0].as_py()
-    'a\ufffdb'
+    >>> strings(["a\ud800b"])[0].as_py()
+    'a�b'
     """
     type = type or pa.string()
     try:
@@ -111,7 +112,7 @@ def strings(values: list[str] | list[str | None], type: pa.DataType | None = Non
 
 
 class _Sink:
-    """Holds record batches: in memory, or from some size on in a temporary file."""
+    """Holds record batches in memory, or in a temporary file once they exceed ``spill`` bytes."""
 
     def __init__(self, spill: int) -> None:
         self._spill = spill
@@ -124,7 +125,7 @@ class _Sink:
         self._batches.append(batch)
         self._bytes += batch.nbytes
         if self._bytes > self._spill:
-            with _disk():
+            with _writing():
                 self._to_file()
 
     def _to_file(self) -> None:
@@ -140,7 +141,7 @@ class _Sink:
     def table(self) -> pa.Table:
         if self._writer is None:
             return pa.Table.from_batches(self._batches, schema=SCHEMA)
-        with _disk():
+        with _writing():
             self._to_file()
             self._writer.close()
             self._writer = None
@@ -149,7 +150,7 @@ class _Sink:
         return table
 
     def drop(self) -> None:
-        """Take the temporary file away: at once where the system lets a mapped file go, else when Python ends."""
+        """Delete the temporary file: at once if the system can delete a mapped file, else when Python exits."""
         if self._writer is not None:
             with suppress(OSError, pa.ArrowException):
                 self._writer.close()
@@ -159,21 +160,22 @@ class _Sink:
             try:
                 path.unlink(missing_ok=True)
             except PermissionError:
-                atexit.register(_forget, path)
+                atexit.register(_delete, path)
 
 
-def _forget(path: Path) -> None:
+def _delete(path: Path) -> None:
     with suppress(OSError):
         path.unlink(missing_ok=True)
 
 
 @contextmanager
-def _disk() -> Iterator[None]:
+def _writing() -> Iterator[None]:
+    """Turn errors of the disk into a `ReadingError` about the temporary file."""
     try:
         yield
     except OSError as error:
-        place = tempfile.gettempdir()
+        folder = tempfile.gettempdir()
         raise ReadingError(
-            f"{place}: the temporary file of the corpus cannot be written ({error.strerror or error})",
-            "make room there, or set TMPDIR to a folder on a larger disk",
+            f"{folder}: the temporary file of the corpus cannot be written ({error.strerror or error})",
+            "free space there, or set TMPDIR to a folder on a larger disk",
         ) from None

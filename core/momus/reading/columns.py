@@ -1,4 +1,4 @@
-"""One JSON object that fills a whole file: a document, or lists of documents side by side."""
+"""A file that is one JSON object: a document, or parallel lists of documents."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from momus.reading.location import Location
 from momus.reading.records import ID_FIELDS, MISSING, PROMPT_FIELDS, look_up
 
 
-def from_object(source: Location, value: object, field: str | None) -> Iterator[tuple[int, object, str | None]]:
-    """Yield (number, record, field that holds the text) for the one value of a file.
+def from_object(location: Location, value: object, field: str | None) -> Iterator[tuple[int, object, str | None]]:
+    """Yield (number, record, field that holds the text) from the single value of a file.
 
     An object is one document, unless the field names a list and the object has no id: then each item is a document.
-    Lists of the same length are taken as columns: ``id`` and ``prompt`` columns are used and, where there is no
-    prompt, the row number pairs the sides.
+    Other lists of the same length are columns: ``id`` and ``prompt`` columns are used; without a prompt column, the row
+    number becomes the prompt, which pairs documents across columns.
 
     >>> from momus.reading.location import Location
     >>> sides = {"original": ["a", "b"], "sampled": ["c", "d"]}
@@ -23,7 +23,7 @@ def from_object(source: Location, value: object, field: str | None) -> Iterator[
     Raises
     ------
     ReadingError
-        The object holds lists, and no field says which.
+        The object holds several lists, and no field chooses one.
     """
     if not isinstance(value, Mapping):
         yield 1, value, field
@@ -36,23 +36,25 @@ def from_object(source: Location, value: object, field: str | None) -> Iterator[
         return
     lists = {k: len(v) for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], (str, dict))}
     if items is MISSING and lists and not (field is None and _has_text(value)):
-        found = ", ".join(f"{k!r} ({n:,} items)" for k, n in lists.items())
+        choices = ", ".join(f"{k!r} ({n:,} items)" for k, n in lists.items())
         missing = f"no field {field!r}" if field else "no field 'text' or 'sections'"
-        raise source.error(
-            f"{missing}; the file is one JSON object with the lists {found}",
-            "choose one: " + " or ".join(f"{source.label}#{k}" for k in lists),
+        raise location.error(
+            f"{missing}; the file is one JSON object with the lists {choices}",
+            "choose one: " + " or ".join(f"{location.label}#{k}" for k in lists),
             0,
         )
     yield 1, value, field
 
 
 def _has_text(value: Mapping[str, object]) -> bool:
+    """Whether the object looks like one document: a string that is not its id, prompt or title."""
     return isinstance(value.get("text"), str) or any(
         isinstance(v, str) for k, v in value.items() if k not in (*ID_FIELDS, *PROMPT_FIELDS, "title")
     )
 
 
 def _rows(value: Mapping[str, object], name: str, items: list[object]) -> Iterator[tuple[int, object, str | None]]:
+    """Yield the items of a list, strings with their id and prompt from the parallel lists."""
     if all(isinstance(item, Mapping) for item in items):
         for number, item in enumerate(items, 1):
             yield number, item, None

@@ -1,4 +1,4 @@
-"""Characters out of bytes: the encoding, with the place and a guess where it is wrong, and what is no text at all."""
+"""Decode bytes to text: locate wrong bytes, guess the right encoding, and refuse files that are not text."""
 
 from __future__ import annotations
 
@@ -11,31 +11,36 @@ from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem
 
 BOM = codecs.BOM_UTF8
+# byte order marks; those of UTF-32 come first, since they begin with those of UTF-16
 MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+# the bytes that other files start with: what they are, and what to do
 MAGIC = {
     b"PAR1": ("a Parquet file", "read it with --format parquet"),
     b"ARROW1": ("an Arrow file", "read it with --format arrow"),
-    b"%PDF": ("a PDF file", "take the text out first, with pdftotext for instance"),
+    b"%PDF": ("a PDF file", "extract the text first, for example with pdftotext"),
     b"PK\x03\x04": ("a zip archive (or an office document)", "unpack it, or save it as plain text, first"),
     b"BZh": ("a bzip2 file", "unpack it, or compress it with gzip or zstd"),
     b"\xfd7zXZ\x00": ("an xz file", "unpack it, or compress it with gzip or zstd"),
-    b"SQLite format 3\x00": ("an SQLite database", "write its rows as JSON Lines first"),
-    b"\x80\x04": ("a Python pickle", "write its documents as JSON Lines first (a pickle can run code: it is not read)"),
+    b"SQLite format 3\x00": ("an SQLite database", "export its rows as JSON Lines first"),
+    b"\x80\x04": (
+        "a Python pickle",
+        "export its documents as JSON Lines first (a pickle can run code and is never read)",
+    ),
 }
 
 
 def codec(encoding: str) -> str:
-    """Give the normal name of an encoding.
+    """Return the normal name of an encoding.
 
     Raises
     ------
     UsageError
-        Python knows no such encoding, or it is not one of text.
+        Python does not know the encoding, or it does not encode text.
 
     >>> codec("UTF8"), codec("utf-8-sig"), codec("Latin-1")
     ('utf-8', 'utf-8', 'iso8859-1')
@@ -45,44 +50,44 @@ def codec(encoding: str) -> str:
         "x".encode(name)
     except (LookupError, ValueError):
         raise UsageError(
-            f"unknown encoding {encoding!r}", hint="name one that Python knows, such as utf-8, latin-1, cp1252, utf-16"
+            f"unknown encoding {encoding!r}", hint="use one that Python knows, such as utf-8, latin-1, cp1252, utf-16"
         ) from None
     return "utf-8" if name == "utf-8-sig" else name
 
 
-def check_head(source: Location, head: bytes, encoding: str) -> None:
-    """Refuse files that hold no text, or text in UTF-16 or UTF-32 that is said to be in UTF-8.
+def check_head(location: Location, head: bytes, encoding: str) -> None:
+    """Refuse files that are not text, and UTF-16 or UTF-32 text if ``encoding`` is UTF-8.
 
     Raises
     ------
     ReadingError
-        With what the file seems to be, and the way to read it.
+        The message says what the file seems to be, the hint how to read it.
     """
     for magic, (kind, hint) in MAGIC.items():
         if head.startswith(magic):
-            raise source.error(f"this is {kind}, text was expected", hint, 0)
+            raise location.error(f"this is {kind}, expected text", hint, 0)
     if head[257:262] == b"ustar":
-        raise source.error("this is a tar archive, text was expected", "unpack it and name the folder", 0)
+        raise location.error("this is a tar archive, expected text", "unpack it and give the folder", 0)
     if encoding != "utf-8":
         return
-    guess = _wide(head)
+    guess = _wide_encoding(head)
     if guess:
-        raise source.error(
+        raise location.error(
             f"not valid UTF-8 (byte 0, line 1): the file looks like {guess.upper()}",
             f"read it with --encoding {guess}",
             0,
         )
     start = head[:8192]
-    if b"\0" in start and not _valid(start):
-        raise source.error(
-            f"this is a binary file (byte {start.index(0)} is NUL), text was expected",
-            "name a file of JSON Lines, Parquet or plain text",
+    if b"\0" in start and not _is_utf8(start):
+        raise location.error(
+            f"this is a binary file (byte {start.index(0)} is NUL), expected text",
+            "give a file of JSON Lines, Parquet or plain text",
             0,
         )
 
 
-def _wide(head: bytes) -> str | None:
-    """Name UTF-16 or UTF-32 by its mark or, for mostly Western text, by the NULs at every other byte."""
+def _wide_encoding(head: bytes) -> str | None:
+    """Recognise UTF-16 or UTF-32 by its mark or, in mostly Western text, UTF-16 by a NUL in every other byte."""
     for mark, name in MARKS.items():
         if head.startswith(mark):
             return name
@@ -95,8 +100,8 @@ def _wide(head: bytes) -> str | None:
     return None
 
 
-def _valid(data: bytes) -> bool:
-    """Say whether these are whole UTF-8 characters, the last of which may be cut."""
+def _is_utf8(data: bytes) -> bool:
+    """Whether the data are UTF-8; the last character may be incomplete."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
@@ -105,31 +110,31 @@ def _valid(data: bytes) -> bool:
 
 
 def lines(
-    source: Location, stream: OpenedFile, encoding: str, skip: bool = False
+    location: Location, file: OpenedFile, encoding: str, skip: bool = False
 ) -> Iterator[tuple[int, str | Problem]]:
-    """Yield (number from 1, line with its end) for each line; lines end with a line feed and nothing else.
+    """Yield (number from 1, line with its end); only line feeds end lines.
 
-    With ``skip`` a line that is not in UTF-8 is a `Problem` instead of an error.
+    With ``skip``, a line that is not UTF-8 becomes a `Problem` instead of an error.
     """
     if encoding != "utf-8":
-        yield from enumerate(_cut(chunks(source, stream, encoding)), 1)
+        yield from enumerate(_split_lines(chunks(location, file, encoding)), 1)
         return
     offset = 0
-    for number, raw in enumerate(stream.file, 1):
+    for number, raw in enumerate(file.content, 1):
         try:
             yield number, (raw.removeprefix(BOM) if number == 1 else raw).decode()
         except UnicodeDecodeError as error:
             if not skip:
                 mark = len(BOM) if number == 1 and raw.startswith(BOM) else 0
-                raise _wrong(
-                    source, error, offset + error.start + mark, number, encoding, source.unit == "line"
+                raise _decoding_error(
+                    location, error, offset + error.start + mark, number, encoding, location.unit == "line"
                 ) from None
             yield number, Problem("not valid UTF-8")
         offset += len(raw)
 
 
-def _cut(pieces: Iterator[str]) -> Iterator[str]:
-    """Cut text into lines after it has been decoded (the line feed of a wide encoding is not one byte)."""
+def _split_lines(pieces: Iterator[str]) -> Iterator[str]:
+    """Split decoded text into lines (in the bytes of a wide encoding, a line feed is more than one byte)."""
     rest: list[str] = []
     for piece in pieces:
         for line in io.StringIO(piece, newline="\n"):
@@ -141,21 +146,21 @@ def _cut(pieces: Iterator[str]) -> Iterator[str]:
         yield "".join(rest)
 
 
-def chunks(source: Location, stream: OpenedFile, encoding: str) -> Iterator[str]:
-    """Yield the text in pieces of some hundred kilobytes, without a byte order mark."""
+def chunks(location: Location, file: OpenedFile, encoding: str) -> Iterator[str]:
+    """Yield the decoded text without the byte order mark, at most 128 KiB of bytes at a time."""
     decoder = codecs.getincrementaldecoder(encoding)()
     offset, line, first = 0, 1, True
     while True:
-        data = stream.file.read(CHUNK)
-        pending = len(decoder.getstate()[0])
+        data = file.content.read(CHUNK)
+        pending = len(decoder.getstate()[0])  # bytes of an incomplete character, from the last piece
         try:
             text = decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:
             line += error.object[: error.start].count(b"\n")
-            raise _wrong(source, error, offset - pending + error.start, line, encoding) from None
+            raise _decoding_error(location, error, offset - pending + error.start, line, encoding) from None
         except UnicodeError as error:
-            raise source.error(
-                f"not valid {encoding.upper()} ({error})", f"name {encoding}-le or {encoding}-be", 0
+            raise location.error(
+                f"not valid {encoding.upper()} ({error})", f"use --encoding {encoding}-le or {encoding}-be", 0
             ) from None
         if first and text:
             text, first = text.removeprefix("\ufeff"), False
@@ -166,18 +171,21 @@ def chunks(source: Location, stream: OpenedFile, encoding: str) -> Iterator[str]
             return
 
 
-def _wrong(
-    source: Location, error: UnicodeDecodeError, offset: int, line: int, encoding: str, skippable: bool = False
+def _decoding_error(
+    location: Location, error: UnicodeDecodeError, offset: int, line: int, encoding: str, skippable: bool = False
 ) -> Exception:
-    """Make the error for text in another encoding: where, which byte, and what it may be instead."""
+    """Make the error for text in another encoding: the position, the byte, and which encoding it may be."""
     byte = error.object[error.start] if error.start < len(error.object) else 0
-    found = f"not valid {encoding.upper()} at byte {offset:,} (0x{byte:02x}), line {line:,}"
+    fault = f"not valid {encoding.upper()} at byte {offset:,} (0x{byte:02x}), line {line:,}"
     if encoding != "utf-8":
-        return source.error(found, "name the right one with --encoding, utf-8 for instance", 0)
+        return location.error(fault, "give the right one with --encoding, for example utf-8", 0)
     if error.reason == "unexpected end of data" and error.end == len(error.object) and byte >= 0xC2:
-        return source.error(f"{found}: the file ends within a character", "the file may be cut off: fetch it again", 0)
+        return location.error(
+            f"{fault}: the file ends within a character", "the file may be cut off: fetch it again", 0
+        )
+    # Latin-1 has control characters at 0x80–0x9F, where Windows-1252 has quotation marks and dashes
     window = error.object[max(0, error.start - 2048) : error.start + 2048]
     guess = "cp1252" if any(0x80 <= b <= 0x9F for b in window) else "latin-1"
-    known = "Windows-1252" if guess == "cp1252" else "Latin-1"
+    name = "Windows-1252" if guess == "cp1252" else "Latin-1"
     skip = ", or keep such lines as counted exclusions with --skip-bad-lines" if skippable else ""
-    return source.error(f"{found}: the file may be in {known}", f"read it with --encoding {guess}{skip}", 0)
+    return location.error(f"{fault}: the file may be in {name}", f"read it with --encoding {guess}{skip}", 0)

@@ -1,4 +1,4 @@
-"""The files of a folder and its subfolders that can be read."""
+"""List the readable files of a folder and its subfolders."""
 
 from __future__ import annotations
 
@@ -10,42 +10,43 @@ from momus.reading.location import Location
 from momus.reading.sniffing import PACKED, SUFFIXES, TEXTUAL, split_name
 
 ASIDE = ("readme", "license", "licence", "copying", "notice")
-"""Files that speak about the others: they are no documents."""
+"""Names of files that describe the others and are not documents."""
 
 
 def members(top: Location, folder: Path, fmt: str | None) -> list[tuple[Location, str | None]]:
-    """List the files to read in the order of their paths, each with its format where the caller has named one.
+    """List the files to read in order of their paths, each with its format if ``fmt`` settles it.
 
-    Hidden files, and those called README, LICENSE and the like, are left out; a named format leaves out the files
-    of other formats. Folders that cannot be entered are errors, not gaps.
+    Hidden files and files named README, LICENSE and the like are left out, and with ``fmt`` the files of other formats.
+    A folder that cannot be entered is an error and is not skipped.
 
     Raises
     ------
     ReadingError
-        There is no such file; the message says what there is.
+        No file can be read; the message counts the others by extension.
     """
-    found: list[tuple[Location, str | None]] = []
+    files: list[tuple[Location, str | None]] = []
     others: Counter[str] = Counter()
     for path in _walk(folder):
         relative = path.relative_to(folder).as_posix()
         stem, suffix = split_name(path)
         kind = SUFFIXES.get(suffix)
-        if kind is None or stem.lower() in ASIDE or not _wanted(kind, fmt):
-            others[path.suffix or "no ending"] += 1
+        if kind is None or stem.lower() in ASIDE or not _matches(kind, fmt):
+            others[path.suffix or "no extension"] += 1
             continue
-        found.append((Location(path, str(path), relative), fmt if fmt in TEXTUAL else None))
-    if not found:
-        there = ", ".join(f"{count} × {suffix}" for suffix, count in others.most_common(5)) or "nothing"
-        wanted = f"no file of the format {fmt!r}" if fmt else "no file that can be read"
+        files.append((Location(path, str(path), relative), fmt if fmt in TEXTUAL else None))
+    if not files:
+        counts = ", ".join(f"{count} × {suffix}" for suffix, count in others.most_common(5)) or "no files"
+        missing = f"no file of the format {fmt!r}" if fmt else "no file that can be read"
         raise top.error(
-            f"{wanted} in this folder; there is {there}",
-            f"files end in {', '.join(SUFFIXES)}, also with {' or '.join(PACKED)}",
+            f"{missing} in this folder; found {counts}",
+            f"known extensions are {', '.join(SUFFIXES)}, also with {' or '.join(PACKED)}",
             0,
         )
-    return found
+    return files
 
 
-def _wanted(kind: str, fmt: str | None) -> bool:
+def _matches(kind: str, fmt: str | None) -> bool:
+    """Whether files of a kind can be read in a format (None: any)."""
     if fmt is None or kind == fmt:
         return True
     return (kind == "text" and fmt in TEXTUAL) or (kind == "json" and fmt == "jsonl")
@@ -56,7 +57,7 @@ def _walk(folder: Path) -> list[Path]:
         raise error
 
     paths: list[Path] = []
-    for place, folders, files in os.walk(folder, onerror=stop):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        paths += [Path(place, name) for name in files if not name.startswith(".")]
+    for parent, folders, files in os.walk(folder, onerror=stop):
+        folders[:] = [name for name in folders if not name.startswith(".")]  # do not enter hidden folders
+        paths += [Path(parent, name) for name in files if not name.startswith(".")]
     return sorted(paths, key=lambda path: path.relative_to(folder).parts)

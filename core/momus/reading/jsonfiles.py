@@ -1,4 +1,4 @@
-"""JSON Lines, and JSON lists that are read item by item."""
+"""Read JSON Lines, and JSON lists item by item."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from momus.reading.files import OpenedFile
 from momus.reading.location import Location, Problem, shorten
 
 WHITE = re.compile(r"[ \t\r\n]*")
-SKIP = "mend the line, or keep it as a counted exclusion with --skip-bad-lines"
+SKIP = "fix the line, or keep it as a counted exclusion with --skip-bad-lines"
 
 
-def json_lines(source: Location, stream: OpenedFile, encoding: str, skip: bool) -> Iterator[tuple[int, object]]:
+def json_lines(location: Location, file: OpenedFile, encoding: str, skip: bool) -> Iterator[tuple[int, object]]:
     """Yield (line number, JSON value or `Problem`) for each line that is not blank.
 
     Raises
     ------
     ReadingError
-        A line is not JSON (with ``skip`` it is a `Problem`), or not text.
+        A line is not JSON or not text (with ``skip``, it becomes a `Problem`).
     """
-    for number, line in lines(source, stream, encoding, skip):
+    for number, line in lines(location, file, encoding, skip):
         if isinstance(line, Problem):
             yield number, line
         elif line and not line.isspace():
@@ -32,7 +32,7 @@ def json_lines(source: Location, stream: OpenedFile, encoding: str, skip: bool) 
                 yield number, json.loads(line)
             except json.JSONDecodeError as error:
                 if not skip:
-                    raise _bad_line(source, number, line, error) from None
+                    raise _bad_line(location, number, line, error) from None
                 yield number, Problem("not valid JSON")
             except RecursionError:
                 yield number, Problem("JSON is nested too deeply")
@@ -40,34 +40,34 @@ def json_lines(source: Location, stream: OpenedFile, encoding: str, skip: bool) 
                 yield number, Problem("JSON holds a number with too many digits")
 
 
-def _bad_line(source: Location, number: int, line: str, error: json.JSONDecodeError) -> ReadingError:
+def _bad_line(location: Location, number: int, line: str, error: json.JSONDecodeError) -> ReadingError:
     near = shorten(line[max(0, error.pos - 10) :].strip())
-    found = f"not valid JSON: {error.msg} at column {error.colno}, near {near}"
+    fault = f"not valid JSON: {error.msg} at column {error.colno}, near {near}"
     if number == 1 and line.strip() in ("{", "[", "[{"):
-        return source.error(
-            f"{found}; this looks like one JSON document over several lines, one record a line was expected",
+        return location.error(
+            f"{fault}; this looks like one JSON document over several lines, expected one record per line",
             "read it with --format json",
             number,
         )
     if not line.endswith("\n"):
-        return source.error(f"{found}; the last line seems cut off", f"write the file again, {SKIP}", number)
-    return source.error(found, SKIP, number)
+        return location.error(f"{fault}; the last line seems cut off", f"write the file again, {SKIP}", number)
+    return location.error(fault, SKIP, number)
 
 
 def json_document(
-    source: Location, stream: OpenedFile, encoding: str, field: str | None
+    location: Location, file: OpenedFile, encoding: str, field: str | None
 ) -> Iterator[tuple[int, object, str | None]]:
-    """Yield (number, value, field that holds the text) for a list, a single document, or one value after another.
+    """Yield (number, value, field that holds the text) from a list, a single object, or a sequence of values.
 
-    A list is read item by item; the position counts the items.
+    A list is read item by item; positions count its items.
 
     Raises
     ------
     ReadingError
-        The text is not JSON, or breaks off.
+        The text is not JSON, or is cut off.
     """
-    source.unit = "item"
-    reader = _Reader(source, chunks(source, stream, encoding))
+    location.unit = "item"
+    reader = _Reader(location, chunks(location, file, encoding))
     if reader.next() == "[":
         for number, value in enumerate(reader.items(), 1):
             yield number, value, field
@@ -76,7 +76,7 @@ def json_document(
         return
     first = reader.value()
     if not reader.next():
-        yield from from_object(source, first, field)
+        yield from from_object(location, first, field)
         return
     yield 1, first, field
     number = 1
@@ -86,32 +86,32 @@ def json_document(
 
 
 class _Reader:
-    """Takes JSON values from pieces of text, with no more than a few values in memory.
+    """Parses JSON values from pieces of text, with no more than a few values in memory.
 
-    Where a value goes on beyond the text at hand, at least as much again is read before the next try: a long value
-    is scanned a few times, never once a piece.
+    If a value extends beyond the text read so far, at least as much again is read before the next attempt. A long value
+    is thus scanned a few times, not once per piece.
     """
 
-    def __init__(self, source: Location, pieces: Iterator[str]) -> None:
-        self.source, self.pieces = source, pieces
+    def __init__(self, location: Location, pieces: Iterator[str]) -> None:
+        self.location, self.pieces = location, pieces
         self.text, self.at, self.line, self.count = "", 0, 1, 0
         self.decoder = json.JSONDecoder()
 
     def more(self) -> bool:
-        """Read on; False at the end."""
+        """Read more text, at least as much as is unparsed; False at the end."""
         self.line += self.text.count("\n", 0, self.at)
-        parts = [self.text[self.at :]]
-        wanted, got = max(1, len(parts[0])), 0
+        pieces = [self.text[self.at :]]
+        least, length = max(1, len(pieces[0])), 0
         for piece in self.pieces:
-            parts.append(piece)
-            got += len(piece)
-            if got >= wanted:
+            pieces.append(piece)
+            length += len(piece)
+            if length >= least:
                 break
-        self.text, self.at = "".join(parts), 0
-        return got > 0
+        self.text, self.at = "".join(pieces), 0
+        return length > 0
 
     def next(self) -> str:
-        """Show the next character that is not white space; an empty string at the end."""
+        """Return the next character that is not white space, without consuming it; an empty string at the end."""
         while True:
             match = WHITE.match(self.text, self.at)
             self.at = match.end() if match else self.at
@@ -121,26 +121,27 @@ class _Reader:
                 return ""
 
     def value(self) -> object:
-        """Take one value."""
+        """Parse one value."""
         self.count += 1
         while True:
             try:
                 value, end = self.decoder.raw_decode(self.text, self.at)
             except json.JSONDecodeError as error:
-                if _may_go_on(error) and self.more():
+                if _may_continue(error) and self.more():
                     continue
-                raise self.error(error.msg, error.pos, _may_go_on(error)) from None
+                raise self.error(error.msg, error.pos, _may_continue(error)) from None
             except RecursionError:
                 raise self.error("nested too deeply", self.at) from None
             except ValueError:
                 raise self.error("a number with too many digits", self.at) from None
+            # a number at the end of the text may have more digits in the next piece
             if end == len(self.text) and not isinstance(value, (str, list, dict)) and self.more():
                 continue
             self.at = end
             return value
 
     def items(self) -> Iterator[object]:
-        """Take the items of the list that starts here."""
+        """Parse the items of the list that starts here."""
         self.at += 1
         if self.next() == "]":
             self.at += 1
@@ -158,22 +159,22 @@ class _Reader:
             raise self.error("more text after the end of the list", self.at)
 
     def error(self, reason: str, at: int, cut: bool = False) -> ReadingError:
-        """Make an error about the value that was read last."""
+        """Make an error about the value that is being parsed."""
         line = self.line + self.text.count("\n", 0, at)
         if cut:
-            return self.source.error(
-                f"the JSON text breaks off in line {line} ({reason})",
-                "the file is cut off: write or fetch it again; JSON Lines survive a cut with --skip-bad-lines",
+            return self.location.error(
+                f"the JSON text is cut off in line {line} ({reason})",
+                "write or fetch the file again; of a cut JSON Lines file, --skip-bad-lines keeps all whole lines",
                 self.count,
             )
         near = shorten(self.text[at : at + 40].strip())
-        return self.source.error(
+        return self.location.error(
             f"not valid JSON: {reason} in line {line}, near {near}",
-            "mend the file, or write one record a line (.jsonl)",
+            "fix the file, or write one record per line (.jsonl)",
             self.count,
         )
 
 
-def _may_go_on(error: json.JSONDecodeError) -> bool:
-    """Say whether more text could mend the error: a string without end, or a fault at the very end."""
+def _may_continue(error: json.JSONDecodeError) -> bool:
+    """Whether more text could resolve the error: an unterminated string, or a fault at the very end."""
     return error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip()) - 9

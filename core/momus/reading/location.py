@@ -1,4 +1,4 @@
-"""One file (or standard input) on its way into a corpus: how messages name it, and how far it has been read."""
+"""The file that is being read (or standard input): how messages name it, and the position reached in it."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from momus.errors import ReadingError
 
 @dataclass
 class Location:
-    """A file that is being read.
+    """A file that is being read, and the position reached in it.
 
     Parameters
     ----------
     path
-        The file; None is standard input.
+        The file; None for standard input.
     label
         How messages name it.
     prefix
-        What an id is made of where a record has none: ``prefix:position``, or the prefix alone for a whole file.
+        Start of the ids of records without one: ``prefix:position``, or the prefix alone for a whole file.
     unit
         What positions count: ``line``, ``item``, ``row``, ``paragraph``.
     position
-        The record that was read last, from 1.
+        The last record read, from 1.
+    tell
+        Returns the number of bytes read from the disk.
 
     >>> Location(None, "docs.jsonl", "docs", position=3).where()
     'docs.jsonl, line 3'
@@ -38,24 +40,24 @@ class Location:
     tell: Callable[[], int] = field(default=lambda: 0, repr=False)
 
     def where(self, position: int | None = None) -> str:
-        """Name the record at this position (the last one read where it is left out)."""
+        """Name the record at a position (default: the last one read)."""
         number = self.position if position is None else position
         return f"{self.label}, {self.unit} {number}" if number else self.label
 
     def error(self, message: str, hint: str = "", position: int | None = None) -> ReadingError:
-        """Make an error about the file (position 0) or one of its records."""
+        """Make an error about the file (position 0) or one of its records (default: the last one read)."""
         return ReadingError(f"{self.where(position)}: {message}", hint)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """In place of a record: the short reason why it cannot be read as a document."""
+    """Takes the place of a record that cannot be read as a document; ``reason`` says why, in a few words."""
 
     reason: str
 
 
 def shorten(text: str, width: int = 40) -> str:
-    """Quote the beginning of a text.
+    """Quote a text, cut after ``width`` characters.
 
     >>> shorten("a" * 99, 5)
     "'aaaaa…'"

@@ -1,4 +1,4 @@
-"""How paths are read, in one value that commands and `momus.compare` hand on."""
+"""Options of reading, in one value that commands and `momus.compare` pass along."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from momus.text.corpus import Corpus
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """The options of `momus.read_corpus` that hold for all texts of a command.
+    """Options of `momus.read_corpus` that apply to all texts of a command.
 
     >>> ReadingOptions(fmt="lines").fmt
     'lines'
@@ -24,7 +24,7 @@ class ReadingOptions:
     skip_bad_lines: bool = False
 
     def read(self, path: str | Path, name: str | None = None, reporter: Reporter | None = None) -> Corpus:
-        """Read a path with these options, and report the share of its bytes that is read as a stage."""
+        """Read a path with these options; a stage reports the percentage of its bytes that is read."""
 
         def report(done: int, total: int | None) -> None:
             advance(round(100 * done / total) if total else 0)

@@ -1,4 +1,4 @@
-"""What a record holds: its id, its prompt, and its text or sections, or the reason why it is no document."""
+"""Turn a record into a row: its id, its prompt, and its text or sections, or why it is not a document."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ MISSING = object()
 
 
 class Defect(Exception):
-    """A record that is no document; the message is the reason, without numbers that would part like from like."""
+    """A record is not a document; the message says why, without positions, to keep equal reasons countable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A record as a row of a corpus; ``id`` is None where the record has none.
+    """A record as a row of a corpus; ``id`` is None if the record has none.
 
-    The lists of texts and titles are of the same length, and empty where there is a problem.
+    ``texts`` and ``titles`` have the same length; both are empty if there is a problem.
     """
 
     id: str | None
@@ -40,15 +40,15 @@ class Row:
 
 @dataclass
 class Shaper:
-    """Turns records into rows, and keeps in mind what it saw.
+    """Turns records into rows, and remembers the fields it saw.
 
     Attributes
     ----------
     obvious
-        The field that stands for ``text`` where records have neither ``text`` nor ``sections``: one of `OBVIOUS`,
-        and the only string field of the first such record.
+        The field read as the text of records with neither ``text`` nor ``sections``: one of `OBVIOUS`, and the only
+        string field of the first such record.
     fields_seen
-        The fields, with their types, of records that lack the one that was looked for.
+        Fields, with their types, of records that lack the expected field.
 
     >>> Shaper().row({"id": 7, "sections": [["One.", "Two."], "Three."], "section_names": ["A", None]})
     Row(id='7', texts=['One. Two.', 'Three.'], titles=['A', None], sectioned=True, prompt=None, problem=None)
@@ -60,7 +60,7 @@ class Shaper:
     fields_seen: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def row(self, record: object, name: str | None = None) -> Row:
-        """Make the row of one record; ``name`` is the field that holds the text, ``sections`` or ``text`` if None."""
+        """Make the row of a record; ``name`` is the field that holds the text (None: ``sections``, then ``text``)."""
         if isinstance(record, str):
             return Row(None, [record], [None])
         if isinstance(record, Problem):
@@ -111,14 +111,14 @@ class Shaper:
         raise Defect("no field 'text' or 'sections'")
 
     def _note(self, record: Mapping[str, object]) -> None:
-        """Keep the fields of records that lack the one looked for: an error lists them."""
+        """Remember the fields of a record that lacks the expected one; an error lists them."""
         if len(self.fields_seen) < 20:
             for key, value in list(record.items())[:20]:
                 self.fields_seen.setdefault(key, "list" if isinstance(value, list) else kind(value))
 
 
 def look_up(record: Mapping[str, object], name: str) -> object:
-    """Find a field, also by a path of names such as ``result.text``; `MISSING` where there is none.
+    """Return a field, also by a path such as ``result.text``; `MISSING` if there is none.
 
     >>> look_up({"result": {"0": "text"}}, "result.0")
     'text'
@@ -157,7 +157,7 @@ def _id(record: Mapping[str, object]) -> str | None:
 
 
 def _prompt(record: Mapping[str, object]) -> str | None:
-    """Give the prompt as one string: lists and objects (chat messages, say) as compact JSON with sorted keys."""
+    """Return the prompt as a string; lists and objects (such as chat messages) as compact JSON with sorted keys."""
     for name in PROMPT_FIELDS:
         value = record.get(name)
         if isinstance(value, str):
@@ -167,10 +167,11 @@ def _prompt(record: Mapping[str, object]) -> str | None:
     return None
 
 
-def _sections(found: object, names: object, field: str) -> tuple[list[str], list[str | None]]:
-    value = found
-    if isinstance(found, Mapping) and isinstance(found.get("text"), list):
-        value, names = found["text"], found.get("title", names)
+def _sections(content: object, names: object, field: str) -> tuple[list[str], list[str | None]]:
+    """Return the texts and titles of a list of sections, or of an object with lists ``text`` and ``title``."""
+    value = content
+    if isinstance(content, Mapping) and isinstance(content.get("text"), list):
+        value, names = content["text"], content.get("title", names)
     if not isinstance(value, list):
         raise Defect(f"{field} is null" if value is None else f"{field} is not a list (found {kind(value)})")
     titles = _titles(names, len(value), field)
@@ -203,13 +204,13 @@ def _title(name: object) -> str | None:
 
 
 def _joined(value: object, what: str) -> str:
-    """Join a list of sentences with spaces, sentence marks left out."""
+    """Join a list of sentences with spaces, without sentence marks (``<S>``)."""
     if value is None:
         raise Defect(f"{what} is null")
     if not isinstance(value, list):
         raise Defect(f"{what} is not a string or a list of strings (found {kind(value)})")
-    wrong = next((s for s in value if not isinstance(s, str)), MISSING)
-    if wrong is not MISSING:
-        raise Defect(f"{what} holds a sentence that is not a string (found {kind(wrong)})")
+    other = next((s for s in value if not isinstance(s, str)), MISSING)
+    if other is not MISSING:
+        raise Defect(f"{what} holds a sentence that is not a string (found {kind(other)})")
     text = " ".join(value)
     return MARKS.sub(" ", text).strip() if "S>" in text else text

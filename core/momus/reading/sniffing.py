@@ -1,4 +1,4 @@
-"""Which format a file is in: by the end of its name, then by its first bytes."""
+"""Recognise the format of a file by its name, then by its first bytes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path, PurePath
 from momus.reading.location import Location
 
 FORMATS = {
-    "jsonl": "JSON Lines: one record a line",
+    "jsonl": "JSON Lines: one record per line",
     "json": "one JSON list of records, or one JSON document",
-    "parquet": "Parquet: one record a row",
-    "arrow": "Arrow IPC file or stream: one record a row",
-    "text": "plain text: one document a file",
-    "lines": "plain text: one document a line",
-    "paragraphs": "plain text: one document a paragraph, parted by blank lines",
+    "parquet": "Parquet: one record per row",
+    "arrow": "Arrow IPC file or stream: one record per row",
+    "text": "plain text: one document per file",
+    "lines": "plain text: one document per line",
+    "paragraphs": "plain text: one document per paragraph; blank lines separate them",
     "datasets": "a folder that Hugging Face datasets saved",
     "folder": "all files of the formats above in a folder and its subfolders",
 }
-"""The formats by name, each with what a record is."""
+"""Formats by name, with what a record is in each."""
 
 SUFFIXES = {
     ".jsonl": "jsonl",
@@ -37,7 +37,7 @@ TEXTUAL = ("text", "lines", "paragraphs")
 
 
 def split_name(path: PurePath) -> tuple[str, str]:
-    """Cut a file name into its stem and its suffix, the compression left out.
+    """Split a file name into stem and extension; extensions of compression are dropped.
 
     >>> split_name(Path("data/docs.v2.jsonl.gz"))
     ('docs.v2', '.jsonl')
@@ -49,13 +49,14 @@ def split_name(path: PurePath) -> tuple[str, str]:
         if name.lower().endswith(suffix):
             name = name[: -len(suffix)]
     suffix = PurePath(name).suffix
+    # what follows the dot of a version number or of an abbreviation is not an extension
     if suffix and (suffix[1:2].isdigit() or " " in suffix):
         suffix = ""
     return name.removesuffix(suffix), suffix.lower()
 
 
 def folder_format(path: Path) -> str | None:
-    """Tell a folder that ``datasets`` saved from a plain one; None where the path is no folder."""
+    """Tell a folder that ``datasets`` saved from a plain one; None if the path is not a folder."""
     if not path.is_dir():
         return None
     if (path / "dataset_dict.json").is_file():
@@ -66,20 +67,20 @@ def folder_format(path: Path) -> str | None:
     return "datasets" if saved and any(path.glob("*.arrow")) else "folder"
 
 
-def file_format(source: Location, head: bytes) -> str:
-    """Tell the format of a file by its name and its first bytes.
+def file_format(location: Location, head: bytes) -> str:
+    """Recognise the format of a file by its name and its first bytes.
 
     Raises
     ------
     ReadingError
-        The name ends in something unknown and the content does not tell.
+        The extension is unknown, and the content is not recognised.
     """
-    suffix = split_name(source.path)[1] if source.path else ".jsonl"
-    named = SUFFIXES.get(suffix)
-    if named in ("jsonl", "json"):
-        return _json_format(head, named)
-    if named:
-        return named
+    suffix = split_name(location.path)[1] if location.path else ".jsonl"
+    known = SUFFIXES.get(suffix)
+    if known in ("jsonl", "json"):
+        return _json_format(head, known)
+    if known:
+        return known
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith(b"ARROW1"):
@@ -89,16 +90,16 @@ def file_format(source: Location, head: bytes) -> str:
     if not suffix:
         return "text"
     if head[257:262] == b"ustar":
-        raise source.error("this is a tar archive", "unpack it and name the folder", 0)
-    raise source.error(
-        f"files that end in {suffix!r} are not known, {', '.join(SUFFIXES)} are (with .gz or .zst too)",
-        "say how to read it with --format text, lines, paragraphs, jsonl, json, parquet or arrow",
+        raise location.error("this is a tar archive", "unpack it and give the folder", 0)
+    raise location.error(
+        f"unknown extension {suffix!r}; known are {', '.join(SUFFIXES)}, also with .gz or .zst",
+        "choose how to read it with --format text, lines, paragraphs, jsonl, json, parquet or arrow",
         0,
     )
 
 
 def _json_format(head: bytes, named: str) -> str:
-    """Tell JSON Lines from one JSON document; a list is one document whatever the name says."""
+    """Tell JSON Lines from one JSON value; a list is one value whatever the file is called."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text.startswith(b"["):
         return "json"

@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML file; nothing in it asks for anything from outside."""
+"""The report: one self-contained HTML file that loads nothing from outside."""
 
 from momus.report.page import render, write_report
 

@@ -1,10 +1,10 @@
-"""Numbers as readers see them."""
+"""Number formats of tables and reports."""
 
 from __future__ import annotations
 
 
 def number(value: float | None) -> str:
-    """Four significant digits, thousands separated, None as a dash.
+    """Format a number with four significant digits and thousands separators, None as a dash.
 
     >>> number(1234.5), number(0.012345), number(None), number(0.0)
     ('1,234', '0.01235', '–', '0')
@@ -17,7 +17,7 @@ def number(value: float | None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Two significant digits.
+    """Format a p-value with two significant digits, None as a dash.
 
     >>> p_value(0.00012), p_value(None)
     ('0.00012', '–')

@@ -1,4 +1,4 @@
-"""Small pictures of intervals, one per row of a table."""
+"""Small inline pictures of intervals, one per row of a table."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from momus.comparison.verdict import Verdict
 
 
 def interval_picture(v: Verdict) -> str:
-    """Draw the difference and its interval around a zero line, scaled to the row; empty where there is none."""
+    """Draw the difference and its interval around a zero line, scaled to the row; empty without an interval."""
     if v.difference is None or v.low is None or v.high is None:
         return ""
-    reach = 1.1 * max(abs(v.low), abs(v.high), abs(v.difference), 1e-300)
-    low, high, middle = (60 + 56 * x / reach for x in (v.low, v.high, v.difference))
+    extent = 1.1 * max(abs(v.low), abs(v.high), abs(v.difference), 1e-300)
+    low, high, middle = (60 + 56 * x / extent for x in (v.low, v.high, v.difference))
     return (
         '<svg class="interval" viewBox="0 0 120 14" aria-hidden="true">'
         '<line x1="60" y1="0" x2="60" y2="14" class="zero"/>'

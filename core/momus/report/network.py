@@ -1,4 +1,4 @@
-"""Graphs: nodes in their order on a circle, arrows as wide as their weight."""
+"""Graphs: nodes in order on a circle, arrows of a width proportional to their weight."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 def draw_graph(axes: Axes, graph: Graph) -> None:
-    """Draw arrows: colour and dashes for the sign, width for the size, marked ones labelled with their weight."""
+    """Draw a graph: an arrow's colour and dashes show the sign, its width the size; marked arrows show their weight."""
     from matplotlib.patches import FancyArrowPatch
 
     angles = np.pi / 2 - 2 * np.pi * np.arange(len(graph.nodes)) / max(len(graph.nodes), 1)
-    place = {name: (float(np.cos(a)), float(np.sin(a))) for name, a in zip(graph.nodes, angles, strict=True)}
+    positions = {name: (float(np.cos(a)), float(np.sin(a))) for name, a in zip(graph.nodes, angles, strict=True)}
     largest = max((abs(e.weight) for e in graph.edges), default=1.0) or 1.0
     for edge in graph.edges:
-        start, end = place[edge.source], place[edge.target]
+        start, end = positions[edge.source], positions[edge.target]
         colour = COLOURS["plus" if edge.weight > 0 else "minus"]
         width = 0.5 + 5 * abs(edge.weight) / largest
         style = "-" if edge.weight > 0 else (0, (4, 2))
-        if edge.source == edge.target:
+        if edge.source == edge.target:  # a loop: from one side of the node around to the other
             x, y = start
             start, end = (x * 1.02 - 0.05 * y, y * 1.02 + 0.05 * x), (x * 1.02 + 0.05 * y, y * 1.02 - 0.05 * x)
             bend = "arc3,rad=-2.2"
@@ -49,7 +49,7 @@ def draw_graph(axes: Axes, graph: Graph) -> None:
         if edge.marked:
             x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
             axes.text(x, y, f"{edge.weight:+.2f}", fontsize=7, ha="center")
-    for name, (x, y) in place.items():
+    for name, (x, y) in positions.items():
         axes.plot([x], [y], "o", color=COLOURS["ink"], markersize=5)
         side = "left" if x > 0.1 else ("right" if x < -0.1 else "center")
         axes.text(1.08 * x, 1.1 * y, clean(name, LABEL), ha=side, va="center", fontsize=9)

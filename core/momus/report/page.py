@@ -1,4 +1,4 @@
-"""From a comparison to a page."""
+"""Render a comparison as an HTML page."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from momus.report.words import headlines, method, null, says, shows, statistic_n
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from momus.comparison import Comparison
+    from momus.comparison.result import Comparison
 
 SHOWN_ROWS = 200
+"""Largest number of rows that the report shows of a table."""
 
 
 def write_report(comparison: Comparison, path: Path) -> Path:
@@ -42,25 +43,25 @@ def write_report(comparison: Comparison, path: Path) -> Path:
 
 
 def asset(name: str) -> str:
-    """A template, script or style of the report."""
+    """Read a template, script or style sheet of the report."""
     return (files("momus.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def digest(text: str) -> str:
-    """What a content security policy calls a script by."""
+    """Hash of a script, in the form that a content security policy names it by."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
 def environment() -> Environment:
-    """The templates, with the filters and functions that they use; everything is escaped."""
+    """Jinja environment of the templates, with the filters and functions that they use; escapes everything."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
-    made = Environment(
+    jinja = Environment(
         loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.filters |= {"number": number, "p": p_value, "clean": clean, "anchor": anchor}
-    made.globals |= {
+    jinja.filters |= {"number": number, "p": p_value, "clean": clean, "anchor": anchor}
+    jinja.globals |= {
         "says": says,
         "shows": shows,
         "method": method,
@@ -73,11 +74,11 @@ def environment() -> Environment:
         "cell": cell,
         "shown": SHOWN_ROWS,
     }
-    return made
+    return jinja
 
 
 def render(comparison: Comparison) -> str:
-    """Render the report as HTML; everything that comes from texts is cleaned and escaped."""
+    """Render the report as HTML; all content of texts is cleaned and escaped."""
     from markupsafe import Markup
 
     script, style = asset("report.js"), asset("style.css")
@@ -103,7 +104,7 @@ def _picture(item: Chart | Heatmap | Graph, prefix: str) -> str:
 
 
 def cell(value: Any) -> str:
-    """Show a cell of a table."""
+    """Format the cell of a table."""
     if isinstance(value, bool | str):
         return clean(value)
     if value is None or isinstance(value, float):
@@ -112,7 +113,7 @@ def cell(value: Any) -> str:
 
 
 def data_of(item: Evidence) -> Table | None:
-    """The numbers behind a figure, as a table."""
+    """Tabulate the numbers behind a figure; None for evidence that is not a figure."""
     if isinstance(item, Chart):
         columns = ("series", clean(item.x.label, 80), clean(item.y.label, 80))
         rows = [(s.label, x, y) for s in item.series for x, y in zip(s.x, s.y, strict=True)]

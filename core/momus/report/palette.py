@@ -1,4 +1,4 @@
-"""Colours, line styles and sizes of figures; colours are sentinels that become CSS variables of the page."""
+"""Colours, line styles and sizes of figures."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ COLOURS = {
     "minus": "#01020b",
     "paper": "#01020c",
 }
+"""Sentinel colours that matplotlib draws with; each is then replaced by the CSS variable of that name."""
 LABEL = 40
-"""Characters of a label that are shown."""
+"""Labels are clipped to this many characters."""
 SMALL_MATRIX = 40
-"""Larger matrices are drawn as a picture instead of one rectangle per cell."""
+"""Matrices with more rows or columns are drawn as a raster picture instead of one rectangle per cell."""
 LINE_STYLES = {"real": "-", "generated": (0, (5, 2)), "fitted": (0, (1, 2)), "reference": (0, (3, 2, 1, 2))}
 MARKERS = {"real": "o", "generated": "D", "fitted": "s", "reference": "^"}

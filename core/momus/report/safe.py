@@ -1,26 +1,27 @@
-"""Text from models is hostile: what goes into a page is cleaned here, and escaped by the template."""
+"""Clean untrusted text before it goes into a page: generated text may be hostile. Templates escape it."""
 
 from __future__ import annotations
 
 import unicodedata
 
 CLIP = 400
-_KEPT = {"\n", "\t"}
+"""Default length of clipped text, in characters."""
+_ALLOWED_CONTROLS = {"\n", "\t"}
 
 
 def clean(text: object, clip: int = CLIP) -> str:
-    """Drop control, bidirectional and other format characters, which break XML or disguise text; clip long text.
+    r"""Remove control, bidirectional and other format characters, which break XML or disguise text; clip long text.
 
-    >>> clean("a\\x00b\\u202ec" + "x" * 500, clip=6)
+    >>> clean("a\x00b\u202ec" + "x" * 500, clip=6)
     'abcxx…'
     """
     raw = str(text)[: 4 * clip]
-    kept = "".join(c for c in raw if c in _KEPT or unicodedata.category(c)[0] != "C")
-    return kept if len(kept) <= clip else kept[: clip - 1] + "…"
+    cleaned = "".join(c for c in raw if c in _ALLOWED_CONTROLS or unicodedata.category(c)[0] != "C")
+    return cleaned if len(cleaned) <= clip else cleaned[: clip - 1] + "…"
 
 
 def anchor(*parts: object) -> str:
-    """Make an id for HTML: letters, digits and hyphens only.
+    """Build an HTML id from letters, digits and hyphens only.
 
     >>> anchor("critic", 'rank "x"')
     'critic-rank--x-'

@@ -1,4 +1,4 @@
-"""Figures as inline SVG: drawn by matplotlib with sentinel colours, which become CSS variables of the page."""
+"""Figures as inline SVG, drawn by matplotlib in sentinel colours that are replaced by CSS variables of the page."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def draw(item: Chart | Heatmap | Graph) -> str:
     """Draw a figure as an ``<svg>`` element.
 
-    Colours are CSS variables (``--real``, ``--generated``, …), line styles and markers differ too, and all labels are
-    cleaned and escaped. The same data gives the same bytes.
+    Colours are CSS variables (``--real``, ``--generated``, …); roles also differ in line style and marker. All labels
+    are cleaned and escaped. The same data gives the same bytes.
     """
     painter: Callable[[Axes], None]
     if isinstance(item, Chart):
@@ -80,7 +80,7 @@ def _style(name: str) -> Iterator[None]:
 
     logger = logging.getLogger("matplotlib.font_manager")
     level = logger.level
-    logger.setLevel(logging.ERROR)  # system-ui is for the browser to find, not for matplotlib
+    logger.setLevel(logging.ERROR)  # only browsers have the font system-ui; matplotlib would warn that it is missing
     try:
         with mpl.rc_context(settings):
             yield
@@ -89,7 +89,7 @@ def _style(name: str) -> Iterator[None]:
 
 
 def draw_chart(axes: Axes, chart: Chart) -> None:
-    """Draw lines, staircases, points and bars, each role with its colour, line style and marker."""
+    """Draw lines, step functions, points and bars, with a colour, line style and marker for each role."""
     for series in chart.series:
         colour, label = COLOURS[series.role], clean(series.label, LABEL)
         if series.low is not None and series.high is not None:
@@ -115,19 +115,19 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
 
 
 def _plain_numbers(axis: Any) -> None:
-    """Label powers of ten, and 2 and 5 between them where there are few: matplotlib's own labels need mathematics."""
+    """Label powers of ten, and on short axes their multiples by 2 and 5; matplotlib's own labels need mathtext."""
     from matplotlib.ticker import FuncFormatter
 
     low, high = axis.get_view_interval()
-    few = low > 0 and high / low < 1000
+    is_short = low > 0 and high / low < 1000
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
     axis.set_minor_formatter(
-        FuncFormatter(lambda value, _: plain_number(value) if few and f"{value:e}"[0] in "25" else "")
+        FuncFormatter(lambda value, _: plain_number(value) if is_short and f"{value:e}"[0] in "25" else "")
     )
 
 
 def plain_number(value: float) -> str:
-    """Write a tick of a logarithmic axis.
+    """Format a tick of a logarithmic axis.
 
     >>> [plain_number(x) for x in (0.01, 0.5, 20, 1000, 50_000, 1e6, 2e-5)]
     ['0.01', '0.5', '20', '1,000', '50,000', '10⁶', '2·10⁻⁵']
@@ -142,7 +142,7 @@ def plain_number(value: float) -> str:
 
 
 def _inline(document: str, name: str) -> str:
-    """Keep the ``<svg>`` element, with colours of the page and ids of its own."""
+    """Extract the ``<svg>`` element, with CSS variables for colours and ids prefixed by the figure's name."""
     from momus.report.safe import anchor
 
     body = document[document.index("<svg") :].strip()

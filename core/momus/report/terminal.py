@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from momus.comparison import Comparison
+    from momus.comparison.result import Comparison
 
 
 def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
-    """Build a rich table; only headline statistics unless ``every`` is set."""
+    """Build a rich table, of headline statistics only unless ``every`` is set."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -56,14 +56,14 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
 
 
 def comparison_view(comparison: Comparison, every: bool = False) -> RenderableType:
-    """Build the table with its warnings, unscored documents and signature."""
+    """Build the table of verdicts, followed by warnings, unscored documents and signature."""
     from rich.console import Group
     from rich.markup import escape
     from rich.text import Text
 
     parts: list[RenderableType] = [verdict_table(comparison.verdicts, every)]
     if comparison.pairs:
-        parts += [Text("\nGenerated corpora among each other (adjusted by themselves)", style="bold")]
+        parts += [Text("\nGenerated corpora compared with each other (p adjusted over this table)", style="bold")]
         parts += [verdict_table(comparison.pairs, every)]
     parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in comparison.warnings]
     for result in comparison.results:
@@ -82,7 +82,7 @@ def comparison_view(comparison: Comparison, every: bool = False) -> RenderableTy
 
 
 def comparison_text(comparison: Comparison, width: int = 150) -> str:
-    """Render the same as plain text."""
+    """Render `comparison_view` as plain text."""
     from rich.console import Console
 
     console = Console(width=width, color_system=None, record=False, file=None, highlight=False)

@@ -1,4 +1,4 @@
-"""Probabilities of sequences: scorers, generators, ways of decoding."""
+"""Probabilities of sequences: scorers, generators, decoding methods."""
 
 from momus.sequences.decoding import Decoding
 from momus.sequences.interfaces import Generated, Generator, Prompt, Request, SequenceScorer, TextScorer

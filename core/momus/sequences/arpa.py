@@ -1,10 +1,10 @@
-"""An interpolated Kneser–Ney model of ordinary sequences, and ARPA files of it.
+"""An interpolated Kneser–Ney n-gram model that can be written as an ARPA file.
 
     p(w | h) = max(c(h w) − D, 0) / c(h) + D N(h) / c(h) · p(w | h′)
 
-with continuation counts below the highest order (raw ones for n-grams that begin a sequence, which nothing precedes),
-one discount D = n₁ / (n₁ + 2 n₂) an order, and a uniform distribution over the vocabulary, ``<unk>`` included, below
-the first (Kneser & Ney 1995; Chen & Goodman 1999). A sequence is ``<s> w … w </s>``.
+with continuation counts below the highest order (raw counts for n-grams at the beginning of a sequence, which have no
+left context), one discount D = n₁ / (n₁ + 2 n₂) per order, and a uniform distribution over the vocabulary including
+``<unk>`` below the first order (Kneser & Ney 1995; Chen & Goodman 1999). A sequence is ``<s> w … w </s>``.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from numpy.typing import NDArray
 
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
-from momus.numeric.types import Floats, Ints
+from momus.numeric.ragged import offsets_of, places_of
+from momus.numeric.types import Bools, Floats, Ints
 from momus.sequences.ngram import discount, interpolated
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
 
 class KneserNey(Estimator):
-    """Parameters
+    """An interpolated Kneser–Ney n-gram model of id sequences.
+
+    Parameters
     ----------
     order
-        n.
+        Order n, at least 1.
 
     >>> model = KneserNey(order=2).fit(np.array([0, 1, 0, 1, 1]), np.array([0, 2, 5]), ["a", "b"])
     >>> p = [10 ** model.log10("a", w) for w in ("a", "b", "</s>", "<unk>")]
@@ -41,19 +44,21 @@ class KneserNey(Estimator):
         self.order = order
 
     def fit(self, ids: NDArray[np.integer], offsets: Ints, vocabulary: list[str]) -> Self:
-        """Count n-grams of sequences that begin at ``offsets``; ``vocabulary`` names the ids."""
+        """Count the n-grams of sequences ``ids[offsets[i]:offsets[i + 1]]``; ``vocabulary`` names the ids."""
         reserved = {BEGIN, END, UNKNOWN} & set(vocabulary)
         if reserved or any(not w or any(c.isspace() for c in w) for w in vocabulary):
-            raise UsageError("a word is empty, holds a blank, or is one of <s>, </s>, <unk>")
+            raise UsageError("a word is empty, contains a blank, or is one of <s>, </s>, <unk>")
         if len(offsets) < 2:
-            raise FittingError("there is no sequence to count")
+            raise FittingError("there is no sequence to count n-grams in")
         self.words_ = [*vocabulary, END, UNKNOWN, BEGIN]
         v = len(vocabulary)
         stream, place = _framed(np.asarray(ids, dtype=np.int64), offsets, v)
+        # gram[t] numbers the distinct m-gram that ends at position t of the stream, all (N,)
         gram, keep = stream, place >= 0
         self.levels_: list[dict[str, Any]] = []
-        raw: list[tuple[Ints, NDArray[np.bool_]]] = []
+        raw: list[tuple[Ints, Bools]] = []
         for m in range(1, self.order + 1):
+            # an m-gram is its context, the (m − 1)-gram that ends one position earlier, and its last word
             if m == 1:
                 context, suffix = np.zeros_like(stream), np.zeros_like(stream)
             else:
@@ -61,22 +66,26 @@ class KneserNey(Estimator):
                 context, suffix = np.where(keep, np.roll(gram, 1), 0), gram
             rows = np.flatnonzero(keep)
             key = context[rows] * (v + 3) + stream[rows]
-            different, first, where, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-            level = {"context": different // (v + 3), "word": different % (v + 3), "suffix": suffix[rows][first]}
+            distinct, first, number, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+            level = {"context": distinct // (v + 3), "word": distinct % (v + 3), "suffix": suffix[rows][first]}
             raw.append((counts, place[rows][first] == m - 1))
             gram = np.zeros_like(stream)
-            gram[rows] = where
+            gram[rows] = number
             self.levels_.append(level)
         self._weigh(raw, v)
         return self
 
-    def _weigh(self, raw: list[tuple[Ints, NDArray[np.bool_]]], v: int) -> None:
-        """Counts of each order, then discounted probabilities and back-off weights."""
+    def _weigh(self, raw: list[tuple[Ints, Bools]], v: int) -> None:
+        """Compute probabilities and back-off weights of all orders.
+
+        ``raw`` has, for each order, the raw counts of its n-grams and whether each begins a sequence.
+        """
         below: Floats = np.array([1 / (v + 2)])
         self.discounts_ = np.zeros(self.order)
         for m, level in enumerate(self.levels_, 1):
             counts = raw[m - 1][0].astype(np.float64)
             if m < self.order:
+                # continuation counts: how many (m + 1)-grams end in each m-gram, shape of counts
                 after = np.bincount(self.levels_[m]["suffix"].astype(np.int64), minlength=len(counts)).astype(float)
                 counts = np.where(raw[m - 1][1], counts, after)
             if m == 1:
@@ -95,23 +104,25 @@ class KneserNey(Estimator):
         self.levels_[-1]["backoff"] = np.ones(len(below))
 
     def log10(self, *window: str) -> float:
-        """log₁₀ p of the last word of a window given the ones before (at most n − 1 of them are read)."""
+        """Return log₁₀ p of the last word of a window given the words before it (at most n − 1 are used)."""
         index = {w: i for i, w in enumerate(self.words_)}
         codes = [index.get(w, index[UNKNOWN]) for w in window[-self.order :]]
         return float(np.log10(self._probability(codes)))
 
     def _probability(self, codes: list[int]) -> float:
+        """Return p of the last code given the others, by backing off to shorter contexts."""
         *context, _ = codes
-        found = self._find(codes)
-        if found is not None:
-            return float(self.levels_[len(codes) - 1]["probability"][found])
+        row = self._row(codes)
+        if row is not None:
+            return float(self.levels_[len(codes) - 1]["probability"][row])
         if not context:
             return self.unknown_
-        at = self._find(context)
-        weight = 1.0 if at is None else float(self.levels_[len(context) - 1]["backoff"][at])
+        context_row = self._row(context)
+        weight = 1.0 if context_row is None else float(self.levels_[len(context) - 1]["backoff"][context_row])
         return weight * self._probability(codes[1:])
 
-    def _find(self, codes: list[int]) -> int | None:
+    def _row(self, codes: list[int]) -> int | None:
+        """Row of an n-gram in the level of its order, or None if it was not counted."""
         row = 0
         for m, code in enumerate(codes):
             level = self.levels_[m]
@@ -123,7 +134,7 @@ class KneserNey(Estimator):
         return row
 
     def write_arpa(self, path: str | Path) -> None:
-        """Write all orders, with back-off weights, as KenLM and SRILM read them."""
+        """Write all orders, with back-off weights, in the ARPA format of KenLM and SRILM."""
         unknown = len(self.words_) - 2
         sizes = [len(level["word"]) + (m == 0) for m, level in enumerate(self.levels_)]
         with open(path, "w", encoding="utf-8") as out:
@@ -143,13 +154,13 @@ class KneserNey(Estimator):
 
 
 def _framed(ids: Ints, offsets: Ints, v: int) -> tuple[Ints, Ints]:
-    """Sequences with ``<s>`` (v + 2) and ``</s>`` (v), and the place of each symbol in its own."""
-    lengths = np.diff(offsets) + 2
-    ends = np.cumsum(lengths)
-    place = np.arange(int(ends[-1])) - np.repeat(ends - lengths, lengths)
+    """Add ``<s>`` (v + 2) and ``</s>`` (v) to each sequence; return all symbols and their places in the sequences."""
+    framed = offsets_of(np.diff(offsets) + 2)  # int64 (n + 1,): offsets with both symbols
+    starts, ends = framed[:-1], framed[1:]
+    place = places_of(framed)
     stream = np.full(len(place), v, dtype=np.int64)
-    stream[ends - lengths] = v + 2
+    stream[starts] = v + 2
     inner = np.ones(len(place), dtype=bool)
-    inner[ends - 1] = inner[ends - lengths] = False
+    inner[ends - 1] = inner[starts] = False
     stream[inner] = ids[offsets[0] : offsets[-1]]
     return stream, place

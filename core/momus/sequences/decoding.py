@@ -1,4 +1,4 @@
-"""Ways of decoding, and the draw of one token."""
+"""Decoding methods, and sampling of single tokens."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ Method = Literal["ancestral", "temperature", "nucleus", "beam-sampling"]
 
 @dataclass(frozen=True)
 class Decoding:
-    """How the next token is chosen.
+    """A decoding method and its parameters.
 
     Attributes
     ----------
     method
-        ``ancestral`` draws from the model's distribution; ``temperature`` from the softmax of logits / T; ``nucleus``
-        from the smallest set of tokens with at least ``top_p`` of the mass (Holtzman et al. 2020);
+        ``ancestral`` samples from the model's distribution; ``temperature`` from the softmax of logits / T;
+        ``nucleus`` from the smallest set of tokens with at least ``top_p`` of the mass (Holtzman et al. 2020);
         ``beam-sampling`` draws ``beams`` extensions of each of ``beams`` hypotheses and keeps the ``beams`` most
         probable of them (Meister & Cotterell 2021, section 4.1).
     temperature
-        T, above 0; all but ``ancestral`` may use it.
+        T, above 0; used by all methods but ``ancestral``.
     top_p
-        In (0, 1]; read by ``nucleus`` only.
+        In (0, 1]; used by ``nucleus`` only.
     beams
-        k, at least 1; read by ``beam-sampling`` only.
+        k, at least 1; used by ``beam-sampling`` only.
     longest
-        Tokens after which a document is cut.
+        Largest number of tokens per document.
 
     Raises
     ------
     UsageError
-        A value lies outside of its range, or the method does not read it.
+        A value is out of range, or the method does not use it.
 
     >>> Decoding("nucleus", top_p=0.9).record()
     {'method': 'nucleus', 'temperature': 1.0, 'top_p': 0.9, 'longest': 1024}
@@ -50,42 +50,46 @@ class Decoding:
 
     def __post_init__(self) -> None:
         if self.method not in get_args(Method):
-            raise UsageError(f"no decoding {self.method!r}", hint=f"choose one of {', '.join(get_args(Method))}")
+            raise UsageError(
+                f"there is no decoding method {self.method!r}", hint=f"choose one of {', '.join(get_args(Method))}"
+            )
         if not 0 < self.temperature < float("inf"):
-            raise UsageError(f"the temperature is {self.temperature}", hint="give a number above 0")
+            raise UsageError(f"temperature is {self.temperature}", hint="give a number above 0")
         if not 0 < self.top_p <= 1:
-            raise UsageError(f"top_p is {self.top_p}", hint="give a share of the mass, above 0 and up to 1")
+            raise UsageError(f"top_p is {self.top_p}", hint="give a share of the mass, above 0 and at most 1")
         if self.beams < 1 or self.longest < 1:
-            raise UsageError("beams and longest are at least 1", hint="give whole numbers from 1 on")
+            raise UsageError(
+                f"beams is {self.beams} and longest is {self.longest}", hint="give whole numbers of at least 1"
+            )
         unused = [
             name
-            for name, given, used in (
+            for name, changed, used in (
                 ("temperature", self.temperature != 1.0, self.method != "ancestral"),
                 ("top_p", self.top_p != 1.0, self.method == "nucleus"),
                 ("beams", self.beams != 1, self.method == "beam-sampling"),
             )
-            if given and not used
+            if changed and not used
         ]
         if unused:
-            raise UsageError(f"{self.method} decoding does not read {unused[0]}", hint="leave it out")
+            raise UsageError(f"{self.method} decoding does not use {unused[0]}", hint="leave it out")
 
     def record(self) -> dict[str, Any]:
-        """What made the text, without values that the method does not read."""
-        known = asdict(self)
-        unread = {"ancestral": ("temperature", "top_p", "beams"), "temperature": ("top_p", "beams")}
-        unread |= {"nucleus": ("beams",), "beam-sampling": ("top_p",)}
-        return {k: v for k, v in known.items() if k not in unread[self.method]}
+        """Method and parameters, for provenance; parameters that the method does not use are left out."""
+        values = asdict(self)
+        unused = {"ancestral": ("temperature", "top_p", "beams"), "temperature": ("top_p", "beams")}
+        unused |= {"nucleus": ("beams",), "beam-sampling": ("top_p",)}
+        return {k: v for k, v in values.items() if k not in unused[self.method]}
 
 
 def log_softmax(logits: Tensor, temperature: float = 1.0) -> Tensor:
-    """log p of each token, float64 (B, V)."""
+    """Return log p of each token at a temperature, float64 (B, V)."""
     import torch
 
     return torch.log_softmax(logits.double() / temperature, dim=-1)
 
 
 def nucleus(log_p: Tensor, top_p: float) -> Tensor:
-    """Which tokens belong to the smallest set with at least ``top_p`` of the mass, bool (B, V); ties by number.
+    """Whether tokens are in the smallest set with at least ``top_p`` of the mass, bool (B, V); lower ids win ties.
 
     >>> import torch
     >>> nucleus(torch.tensor([[0.5, 0.2, 0.3]]).log(), 0.6).tolist()
@@ -97,21 +101,21 @@ def nucleus(log_p: Tensor, top_p: float) -> Tensor:
         return torch.ones_like(log_p, dtype=torch.bool)
     ordered, index = torch.sort(log_p, dim=-1, descending=True, stable=True)
     mass = ordered.exp().cumsum(dim=-1)
-    # a mass that equals top_p but for rounding is enough
+    # a token is in the nucleus if the mass before it, (B, V), is below top_p; the tolerance absorbs rounding
     before = torch.cat([torch.zeros_like(mass[:, :1]), mass[:, :-1]], dim=-1) < top_p - 1e-12
     return torch.zeros_like(before).scatter(-1, index, before)
 
 
 def draw(log_p: Tensor, top_p: float, noise: Tensor) -> Tensor:
-    """Draw tokens from the nucleus: the largest of log p plus Gumbel noise (Gumbel 1954; Maddison et al. 2014).
+    """Sample tokens from the nucleus by the Gumbel-max trick (Gumbel 1954; Maddison et al. 2014).
 
-    Inverting the cumulative distribution would do as well, but hangs on the last digits of all log p before the token;
-    the largest value changes only where the two largest nearly tie.
+    The sample is the argmax of log p + noise. Inverse-transform sampling depends on the rounding of log p of every
+    earlier token; the argmax only changes if its two largest values nearly tie.
 
     Parameters
     ----------
     log_p, noise
-        (B, V).
+        Both (B, V).
 
     Returns
     -------
@@ -125,12 +129,12 @@ def draw(log_p: Tensor, top_p: float, noise: Tensor) -> Tensor:
     """
     import torch
 
-    kept = log_p if top_p >= 1.0 else torch.where(nucleus(log_p, top_p), log_p, -torch.inf)
-    return (kept + noise).argmax(dim=-1)
+    allowed = log_p if top_p >= 1.0 else torch.where(nucleus(log_p, top_p), log_p, -torch.inf)
+    return (allowed + noise).argmax(dim=-1)
 
 
 def gumbels(*parts: Tensor | int) -> Tensor:
-    """Standard Gumbel variates, float64, one for each combination of the parts (see `momus.numeric.draws.uniforms`)."""
+    """Standard Gumbel variates, float64, one per combination of the parts (see `momus.numeric.draws.uniforms`)."""
     from momus.numeric.draws import uniforms
 
     return -(-uniforms(*parts).log()).log()

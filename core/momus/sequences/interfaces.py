@@ -1,4 +1,4 @@
-"""What scores sequences, and what writes documents; adapters implement these."""
+"""Interfaces of models that score sequences and of models that write documents, for adapters."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ Advance = Callable[[int], None]
 
 @runtime_checkable
 class TextScorer(Protocol):
-    """A model that gives log p of texts, token by token as it splits them."""
+    """A model that computes log p of texts, per token of its tokenizer."""
 
     name: str
 
     def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
-        """log p of each token of each text given those before it, in nats."""
+        """Return log p of each token of each text given the tokens before it, in nats."""
         ...
 
 
 @runtime_checkable
 class SequenceScorer(TextScorer, Protocol):
-    """A model that gives log p of sequences of its token ids as well."""
+    """A text scorer that also computes log p of sequences of its token ids."""
 
     def encode(self, texts: Sequence[str]) -> Sequences:
-        """Token ids of texts, without begin and end symbols."""
+        """Return the token ids of texts, without begin and end symbols."""
         ...
 
     def score(
         self, sequences: Sequences, *, temperature: float = 1.0, progress: Advance | None = None
     ) -> SequenceScores:
-        """log p of each token and of the end, given the begin symbol and the tokens before, in nats.
+        """Return log p of each token and of the end, given the begin symbol and the tokens before, in nats.
 
         Parameters
         ----------
         temperature
             Logits are divided by it before the softmax.
         progress
-            Called with the number of sequences done.
+            Called with the number of finished sequences.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a document begins with: an id, and a text that may be empty."""
+    """The beginning of a document: an id, and a text that may be empty."""
 
     id: str
     text: str = ""
@@ -56,7 +56,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Request:
-    """One document to be written: its number, its prompt, and the seed of its draws."""
+    """A document to write: its number, its prompt, and the seed for sampling it."""
 
     number: int
     prompt: Prompt
@@ -65,20 +65,20 @@ class Request:
 
 @dataclass(frozen=True)
 class Generated:
-    """A document that was written.
+    """A generated document.
 
     Attributes
     ----------
     text
-        Without the prompt.
+        The text without the prompt.
     tokens
-        How many were drawn, the end symbol included; None where a server does not say.
+        Number of generated tokens, including the end symbol; None if a server does not report it.
     finished
-        Whether the model ended it, rather than the limit of length.
+        Whether the model ended the document before the length limit.
     log_probability
-        log p of what was drawn under the model at temperature 1, in nats; None where it is not known.
+        log p of the generated tokens under the model at temperature 1, in nats; None if unknown.
     problem
-        Why there is no text.
+        Why there is no text, or None.
     """
 
     request: Request
@@ -96,5 +96,5 @@ class Generator(Protocol):
     name: str
 
     def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
-        """Write one document for each request, in order, as soon as each is known."""
+        """Write one document per request, in order, yielding each as soon as it is finished."""
         ...

@@ -1,4 +1,4 @@
-"""n-gram models of texts: a tokenizer before `NGramModel`."""
+"""n-gram models of texts: `NGramModel` with a tokenizer."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from momus.text.tokens import Tokenizer
 
 
 class NGramText(NGramModel):
-    """An n-gram model of the words of texts, as scorer and generator.
+    """An n-gram model of words that scores and generates texts.
 
     Parameters
     ----------
     order, smoothing
         See `NGramModel`.
     tokenizer
-        What splits texts.
+        Splits texts into words.
     unknown
-        Whether one symbol stands for all words that were not seen. Smoothing leaves it the probability of one unseen
-        symbol, and it may be drawn; without it, such a word is an error.
+        Whether all unseen words share one symbol. Smoothing gives it the probability of one unseen symbol, and it may
+        be sampled; without it, an unseen word is an error.
 
     >>> from momus.text.tokens import get_tokenizer
     >>> model = NGramText(2, get_tokenizer("words")).fit_corpus(Corpus.from_texts(["a b", "a c"]))
@@ -46,7 +46,7 @@ class NGramText(NGramModel):
         self.tokenizer, self.unknown = tokenizer, unknown
 
     def fit_corpus(self, corpus: Corpus) -> Self:
-        """Count the n-grams of a corpus."""
+        """Tokenize a corpus and count its n-grams."""
         table = corpus.tokens(self.tokenizer)
         self.vocabulary = list(table.vocabulary)
         self._index = {w: i for i, w in enumerate(self.vocabulary)}
@@ -54,43 +54,43 @@ class NGramText(NGramModel):
         return self
 
     def restore(self, vocabulary: Sequence[str], keys: Ints, counts: Ints) -> Self:
-        """Make the model again from its vocabulary and ``counted``, the n-grams of the highest order."""
+        """Rebuild the model from its vocabulary and ``counted``, the n-grams of the highest order and their counts."""
         self.vocabulary = list(vocabulary)
         self._index = {w: i for i, w in enumerate(self.vocabulary)}
-        self._sized(len(self.vocabulary) + self.unknown)
+        self._set_size(len(self.vocabulary) + self.unknown)
         return self._build(np.asarray(keys, dtype=np.int64), np.asarray(counts, dtype=np.int64))
 
     @property
     def identity(self) -> str:
-        """A hash of what it has learned."""
+        """A hash of the vocabulary and the counts."""
         digest = hashlib.sha256("\n".join(self.vocabulary).encode("utf-8", "surrogatepass"))
-        for part in self.counted:
-            digest.update(np.ascontiguousarray(part).tobytes())
+        for array in self.counted:
+            digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
     def encode(self, texts: Sequence[str]) -> Sequences:
-        """Word numbers.
+        """Return the word numbers of texts.
 
         Raises
         ------
         UsageError
-            A word was not seen, and there is no symbol for such words.
+            A word is unseen, and the model has no symbol for unseen words.
         """
         return self.encode_corpus(Corpus.from_texts(list(texts)))
 
     def encode_corpus(self, corpus: Corpus) -> Sequences:
-        """Word numbers of a corpus, whose tokens may be known already."""
+        """Return the word numbers of a corpus; tokens that it has cached are reused."""
         table = corpus.tokens(self.tokenizer)
         codes = table.codes(self._index, unknown=len(self.vocabulary)).astype(np.int64)
         if not self.unknown and len(codes) and codes.max() == len(self.vocabulary):
             word = table.vocabulary[int(table.ids[int(np.argmax(codes))])]
             raise UsageError(
                 f"{word!r} does not occur in the text that the {self.name} model was fitted on",
-                hint="leave such prompts out, or fit on more text",
+                hint="remove such prompts, or fit on more text",
             )
         return Sequences(codes, table.offsets)
 
     def decode(self, sequences: Sequences) -> list[str]:
-        """Words with blanks between them."""
+        """Return texts: words separated by spaces."""
         names = [*self.vocabulary, "<unk>"]
         return [" ".join(names[w] for w in sequences[i].tolist()) for i in range(len(sequences))]

@@ -1,7 +1,7 @@
-"""Drawing sequences: ancestral, with a temperature, from the nucleus, and by beam sampling.
+"""Sample sequences: ancestral sampling, with a temperature, from the nucleus, and beam sampling.
 
-Each sequence takes its random numbers from its own seed and the place in it, so that what is drawn depends neither on
-the batch nor on the order, but for ties within the rounding of a model's logits: a few tokens in a million in single
+Random numbers depend only on a sequence's seed and the position in it. The result therefore depends on neither the
+batch nor the order, except for ties within the rounding of a model's logits: a few tokens per million in single
 precision.
 """
 
@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Floats
+from momus.numeric.types import Bools, Floats, Ints
 from momus.sequences.decoding import Decoding, draw, gumbels, log_softmax
 from momus.sequences.types import Sequences
 
@@ -27,25 +26,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Sequences that were drawn.
+    """Sampled sequences.
 
     Attributes
     ----------
     sequences
-        Without begin and end symbols.
+        The tokens, without begin and end symbols.
     finished
-        bool (n,): whether the end symbol was drawn.
+        bool (n,): whether the end symbol was sampled.
     log_probabilities
-        float64 (n,): log p under the model at temperature 1, the end symbol included where it was drawn.
+        float64 (n,): log p under the model at temperature 1, in nats, including a sampled end symbol.
     """
 
     sequences: Sequences
-    finished: NDArray[np.bool_]
+    finished: Bools
     log_probabilities: Floats
 
 
 def document_seed(seed: int, number: int) -> int:
-    """The seed of one document: more documents leave the first ones as they are.
+    """The seed of one document, which does not depend on the number of documents.
 
     >>> document_seed(0, 1) == document_seed(0, 1) != document_seed(0, 2)
     True
@@ -63,36 +62,37 @@ def document_seeds(seed: int, stop: int, start: int = 0) -> list[int]:
 
     from momus.numeric.draws import hashed
 
-    found = hashed(torch.tensor([seed]), torch.arange(start, stop)) & 0x7FFFFFFFFFFFFFFF
-    return [int(s) for s in found.tolist()]
+    seeds = hashed(torch.tensor([seed]), torch.arange(start, stop)) & 0x7FFFFFFFFFFFFFFF
+    return [int(s) for s in seeds.tolist()]
 
 
 def sample(model: StepModel, prompts: Sequences | None, decoding: Decoding, seeds: Sequence[int]) -> Drawn:
-    """Draw one sequence for each seed.
+    """Sample one sequence per seed.
 
     Parameters
     ----------
     prompts
-        What each begins with; None for nothing.
+        The beginning of each sequence, which the result does not repeat; None for empty prompts.
     seeds
-        n whole numbers of up to 63 bits.
+        n integers of up to 63 bits.
 
     Returns
     -------
     Drawn
-        n sequences, in order.
+        n sequences, in the order of the seeds.
     """
     import torch
 
-    begun = Sequences.of([[]] * len(seeds)) if prompts is None else prompts
+    beginnings = Sequences.of([[]] * len(seeds)) if prompts is None else prompts
     keys = torch.tensor(list(seeds), dtype=torch.int64, device=model.device)
     with torch.inference_mode():
         if decoding.method == "beam-sampling":
-            return _beams(model, begun, decoding, keys)
-        return _plain(model, begun, decoding, keys)
+            return _beams(model, beginnings, decoding, keys)
+        return _plain(model, beginnings, decoding, keys)
 
 
 def _plain(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tensor) -> Drawn:
+    """Sample token by token: ancestral, temperature and nucleus."""
     import torch
 
     n = len(prompts)
@@ -101,12 +101,13 @@ def _plain(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tenso
     alive = torch.arange(n, device=keys.device)
     total = torch.zeros(n, dtype=torch.float64, device=keys.device)
     finished = torch.zeros(n, dtype=torch.bool, device=keys.device)
+    # at step t, row i of state and logits belongs to sequence alive[i]; ended sequences are dropped
     owners, tokens = [], []
     for t in range(decoding.longest):
         scaled = log_softmax(logits, decoding.temperature)
         chosen = draw(scaled, decoding.top_p, gumbels(keys[alive, None], t, words))
-        known = scaled if decoding.temperature == 1.0 else log_softmax(logits)
-        total[alive] += known.gather(1, chosen[:, None])[:, 0]
+        log_p = scaled if decoding.temperature == 1.0 else log_softmax(logits)
+        total[alive] += log_p.gather(1, chosen[:, None])[:, 0]
         ended = chosen == model.end
         finished[alive[ended]] = True
         keep = torch.nonzero(~ended)[:, 0]
@@ -123,29 +124,31 @@ def _plain(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tenso
     return Drawn(_gathered(n, owners, tokens), finished.cpu().numpy(), total.cpu().numpy())
 
 
-def _gathered(n: int, owners: list[NDArray[np.int64]], tokens: list[NDArray[np.int64]]) -> Sequences:
+def _gathered(n: int, owners: list[Ints], tokens: list[Ints]) -> Sequences:
+    """Collect the tokens of all steps by sequence; ``owners`` has the sequence of each token."""
     if not owners:
         return Sequences.of([[]] * n)
     owner, token = np.concatenate(owners), np.concatenate(tokens)
-    order = np.argsort(owner, kind="stable")
+    order = np.argsort(owner, kind="stable")  # stable: the tokens of a sequence stay in order
     offsets = offsets_of(np.bincount(owner, minlength=n))
     return Sequences(token[order], offsets)
 
 
 def _beams(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tensor) -> Drawn:
-    """Beam sampling: k draws from each of k hypotheses, of which the k most probable remain.
+    """Beam sampling: draw k extensions of each of k hypotheses and keep the k most probable.
 
-    Draws are independent, so the same extension can be drawn twice and then takes two places. A hypothesis that has
-    ended is one of the items that compete, with the probability that it has; at the first step there is one
-    hypothesis and all of its draws remain. Ties go to the earlier item. The most probable hypothesis is returned.
+    Draws are independent, so an extension that is drawn twice takes two places. An ended hypothesis competes with its
+    probability as a single candidate. At the first step there is one hypothesis, and all of its draws remain. Ties go
+    to the earlier candidate. Returns the most probable hypothesis of each sequence.
     """
     import torch
 
     n, k = len(prompts), decoding.beams
     state, logits = model.start(prompts)
     device = keys.device
-    each = torch.arange(n, device=device)
-    state, logits = model.select(state, each.repeat_interleave(k)), logits.repeat_interleave(k, dim=0)
+    # hypothesis j of sequence i is row i · k + j of state and logits
+    sequence = torch.arange(n, device=device)
+    state, logits = model.select(state, sequence.repeat_interleave(k)), logits.repeat_interleave(k, dim=0)
     total = torch.full((n, k), -torch.inf, dtype=torch.float64, device=device)
     total[:, 0] = 0.0
     ended = torch.zeros((n, k), dtype=torch.bool, device=device)
@@ -154,28 +157,30 @@ def _beams(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tenso
     words = torch.arange(model.size, device=device)
     for t in range(decoding.longest):
         scaled = log_softmax(logits, decoding.temperature)
-        each_draw = []
+        draws = []
         for i in range(k):
             noise = gumbels(keys[:, None, None], t, hypotheses[:, None] * k + i, words).view(n * k, -1)
-            each_draw.append(draw(scaled, 1.0, noise))
-        chosen = torch.stack(each_draw, dim=1).view(n, k, k)
-        known = scaled if decoding.temperature == 1.0 else log_softmax(logits)
-        gain = known.gather(1, chosen.view(n * k, k)).view(n, k, k)
-        items = total[:, :, None] + gain
-        waiting = torch.where(torch.arange(k, device=device) == 0, total[:, :, None], -torch.inf)
-        items = torch.where(ended[:, :, None], waiting, items)
+            draws.append(draw(scaled, 1.0, noise))
+        # candidates, (n, k, k): log p of draw i of hypothesis j; an ended hypothesis is a candidate once, at i = 0
+        chosen = torch.stack(draws, dim=1).view(n, k, k)
+        log_p = scaled if decoding.temperature == 1.0 else log_softmax(logits)
+        gain = log_p.gather(1, chosen.view(n * k, k)).view(n, k, k)
+        candidates = total[:, :, None] + gain
+        unchanged = torch.where(torch.arange(k, device=device) == 0, total[:, :, None], -torch.inf)
+        candidates = torch.where(ended[:, :, None], unchanged, candidates)
         chosen = torch.where(ended[:, :, None], model.end, chosen)
-        value, best = torch.sort(items.view(n, k * k), dim=1, descending=True, stable=True)
+        value, best = torch.sort(candidates.view(n, k * k), dim=1, descending=True, stable=True)
         total, best = value[:, :k], best[:, :k]
+        # continue the histories of the parents, (n, k, t), by the chosen tokens, (n, k)
         parent = best // k
         token = chosen.view(n, k * k).gather(1, best)
         history = torch.cat([history.gather(1, parent[:, :, None].expand(-1, -1, t)), token[:, :, None]], dim=2)
         ended = token == model.end
         if bool((ended | (total == -torch.inf)).all()) or t + 1 == decoding.longest:
             break
-        state = model.select(state, (each[:, None] * k + parent).view(-1))
+        state = model.select(state, (sequence[:, None] * k + parent).view(-1))
         state, logits = model.step(state, token.view(-1))
-    rows = history[:, 0].cpu().numpy()
+    rows = history[:, 0].cpu().numpy()  # the most probable hypotheses, (n, steps), cut at their first end symbol
     stop = np.where((rows == model.end).any(axis=1), (rows == model.end).argmax(axis=1), rows.shape[1])
     sequences = Sequences.of([row[:s] for row, s in zip(rows, stop, strict=True)])
     return Drawn(sequences, ended[:, 0].cpu().numpy(), total[:, 0].cpu().numpy())

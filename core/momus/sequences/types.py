@@ -1,4 +1,4 @@
-"""Sequences of token ids, ragged, and their log-probabilities."""
+"""Ragged sequences of token ids and their log-probabilities."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from momus.numeric.types import Floats, Ints
 
 @dataclass(frozen=True)
 class Sequences:
-    """Token ids of n sequences, one after the other; neither begin nor end symbols are among them.
+    """Token ids of n sequences, concatenated, without begin and end symbols.
 
     Attributes
     ----------
     ids
         int64 array (N,).
     offsets
-        int64 array (n + 1,): sequence ``i`` owns ``ids[offsets[i]:offsets[i + 1]]``.
+        int64 array (n + 1,): sequence ``i`` is ``ids[offsets[i]:offsets[i + 1]]``.
 
     >>> some = Sequences.of([[3, 1], [], [2]])
     >>> len(some), some.lengths.tolist(), some[0].tolist()
@@ -32,10 +32,10 @@ class Sequences:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[int] | Ints]) -> Sequences:
-        """Collect sequences."""
-        parts = [np.asarray(r, dtype=np.int64) for r in rows]
-        ids = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-        return cls(ids, offsets_of([len(p) for p in parts]))
+        """Concatenate sequences."""
+        arrays = [np.asarray(row, dtype=np.int64) for row in rows]
+        ids = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)
+        return cls(ids, offsets_of([len(array) for array in arrays]))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -45,21 +45,21 @@ class Sequences:
 
     @property
     def lengths(self) -> Ints:
-        """Tokens of each sequence."""
+        """Number of tokens of each sequence."""
         return np.diff(self.offsets)
 
     @property
     def owners(self) -> Ints:
-        """int64 array (N,): the sequence that owns each token."""
+        """int64 array (N,): the number of each token's sequence."""
         return owners_of(self.offsets)
 
     @property
     def places(self) -> Ints:
-        """int64 array (N,): the place of each token in its sequence, from 0."""
+        """int64 array (N,): the position of each token in its sequence, from 0."""
         return places_of(self.offsets)
 
     def take(self, rows: Ints) -> Sequences:
-        """Some of the sequences, in the order of ``rows``.
+        """Select sequences, in the order of ``rows``.
 
         >>> Sequences.of([[3, 1], [], [2]]).take(np.array([2, 0])).ids.tolist()
         [2, 3, 1]
@@ -69,7 +69,7 @@ class Sequences:
         return Sequences(self.ids[ranges_of(self.offsets[:-1][rows], lengths)], offsets)
 
     def padded(self, fill: int, left: bool = False) -> Ints:
-        """int64 array (n, longest), filled up at the end or, with ``left``, at the beginning."""
+        """Pad to an int64 array (n, longest), at the end or, with ``left``, at the beginning."""
         width = int(self.lengths.max(initial=0))
         out = np.full((len(self), width), fill, dtype=np.int64)
         shift = (width - self.lengths) if left else np.zeros(len(self), dtype=np.int64)
@@ -77,7 +77,7 @@ class Sequences:
         return out
 
     def joined(self, other: Sequences) -> Sequences:
-        """These sequences, then the others."""
+        """Concatenate these sequences and others."""
         offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:] - other.offsets[0]])
         mine = self.ids[self.offsets[0] : self.offsets[-1]]
         return Sequences(np.concatenate([mine, other.ids]), offsets - self.offsets[0])
@@ -85,12 +85,12 @@ class Sequences:
 
 @dataclass(frozen=True)
 class SequenceScores:
-    """log p of each token given those before it, in nats, the end symbol's included.
+    """log p of each token given those before it, and of the end symbol, in nats.
 
     Attributes
     ----------
     log_probabilities
-        float64 array (N + n,), or fewer where a model does not score the end.
+        float64 array (N + n,); shorter for models that do not score the end.
     offsets
         int64 array (n + 1,).
 
@@ -110,7 +110,7 @@ class SequenceScores:
 
     @property
     def lengths(self) -> Ints:
-        """Scored tokens of each sequence."""
+        """Number of scored tokens of each sequence."""
         return np.diff(self.offsets)
 
     @property
@@ -120,5 +120,5 @@ class SequenceScores:
 
     @property
     def perplexity(self) -> float:
-        """exp of minus the mean log-probability a token, over all of them."""
+        """exp of minus the mean log-probability per token."""
         return float(np.exp(-self.log_probabilities.mean())) if len(self.log_probabilities) else float("nan")

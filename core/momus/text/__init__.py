@@ -1,1 +1,1 @@
-"""Documents, tokens, and what is known about them."""
+"""Corpora, tokens, running text, vocabularies, titles, and mentions of persons."""

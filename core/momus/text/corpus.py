@@ -1,4 +1,4 @@
-"""Documents, their sections and their ids: the one thing that every later table is aligned with."""
+"""Corpora: ordered documents with ids and sections, to which every later table is aligned."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from momus.errors import UsageError
 from momus.numeric.ragged import group_sums, offsets_of
+from momus.numeric.types import Bools, Ints
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
 
 SCHEMA = pa.schema(
@@ -26,13 +28,13 @@ SCHEMA = pa.schema(
         ("problem", pa.string()),
     ]
 )
-"""Columns of a corpus. Running text is one section of an unsectioned document; ``problem`` is why a record could
-not be read as a document (it keeps its row, and every critic reports it as unscored)."""
+"""Columns of a corpus. Running text is one section of an unsectioned document; ``problem`` says why a record could not
+be read as a document (the record keeps its row, and every critic reports it as unscored)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section: its text and, where there is one, its title."""
+    """One section: its text and optional title."""
 
     text: str
     title: str | None = None
@@ -40,7 +42,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document.
+    """A document, or a record that could not be read as one (``problem`` says why).
 
     >>> Document.plain("a", "Once upon a time.").text
     'Once upon a time.'
@@ -54,20 +56,20 @@ class Document:
 
     @classmethod
     def plain(cls, id: str, text: str, prompt: str | None = None) -> Document:
-        """Make a document without section marks."""
+        """Make an unsectioned document from one text."""
         return cls(id, (Section(text),), sectioned=False, prompt=prompt)
 
     @property
     def text(self) -> str:
-        """The running text: sections without their titles, parted by a blank line."""
+        """The text of all sections, without titles, separated by blank lines."""
         return "\n\n".join(section.text for section in self.sections)
 
 
 class Corpus:
-    """An immutable, ordered collection of documents with unique ids, held as an Arrow table.
+    """An immutable, ordered collection of documents with unique ids, stored as an Arrow table.
 
-    Slices share memory with the corpus that they come from, and so do their tokens: text is split once
-    (`tokens`), whoever asks and however it is batched.
+    Slices share the memory and the tokens of the corpus they come from: text is split once per tokenizer (`tokens`),
+    whichever critic asks for it and whatever the batches.
 
     Raises
     ------
@@ -88,12 +90,12 @@ class Corpus:
         self.name = name
         self._tokens: dict[str, TokenTable] = {}
         counts = pc.value_counts(self.table["id"])
-        doubled = counts.filter(pc.greater(counts.field("counts"), 1))
-        if len(doubled):
+        duplicates = counts.filter(pc.greater(counts.field("counts"), 1))
+        if len(duplicates):
             raise UsageError(
-                f"{name}: {len(doubled)} document ids occur more than once, the first is "
-                f"{doubled[0]['values'].as_py()!r}",
-                hint="give each document its own id, or leave the ids out: they are then made from the line numbers",
+                f"{name}: {len(duplicates)} document ids occur more than once; the first is "
+                f"{duplicates[0]['values'].as_py()!r}",
+                hint="give each document a unique id, or omit the ids to have them made from line numbers",
             )
 
     @classmethod
@@ -104,7 +106,7 @@ class Corpus:
 
     @classmethod
     def from_documents(cls, documents: Iterable[Document], name: str = "corpus") -> Corpus:
-        """Collect documents, in order."""
+        """Make a corpus of these documents, in order."""
         rows = list(documents)
         columns = [
             [d.id for d in rows],
@@ -125,7 +127,7 @@ class Corpus:
         prompts: Sequence[str | None] | None = None,
         name: str = "corpus",
     ) -> Corpus:
-        """Make a corpus of running texts; ids default to ``name:1``, ``name:2``, …"""
+        """Make a corpus of running texts; ids default to ``name:1``, ``name:2`` and so on."""
         return cls.from_documents(
             (
                 Document.plain(ids[i] if ids else f"{name}:{i + 1}", text, prompts[i] if prompts else None)
@@ -163,9 +165,9 @@ class Corpus:
 
     def __getitem__(self, index: int) -> Document:
         if not -len(self) <= index < len(self):
-            raise IndexError(f"{self.name}: no document {index}, there are {len(self)}")
+            raise IndexError(f"{self.name}: no document {index} in a corpus of {len(self)}")
         row = self.table.slice(index % len(self), 1).to_pylist()[0]
-        sections = tuple(Section(t, h) for t, h in zip(row["sections"], row["titles"], strict=True))
+        sections = tuple(Section(text, title) for text, title in zip(row["sections"], row["titles"], strict=True))
         return Document(row["id"], sections, row["sectioned"], row["prompt"], row["problem"])
 
     def __iter__(self) -> Iterator[Document]:
@@ -178,63 +180,63 @@ class Corpus:
 
     @cached_property
     def prompts(self) -> list[str | None]:
-        """The prompt id of each document, None where there is none."""
+        """The prompt id of each document, or None."""
         return list(self.table["prompt"].to_pylist())
 
     @cached_property
     def problems(self) -> list[str | None]:
-        """Why a record is no document, None where it is one."""
+        """Why each record could not be read as a document, or None."""
         return list(self.table["problem"].to_pylist())
 
     @cached_property
-    def sectioned(self) -> NDArray[np.bool_]:
-        """Whether each document is marked into sections."""
+    def sectioned(self) -> Bools:
+        """Whether each document has sections: bool (documents,)."""
         return np.asarray(self.table["sectioned"].to_numpy(), dtype=bool)
 
     @cached_property
-    def section_counts(self) -> NDArray[np.int64]:
-        """Number of sections of each document."""
+    def section_counts(self) -> Ints:
+        """Number of sections per document: int64 (documents,)."""
         return np.asarray(pc.list_value_length(self.table["sections"]).to_numpy(), dtype=np.int64)
 
     @property
     def section_texts(self) -> pa.ChunkedArray:
-        """The text of every section of every document, in order (``section_counts`` cuts it)."""
+        """Texts of all sections, in document order; ``section_counts`` says how many belong to each document."""
         return pc.list_flatten(self.table["sections"])
 
     @property
     def section_titles(self) -> list[str | None]:
-        """The title of every section of every document, in order (``section_counts`` cuts it)."""
+        """Titles of all sections, in document order; ``section_counts`` says how many belong to each document."""
         return list(pc.list_flatten(self.table["titles"]).to_pylist())
 
     @cached_property
-    def blank(self) -> NDArray[np.bool_]:
-        """Whether a document has no character but white space."""
+    def blank(self) -> Bools:
+        """Whether each document holds nothing but white space: bool (documents,)."""
         filled = pc.match_substring_regex(self.section_texts, r"\S").to_numpy(zero_copy_only=False)
         offsets = offsets_of(self.section_counts)
         return np.asarray(group_sums(np.asarray(filled, dtype=np.int64), offsets) == 0)
 
     @cached_property
-    def characters(self) -> NDArray[np.int64]:
-        """Number of characters of each document."""
+    def characters(self) -> Ints:
+        """Number of characters per document: int64 (documents,)."""
         lengths = np.asarray(pc.utf8_length(self.section_texts).to_numpy(), dtype=np.int64)
         return np.asarray(group_sums(lengths, offsets_of(self.section_counts)))
 
     def slice(self, start: int, stop: int) -> Corpus:
-        """Documents ``start`` up to ``stop``, without a copy."""
+        """Return documents ``start:stop``, without copying."""
         stop = min(stop, len(self))
         tokens = {key: table.slice(start, stop) for key, table in self._tokens.items()}
         return self._view(self.table.slice(start, stop - start), self.name, tokens)
 
-    def take(self, rows: NDArray[np.int64] | Sequence[int], name: str | None = None) -> Corpus:
-        """The documents at these row numbers, in the order given."""
+    def take(self, rows: Ints | Sequence[int], name: str | None = None) -> Corpus:
+        """Return the documents at these row numbers, in the given order."""
         index = np.asarray(rows, dtype=np.int64)
         tokens = {key: table.take(index) for key, table in self._tokens.items()}
         return self._view(self.table.take(index), name or self.name, tokens)
 
     def split(self, share: float, seed: int, names: tuple[str, str] | None = None) -> tuple[Corpus, Corpus]:
-        """Cut at random into a part with ``share`` of the documents and the rest, each in the original order.
+        """Split at random into ``share`` of the documents and the rest, both in the original order.
 
-        The part depends on the seed and the ids alone, not on the order of the documents.
+        The choice depends only on the seed and the ids, not on the order of the documents.
 
         >>> first, second = Corpus.from_texts("abcdefghij").split(0.3, seed=1)
         >>> len(first), len(second)
@@ -242,6 +244,7 @@ class Corpus:
         """
         if not 0 < share < 1:
             raise UsageError(f"share must lie between 0 and 1, got {share}")
+        # permute the rows as sorted by id, so the same ids are chosen whatever the order of the documents
         by_id = np.argsort(np.asarray(self.ids, dtype=object), kind="stable")
         order = by_id[np.random.default_rng(seed).permutation(len(self))]
         cut = round(share * len(self))
@@ -249,20 +252,22 @@ class Corpus:
         return self.take(np.sort(order[:cut]), first), self.take(np.sort(order[cut:]), second)
 
     def tokens(self, tokenizer: Tokenizer) -> TokenTable:
-        """The tokens of all documents; split on the first call, shared afterwards (slices share them too)."""
+        """Return the tokens of all documents: split on the first call, shared afterwards (also with later slices)."""
         if tokenizer.signature not in self._tokens:
             self._tokens[tokenizer.signature] = tokenize(self.section_texts, self.section_counts, tokenizer)
         return self._tokens[tokenizer.signature]
 
     def adopt(self, tokenizer: Tokenizer, table: TokenTable) -> None:
-        """Take over tokens that were split already (one entry a document)."""
+        """Use tokens that were split elsewhere (one entry per document) instead of splitting the text."""
         if len(table) != len(self):
             raise UsageError(f"{self.name}: {len(table)} token lists for {len(self)} documents")
         self._tokens[tokenizer.signature] = table
 
     @cached_property
     def hashes(self) -> NDArray[np.uint64]:
-        """A 64-bit BLAKE2 hash of each document's text (titles left out), to know a text again.
+        """A 64-bit BLAKE2 hash of each document's text, without titles: uint64 (documents,).
+
+        Equal texts have equal hashes, which is how a critic recognises the documents it was fitted on.
 
         >>> a, b = Corpus.from_texts(["x"]), Corpus.from_sections([[("Title", "x")]])
         >>> bool(a.hashes[0] == b.hashes[0])
@@ -270,13 +275,12 @@ class Corpus:
         """
         digests = bytearray()
         texts = self.section_texts
-        ends = np.cumsum(self.section_counts)
-        for start, end in zip(ends - self.section_counts, ends, strict=True):
+        for start, end in pairwise(offsets_of(self.section_counts).tolist()):
             text = "\n\n".join(texts.slice(start, end - start).to_pylist())
             digests += hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         return np.frombuffer(bytes(digests), dtype="<u8").astype(np.uint64)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that name the set of texts, whatever their order."""
+        """Sixteen hexadecimal digits that identify the texts, regardless of their order."""
         return hashlib.blake2b(np.sort(self.hashes).astype("<u8").tobytes(), digest_size=8).hexdigest()

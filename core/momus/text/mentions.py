@@ -1,4 +1,4 @@
-"""Mentions of persons: what resolvers of coreference give, and what critics of chains ask for.
+"""Mentions of persons: the output of coreference resolvers, and the interface that resolvers implement.
 
 Adapters register resolvers under the entry-point group ``momus.adapters`` as ``resolver.NAME``: an
 `momus.estimator.Estimator` with ``resolve`` and ``version``.
@@ -34,13 +34,13 @@ class Resolved:
     Attributes
     ----------
     starts, ends
-        int64 (M,): offsets of characters in ``document.text``.
+        int64 (M,): character offsets in ``document.text``.
     entities
-        int64 (M,): which mentions corefer.
+        int64 (M,): number of the entity; mentions of one entity corefer.
     sentences
-        int64 (S,): where sentences start.
+        int64 (S,): character offsets at which sentences start.
     persons
-        int64 (P,): entities that the resolver knows to be persons; None where it does not say.
+        int64 (P,): entities known to be persons; None if the resolver does not say.
     """
 
     starts: Ints
@@ -56,50 +56,51 @@ class Resolved:
         sentences: Sequence[int],
         persons: Sequence[int] | None = None,
     ) -> Resolved:
-        """Take (start, end, entity) in any order; outer mentions go before the ones that they hold.
+        """Sort (start, end, entity) by position; a mention precedes the mentions nested in it.
 
         >>> Resolved.of([(5, 8, 1), (0, 3, 0), (0, 8, 2)], [0]).entities.tolist()
         [2, 0, 1]
         """
+        # columns start, end, entity; shape (mentions, 3), also without mentions
         rows = np.array(sorted(mentions, key=lambda m: (m[0], -m[1])), dtype=np.int64).reshape(-1, 3)
-        known = None if persons is None else np.array(sorted(persons), dtype=np.int64)
-        return cls(rows[:, 0], rows[:, 1], rows[:, 2], np.array(sentences, dtype=np.int64), known)
+        person_numbers = None if persons is None else np.array(sorted(persons), dtype=np.int64)
+        return cls(rows[:, 0], rows[:, 1], rows[:, 2], np.array(sentences, dtype=np.int64), person_numbers)
 
     def pack(self) -> bytes:
-        """As bytes, for a cache: little-endian int64 with their numbers in front."""
+        """Serialise for a cache: little-endian int64, the three sizes (M, S, P or −1) in front."""
         persons = np.zeros(0, dtype=np.int64) if self.persons is None else self.persons
         sizes = [len(self.starts), len(self.sentences), -1 if self.persons is None else len(persons)]
-        parts = [np.array(sizes), self.starts, self.ends, self.entities, self.sentences, persons]
-        return np.concatenate(parts).astype("<i8").tobytes()
+        arrays = [np.array(sizes), self.starts, self.ends, self.entities, self.sentences, persons]
+        return np.concatenate(arrays).astype("<i8").tobytes()
 
     @classmethod
     def unpack(cls, data: bytes) -> Resolved:
-        """Read back what `pack` wrote.
+        """Read what `pack` wrote.
 
         Raises
         ------
         ValueError
-            The bytes are something else.
+            `pack` did not write these bytes.
         """
         numbers = np.frombuffer(data, dtype="<i8").astype(np.int64)
         if len(numbers) < 3:
-            raise ValueError("too short")
+            raise ValueError("fewer than three numbers")
         m, s, p = (int(x) for x in numbers[:3])
         if min(m, s) < 0 or len(numbers) != 3 + 3 * m + s + max(p, 0):
-            raise ValueError("sizes do not agree")
+            raise ValueError("the sizes do not match the data")
         starts, ends, entities, sentences, persons = np.split(numbers[3:], np.cumsum([m, m, m, s]))
         return cls(starts, ends, entities, sentences, None if p < 0 else persons)
 
 
 @runtime_checkable
 class Resolver(Protocol):
-    """Finds mentions of persons, and which corefer."""
+    """Finds the mentions of persons in a text, and which of them corefer."""
 
     @property
     def version(self) -> str:
-        """Changes whenever the output can: name, version, model, settings; empty for output that is not to be kept."""
+        """Name, version, model and settings: changes whenever the output can. Empty if output must not be cached."""
         ...
 
     def resolve(self, batch: Corpus) -> list[Resolved]:
-        """Resolve each document by itself, one result for each, in order."""
+        """Resolve each document independently: one result per document, in order."""
         ...

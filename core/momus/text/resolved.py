@@ -1,6 +1,6 @@
-"""What resolvers found, kept on disk by document and version, so that no text is resolved twice.
+"""Disk cache of resolved mentions by document and resolver version: no text is resolved twice.
 
-One SQLite file in the folder that ``MOMUS_CACHE`` names, else in the user's cache folder; removing it is always safe.
+One SQLite file in the folder that ``MOMUS_CACHE`` names, else in the user's cache folder; deleting it is always safe.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from momus.text.mentions import Resolved, Resolver
 TABLE = """CREATE TABLE IF NOT EXISTS resolved
     (version TEXT, document TEXT, mentions BLOB, PRIMARY KEY (version, document))"""
 FIND = "SELECT mentions FROM resolved WHERE version = ? AND document = ?"
-KEEP = "INSERT OR REPLACE INTO resolved VALUES (?, ?, ?)"
+STORE = "INSERT OR REPLACE INTO resolved VALUES (?, ?, ?)"
 CHUNK = 16
-"""Documents resolved between two writes: what an interruption loses at most."""
+"""Documents resolved between two commits; an interruption loses no more than these."""
 
 
 def cache_folder() -> Path:
-    """The folder of caches."""
+    """Return the folder of Momus' caches."""
     named = os.environ.get("MOMUS_CACHE")
     if named:
         return Path(named)
@@ -33,7 +33,7 @@ def cache_folder() -> Path:
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
+def _open_cache(folder: Path) -> Iterator[sqlite3.Connection]:
     folder.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(folder / "resolved.sqlite", timeout=60)
     try:
@@ -46,25 +46,25 @@ def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
 def resolve_kept(
     resolver: Resolver, corpus: Corpus, report: Callable[[int], None] | None = None, folder: Path | None = None
 ) -> list[Resolved]:
-    """Resolve the documents that are not kept, keep them, and return all, in order.
+    """Resolve the documents that are not in the cache, add them to it, and return all results in order.
 
     Parameters
     ----------
     report
         Called with the number of documents done.
     folder
-        Where to keep; the user's cache folder otherwise. A folder that cannot be written only costs time.
+        Where the cache lies; default: `cache_folder`. Without write access to it, nothing is cached.
     """
     version = resolver.version
     try:
-        with _opened(folder or cache_folder()) if version else _nothing() as connection:
+        with _open_cache(folder or cache_folder()) if version else _no_cache() as connection:
             return _resolve(resolver, corpus, version, connection, report)
     except (OSError, sqlite3.Error):
         return _resolve(resolver, corpus, version, None, report)
 
 
 @contextmanager
-def _nothing() -> Iterator[None]:
+def _no_cache() -> Iterator[None]:
     yield None
 
 
@@ -75,25 +75,25 @@ def _resolve(
     connection: sqlite3.Connection | None,
     report: Callable[[int], None] | None,
 ) -> list[Resolved]:
-    names = [f"{h:016x}" for h in corpus.hashes.tolist()]
-    found: dict[int, Resolved] = {}
+    keys = [f"{h:016x}" for h in corpus.hashes.tolist()]
+    results: dict[int, Resolved] = {}  # by row of the corpus
     if connection is not None:
-        for i, name in enumerate(names):
-            row = connection.execute(FIND, (version, name)).fetchone()
+        for i, key in enumerate(keys):
+            row = connection.execute(FIND, (version, key)).fetchone()
             if row is not None:
                 try:
-                    found[i] = Resolved.unpack(row[0])
-                except ValueError:
+                    results[i] = Resolved.unpack(row[0])
+                except ValueError:  # a damaged entry is resolved again
                     continue
-    missing = [i for i in range(len(names)) if i not in found]
+    missing = [i for i in range(len(keys)) if i not in results]
     for first in range(0, len(missing), CHUNK):
         rows = missing[first : first + CHUNK]
         for i, result in zip(rows, resolver.resolve(corpus.take(np.array(rows))), strict=True):
-            found[i] = result
+            results[i] = result
             if connection is not None:
-                connection.execute(KEEP, (version, names[i], result.pack()))
+                connection.execute(STORE, (version, keys[i], result.pack()))
         if connection is not None:
             connection.commit()
         if report is not None:
-            report(len(names) - len(missing) + first + len(rows))
-    return [found[i] for i in range(len(names))]
+            report(len(keys) - len(missing) + first + len(rows))
+    return [results[i] for i in range(len(keys))]

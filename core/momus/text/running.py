@@ -10,16 +10,18 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.numeric.ragged import offsets_of, ranges_of
+from momus.numeric.types import Ints
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer, TokenTable
 
 CHUNK = 1 << 18
-"""Tokens that are spelled out at a time."""
+"""Tokens that `RunningText.characters` spells out at a time."""
 
 
 @dataclass(frozen=True)
 class RunningText:
-    """A stream of tokens, a summary that loses nothing: ``a + b`` is the stream of both texts.
+    """The tokens of a text, a summary that loses nothing: ``a + b`` is the text of ``a`` followed by that of ``b``.
 
     Attributes
     ----------
@@ -28,7 +30,7 @@ class RunningText:
     vocabulary
         The words; some may not occur in ``ids``.
     ends
-        int64, ascending: behind which tokens a document ends; None where that is not known.
+        int64, ascending: numbers of tokens up to the end of each document; None if unknown.
 
     >>> a, b = RunningText(np.array([0, 1], np.int32), ["x", "y"]), RunningText(np.array([0], np.int32), ["y"])
     >>> (a + b).ids.tolist(), (a + b).vocabulary
@@ -37,7 +39,7 @@ class RunningText:
 
     ids: NDArray[np.int32]
     vocabulary: Sequence[str]
-    ends: NDArray[np.int64] | None = None
+    ends: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -45,88 +47,83 @@ class RunningText:
     def __add__(self, other: RunningText) -> RunningText:
         ends = None
         if self.ends is not None or other.ends is not None:
-            mine, theirs = (np.zeros(0, np.int64) if s.ends is None else s.ends for s in (self, other))
-            ends = np.concatenate([mine, theirs + len(self)])
+            left, right = (np.zeros(0, np.int64) if text.ends is None else text.ends for text in (self, other))
+            ends = np.concatenate([left, right + len(self)])
         if other.vocabulary is self.vocabulary:
             return RunningText(np.concatenate([self.ids, other.ids]), self.vocabulary, ends)
-        number = {word: i for i, word in enumerate(self.vocabulary)}
+        numbers = {word: i for i, word in enumerate(self.vocabulary)}
+        # recode[i] is the number of other's word i in the joint vocabulary; words that are new extend it
         recode = np.fromiter(
-            (number.setdefault(w, len(number)) for w in other.vocabulary), np.int32, len(other.vocabulary)
+            (numbers.setdefault(w, len(numbers)) for w in other.vocabulary), np.int32, len(other.vocabulary)
         )
         recoded = recode[other.ids] if len(other.ids) else other.ids
-        return RunningText(np.concatenate([self.ids, recoded]), list(number), ends)
+        return RunningText(np.concatenate([self.ids, recoded]), list(numbers), ends)
 
     @classmethod
     def of(cls, table: TokenTable) -> RunningText:
-        """The tokens of a table, in order."""
+        """Make a text of the tokens of a table, in order."""
         return cls(table.ids, table.vocabulary, table.offsets[1:] if table.ends is None else table.ends)
 
     def part(self, start: int, stop: int) -> RunningText:
-        """The tokens ``start`` up to ``stop``."""
+        """Return tokens ``start:stop``."""
         ends = None if self.ends is None else self.ends[(self.ends > start) & (self.ends <= stop)] - start
         return RunningText(self.ids[start:stop], self.vocabulary, ends)
 
     def cut(self, pieces: int, align: int = 1, whole: bool = False) -> list[RunningText]:
         """Cut into contiguous pieces of about equal length, at multiples of ``align`` tokens.
 
-        With ``whole``, and where ``align`` leaves the choice, a cut is moved to the nearest end of a document less than
-        half a piece away, so that no document lies in two pieces.
+        With ``whole``, and if ``align`` is 1, each cut moves to the nearest end of a document that is less than half a
+        piece away, to keep documents in one piece.
 
-        >>> stream = RunningText(np.zeros(10, np.int32), ["x"], np.array([3, 6, 10]))
-        >>> [len(p) for p in stream.cut(3)], [len(p) for p in stream.cut(3, whole=True)]
+        >>> text = RunningText(np.zeros(10, np.int32), ["x"], np.array([3, 6, 10]))
+        >>> [len(p) for p in text.cut(3)], [len(p) for p in text.cut(3, whole=True)]
         ([3, 3, 4], [3, 3, 4])
-        >>> [len(p) for p in stream.cut(2)], [len(p) for p in stream.cut(2, whole=True)]
+        >>> [len(p) for p in text.cut(2)], [len(p) for p in text.cut(2, whole=True)]
         ([5, 5], [6, 4])
         """
         edges = np.linspace(0, len(self) // align, pieces + 1).astype(np.int64) * align
         edges[-1] = len(self)
         if whole and align == 1 and self.ends is not None and len(self.ends):
+            # the ends of documents at or after each inner cut (row 0) and before it (row 1), shape (2, pieces - 1)
             after = np.searchsorted(self.ends, edges[1:-1]).clip(0, len(self.ends) - 1)
             near = self.ends[np.stack([after, np.maximum(after - 1, 0)])]
-            away = np.abs(near - edges[1:-1])
-            moved = np.where(away[0] <= away[1], near[0], near[1])
-            edges[1:-1] = np.where(2 * pieces * away.min(axis=0) < len(self) - pieces, moved, edges[1:-1])
+            distance = np.abs(near - edges[1:-1])
+            moved = np.where(distance[0] <= distance[1], near[0], near[1])
+            edges[1:-1] = np.where(2 * pieces * distance.min(axis=0) < len(self) - pieces, moved, edges[1:-1])
         return [self.part(a, b) for a, b in pairwise(edges.tolist())]
 
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """How often each word of the vocabulary occurs."""
+    def counts(self) -> Ints:
+        """Number of occurrences of each word of the vocabulary, int64 (V,)."""
         return np.bincount(self.ids, minlength=len(self.vocabulary))
 
     @cached_property
-    def first_positions(self) -> NDArray[np.int64]:
-        """Where each word first occurs; N for words that do not."""
+    def first_positions(self) -> Ints:
+        """Position at which each word first occurs, int64 (V,); N for words that do not occur."""
         first = np.full(len(self.vocabulary), len(self), dtype=np.int64)
+        # assigned from the end backwards: the first occurrence overwrites all later ones
         first[self.ids[::-1]] = np.arange(len(self) - 1, -1, -1)
         return first
 
     def characters(self) -> tuple[NDArray[np.unsignedinteger], int]:
-        """The text, words joined by one space, as character codes 0 … C − 1, and C."""
+        """Spell out the text, words joined by single spaces: character codes 0 … C − 1, and C."""
+        # all words of the vocabulary, a space after each; letters of word w: small[starts[w]:starts[w] + lengths[w]]
         spelled = np.frombuffer((" ".join(self.vocabulary) + " ").encode("utf-32-le", "surrogatepass"), np.uint32)
         alphabet, codes = np.unique(spelled, return_inverse=True)
         small = codes.astype(np.min_scalar_type(max(len(alphabet) - 1, 0)))
         lengths = np.fromiter(map(len, self.vocabulary), np.int64, len(self.vocabulary)) + 1
-        starts = np.cumsum(lengths) - lengths
-        parts = [_spell(self.ids[i : i + CHUNK], starts, lengths, small) for i in range(0, len(self), CHUNK)]
-        text = np.concatenate(parts) if parts else small[:0]
+        starts = offsets_of(lengths)[:-1]
+        chunks = (self.ids[i : i + CHUNK] for i in range(0, len(self), CHUNK))
+        spellings = [small[ranges_of(starts[ids], lengths[ids])] for ids in chunks]
+        text = np.concatenate(spellings) if spellings else small[:0]
         return text[:-1], len(alphabet)
-
-
-def _spell(
-    ids: NDArray[np.int32], starts: NDArray[np.int64], lengths: NDArray[np.int64], codes: NDArray[np.unsignedinteger]
-) -> NDArray[np.unsignedinteger]:
-    n = lengths[ids]
-    ends = np.cumsum(n)
-    place = np.arange(ends[-1]) + np.repeat(starts[ids] - (ends - n), n)
-    spelled: NDArray[np.unsignedinteger] = codes[place]
-    return spelled
 
 
 def blocks(corpus: Corpus, tokenizer: Tokenizer, size: int) -> Corpus:
     """Cut the running text of a corpus into blocks of ``size`` tokens, each a document of a new corpus.
 
-    What is left at the end is a block of its own from half the size on, else it lengthens the last one. Block ids name
-    the document that the block begins in. Tokens are shared with the corpus, not split again.
+    A remainder of at least half the size becomes another block; a shorter one is added to the last block. Block ids
+    name the document in which the block begins. Tokens are shared with the corpus, not split again.
 
     >>> from momus.text.tokens import get_tokenizer
     >>> blocks(Corpus.from_texts(["a b c", "d e"], name="x"), get_tokenizer("words"), 2).ids
@@ -138,13 +135,14 @@ def blocks(corpus: Corpus, tokenizer: Tokenizer, size: int) -> Corpus:
     if len(edges) > 1 and total - edges[-1] < size / 2:
         edges.pop()
     bounds = np.array([*edges, total], dtype=np.int64)
+    # the document of each block's first token: the last one that starts at or before it, shape (blocks,)
     owners = np.clip(np.searchsorted(table.offsets, bounds[:-1], side="right") - 1, 0, max(len(corpus) - 1, 0))
     words = table.vocabulary
     texts = [" ".join(map(words.__getitem__, table.ids[a:b].tolist())) for a, b in pairwise(bounds.tolist())]
     names = corpus.ids
     ids = [f"block {i + 1} from {names[o]}" if names else f"block {i + 1}" for i, o in enumerate(owners)]
-    made = Corpus.from_texts(texts, ids=ids, name=corpus.name)
-    one = np.arange(len(bounds), dtype=np.int64)
+    result = Corpus.from_texts(texts, ids=ids, name=corpus.name)
+    sections = np.arange(len(bounds), dtype=np.int64)  # each block is one section
     ends = table.offsets[1:] if table.ends is None else table.ends
-    made.adopt(tokenizer, TokenTable(table.ids[: bounds[-1]], bounds, one, words, ends))
-    return made
+    result.adopt(tokenizer, TokenTable(table.ids[: bounds[-1]], bounds, sections, words, ends))
+    return result

@@ -1,4 +1,4 @@
-"""What is done to titles wherever they are read."""
+"""Normalisation of section titles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens: text is split once, to int32 ids with int64 offsets, and every critic of a run shares the table."""
+"""Tokens: text is split once into int32 ids with int64 offsets, and all critics of a run share the table."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Ints
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_+")
-"""Words with inner apostrophes, or single symbols."""
+"""A word, which may hold apostrophes, or a single symbol."""
 
 CHUNK_CHARACTERS = 1 << 24
-"""Sections are handed to the splitter in chunks of about so many characters, which bounds the memory."""
+"""Sections are passed to the splitter in chunks of about this many characters, which bounds memory."""
 
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """A way to split text.
+    """A way to split text into tokens.
 
     Attributes
     ----------
     name
-        How users call it (``words``, ``whitespace``).
+        The name that users type (``words``, ``whitespace``).
     split
-        From a text to its tokens.
+        Maps a text to its tokens.
     lower
-        Whether the text is lower-cased first.
+        Whether text is lower-cased before it is split.
 
     >>> get_tokenizer("words").split("Don't panic, Arthur.")
     ["Don't", 'panic', ',', 'Arthur', '.']
@@ -49,7 +49,7 @@ class Tokenizer:
 
     @property
     def signature(self) -> str:
-        """The name with its settings; equal signatures give equal tokens."""
+        """The name and settings; tokenizers with equal signatures give equal tokens."""
         return f"{self.name}{'' if self.lower else ':cased'}"
 
 
@@ -62,7 +62,7 @@ def get_tokenizer(name: str, lower: bool = True) -> Tokenizer:
     Raises
     ------
     UsageError
-        There is none of that name.
+        No tokenizer has this name.
     """
     if name not in _SPLITTERS:
         raise UsageError(f"no tokenizer {name!r}", hint=f"choose one of {', '.join(sorted(_SPLITTERS))}")
@@ -78,14 +78,14 @@ class TokenTable:
     ids
         int32 array (N,): all tokens, in order; memory-mapped for large corpora.
     section_offsets
-        int64 array (sections + 1,): where each section starts in ``ids``.
+        int64 array (sections + 1,): offset in ``ids`` at which each section starts.
     document_sections
-        int64 array (documents + 1,): where each document starts among the sections.
+        int64 array (documents + 1,): number of each document's first section.
     vocabulary
-        list of str: the token with each id, in the order of first appearance in the whole corpus.
+        list of str: the token of each id, in order of first appearance in the whole corpus.
     ends
-        int64 array, ascending: behind which tokens a text ends, where documents here are no texts of their own (blocks
-        of running text); None where each document is one.
+        int64 array, ascending: offsets in ``ids`` at which texts end, if the documents are blocks of running text; None
+        if each document is one text.
 
     >>> from momus.text.corpus import Corpus
     >>> table = Corpus.from_texts(["a b a", "c"]).tokens(get_tokenizer("words"))
@@ -94,45 +94,47 @@ class TokenTable:
     """
 
     ids: NDArray[np.int32]
-    section_offsets: NDArray[np.int64]
-    document_sections: NDArray[np.int64]
+    section_offsets: Ints
+    document_sections: Ints
     vocabulary: list[str]
-    ends: NDArray[np.int64] | None = None
+    ends: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.document_sections) - 1
 
     @property
-    def offsets(self) -> NDArray[np.int64]:
-        """int64 array (documents + 1,): where each document starts in ``ids``."""
-        offsets: NDArray[np.int64] = self.section_offsets[self.document_sections]
+    def offsets(self) -> Ints:
+        """int64 array (documents + 1,): offset in ``ids`` at which each document starts."""
+        offsets: Ints = self.section_offsets[self.document_sections]
         return offsets
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Number of tokens of each document."""
+    def lengths(self) -> Ints:
+        """Number of tokens per document: int64 (documents,)."""
         return np.diff(self.offsets)
 
     @cached_property
-    def documents(self) -> NDArray[np.int64]:
+    def documents(self) -> Ints:
         """int64 array (N,): the document of each token."""
         return owners_of(self.offsets)
 
     @cached_property
-    def sections(self) -> NDArray[np.int64]:
+    def sections(self) -> Ints:
         """int64 array (N,): the section of each token."""
         return owners_of(self.section_offsets)
 
     def slice(self, start: int, stop: int) -> TokenTable:
-        """Documents ``start`` up to ``stop``, without a copy of the tokens."""
+        """Return documents ``start:stop``, without copying the tokens."""
+        # all offsets of the slice count from its first section and its first token
         sections = self.document_sections[start : stop + 1]
         offsets = self.section_offsets[sections[0] : sections[-1] + 1]
         first, last = offsets[0], offsets[-1]
         ends = None if self.ends is None else self.ends[(self.ends > first) & (self.ends <= last)] - first
         return TokenTable(self.ids[first:last], offsets - first, sections - sections[0], self.vocabulary, ends)
 
-    def take(self, rows: NDArray[np.int64]) -> TokenTable:
-        """The documents at these row numbers, in the order given."""
+    def take(self, rows: Ints) -> TokenTable:
+        """Return the documents at these row numbers, in the given order."""
+        # numbers of the chosen documents' sections, and positions of those sections' tokens in self.ids
         section_counts = np.diff(self.document_sections)[rows]
         sections = ranges_of(self.document_sections[:-1][rows], section_counts)
         lengths = np.diff(self.section_offsets)[sections]
@@ -147,42 +149,45 @@ class TokenTable:
         )
 
     def codes(self, index: dict[str, int], unknown: int = -1) -> NDArray[np.int32]:
-        """Re-code the tokens by another vocabulary.
+        """Encode the tokens by another vocabulary.
 
         Parameters
         ----------
         index
-            The number of each word that a critic knows.
+            The number of each known word.
         unknown
-            The number of all others.
+            The number of all other words.
 
         Returns
         -------
         int32 array (N,)
         """
         get = index.get
+        # look up each word of the vocabulary once, shape (V,), then map the ids
         recode = np.fromiter((get(word, unknown) for word in self.vocabulary), np.int32, len(self.vocabulary))
         codes: NDArray[np.int32] = recode[self.ids]
         return codes
 
 
 def tokenize(sections: pa.ChunkedArray, counts: Ints, tokenizer: Tokenizer) -> TokenTable:
-    """Split sections of text, ``counts[i]`` of them per document; the ids lie in a temporary file, so that memory is
-    bounded by a chunk.
+    """Split sections of text, of which ``counts[i]`` belong to document i.
+
+    The ids go to a temporary file, which is mapped into memory: no more than one chunk is held.
     """
-    number: defaultdict[str, int] = defaultdict(count().__next__)
-    lengths: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    lengths: list[Ints] = [np.zeros(0, np.int64)]
     with tempfile.TemporaryFile() as file:
         for texts in _chunks(sections):
             tokens = [tokenizer.split(text.lower() if tokenizer.lower else text) for text in texts]
             lengths.append(np.fromiter(map(len, tokens), np.int64, len(tokens)))
-            for split in tokens:
-                np.fromiter(map(number.__getitem__, split), np.int32, len(split)).tofile(file)
-        ids = _mapped(file)
-    return TokenTable(ids, offsets_of(np.concatenate(lengths)), offsets_of(counts), list(number))
+            for words in tokens:
+                np.fromiter(map(numbers.__getitem__, words), np.int32, len(words)).tofile(file)
+        ids = _map_ids(file)
+    return TokenTable(ids, offsets_of(np.concatenate(lengths)), offsets_of(counts), list(numbers))
 
 
-def _mapped(file: IO[bytes]) -> NDArray[np.int32]:
+def _map_ids(file: IO[bytes]) -> NDArray[np.int32]:
+    """Map a file of int32 ids into memory; the map outlives the file object."""
     file.flush()
     size = file.seek(0, 2)
     if size == 0:
@@ -191,7 +196,7 @@ def _mapped(file: IO[bytes]) -> NDArray[np.int32]:
 
 
 def _chunks(sections: pa.ChunkedArray) -> Iterator[list[str]]:
-    """Consecutive sections, about ``CHUNK_CHARACTERS`` of them at a time."""
+    """Yield consecutive sections in lists of about ``CHUNK_CHARACTERS`` characters."""
     chunk: list[str] = []
     characters = 0
     for array in sections.chunks:

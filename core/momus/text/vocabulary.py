@@ -1,4 +1,4 @@
-"""Vocabularies of content words, and documents as counts over them; shared by critics of topics."""
+"""Vocabularies of content words, and word counts per document, for critics of topics."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.numeric.ragged import offsets_of, owners_of
+from momus.numeric.ragged import kept_offsets, owners_of
+from momus.numeric.types import Ints
 from momus.text.tokens import TokenTable
 
 
 @dataclass(frozen=True)
 class VocabularyRules:
-    """Which words count.
+    """Rules for the words of a vocabulary.
 
     Attributes
     ----------
     least_count
-        Fewest tokens in the whole corpus.
+        Smallest number of occurrences in the whole corpus.
     most_documents
-        Largest share of documents that hold the word.
+        Largest share of documents that contain the word.
     most_words
-        Largest size; the most frequent are kept. 0 for no limit.
+        Largest size of the vocabulary; the most frequent words are kept. 0 for no limit.
     dropped
-        Words that never count (stopwords).
+        Words to leave out (stopwords).
     without
-        Words that contain one of these strings never count (``xmath`` in the corpora of Cohan et al.).
+        Leave out words that contain one of these strings (``xmath`` in the corpora of Cohan et al.).
     letters
-        Whether only words with at least two letters and no digit count.
+        Whether to leave out words with a digit or with fewer than two letters.
     """
 
     least_count: int = 5
@@ -42,7 +42,7 @@ class VocabularyRules:
 
 
 def build_vocabulary(table: TokenTable, rules: VocabularyRules) -> list[str]:
-    """The words that count, the most frequent first, ties by spelling.
+    """List the words that meet the rules, most frequent first, ties in alphabetical order.
 
     >>> from momus import Corpus
     >>> from momus.text.tokens import get_tokenizer
@@ -52,19 +52,18 @@ def build_vocabulary(table: TokenTable, rules: VocabularyRules) -> list[str]:
     """
     size = len(table.vocabulary)
     counts = np.bincount(table.ids, minlength=size)
-    lengths = np.diff(table.offsets)
-    document = owners_of(table.offsets)
-    pairs = np.unique(document.astype(np.int64) * size + table.ids) if size else np.zeros(0, dtype=np.int64)
+    # distinct pairs of document and word, packed as document · V + word; shape (V,): documents that contain each word
+    pairs = np.unique(owners_of(table.offsets) * size + table.ids) if size else np.zeros(0, dtype=np.int64)
     documents = np.bincount(pairs % size, minlength=size) if size else counts
-    keep = np.flatnonzero((counts >= rules.least_count) & (documents <= rules.most_documents * max(len(lengths), 1)))
+    frequent = np.flatnonzero((counts >= rules.least_count) & (documents <= rules.most_documents * max(len(table), 1)))
     dropped = set(rules.dropped)
-    words = [(-int(counts[i]), w) for i in keep if _counts(w := table.vocabulary[i], rules) and w not in dropped]
+    words = [(-int(counts[i]), w) for i in frequent if _allowed(w := table.vocabulary[i], rules) and w not in dropped]
     words.sort()
     return [w for _, w in (words[: rules.most_words] if rules.most_words else words)]
 
 
-def _counts(word: str, rules: VocabularyRules) -> bool:
-    if any(part in word for part in rules.without):
+def _allowed(word: str, rules: VocabularyRules) -> bool:
+    if any(string in word for string in rules.without):
         return False
     if not rules.letters:
         return True
@@ -72,17 +71,18 @@ def _counts(word: str, rules: VocabularyRules) -> bool:
 
 
 def count_words(table: TokenTable, vocabulary: list[str]) -> sparse.csr_array:
-    """How often each document holds each word, CSR float64 (n, V); other words are left out."""
+    """Count each word of a vocabulary in each document: float64 CSR (n, V); other words are left out."""
     codes = table.codes({word: i for i, word in enumerate(vocabulary)})
     known = codes >= 0
-    offsets = offsets_of(known)[table.offsets]
+    # one entry of 1 per known token, in the row of its document; summing duplicates gives the counts
     matrix = sparse.csr_array(
-        (np.ones(int(known.sum())), codes[known], offsets - offsets[0]), shape=(len(table), len(vocabulary))
+        (np.ones(int(known.sum())), codes[known], kept_offsets(known, table.offsets)),
+        shape=(len(table), len(vocabulary)),
     )
     matrix.sum_duplicates()
     return matrix
 
 
-def documents_of(counts: sparse.csr_array) -> NDArray[np.int64]:
-    """The row of each stored entry."""
+def documents_of(counts: sparse.csr_array) -> Ints:
+    """Return the document (row) of each stored entry, int64 (entries,)."""
     return owners_of(counts.indptr)

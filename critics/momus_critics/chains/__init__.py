@@ -1,1 +1,1 @@
-"""The Markov chain of states that critics of sections and of passages share."""
+"""The Markov chain of states shared by the critics of sections and of passages."""

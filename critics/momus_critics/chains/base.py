@@ -1,28 +1,27 @@
-"""What critics of chains share: a Markov chain with start and end, its latents, statistics and evidence."""
+"""Base class of the chain critics: a Markov chain with start and end, its latents, statistics and evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin, mean
 from momus.evidence import Evidence
-from momus.numeric.ragged import offsets_of, places_of
+from momus.numeric.ragged import offsets_of, places_of, ranges_of
+from momus.numeric.types import Floats, Ints
 from momus_critics.chains import evidence
 from momus_critics.chains import transitions as chain
 from momus_critics.chains.posterior import ChainLatents
+from momus_critics.chains.transitions import UNLIKELY
 
-UNLIKELY = 0.01
-"""A transition with a smaller probability is a transition error (Deng et al. 2022, section 4)."""
 FOLDS = 5
 
 
 class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
     """P_c(z) is a first-order Markov chain over K named states, with a start and an end that emit nothing.
 
-    A subclass sets ``titles_`` in `fit`, calls `learn_chain`, and projects.
+    A subclass sets ``titles_`` and calls `learn_chain` in `fit`, and implements `project`.
     """
 
     sequence = True
@@ -32,24 +31,21 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
         """K."""
         return len(self.titles_)
 
-    def learn_chain(
-        self,
-        labels: NDArray[np.int64],
-        offsets: NDArray[np.int64],
-        seed: int,
-    ) -> None:
+    def learn_chain(self, labels: Ints, offsets: Ints, seed: int) -> None:
         """Count transitions, and choose the smoothing constant by cross-validation over documents."""
         k = self.states
         self.counts_ = chain.count(labels, offsets, k)
+        # fold[i] is the test fold of document i, (n,); training counts are all counts minus those of the fold
         fold = np.random.default_rng(seed).permutation(len(offsets) - 1) % FOLDS
         test = [_count_documents(labels, offsets, np.flatnonzero(fold == f), k) for f in range(FOLDS)]
-        train = [self.counts_ - part for part in test]
+        train = [self.counts_ - fold_counts for fold_counts in test]
         self.constant_, _ = chain.choose_constant(train, test)
         self.transitions_ = chain.smooth(self.counts_, self.constant_)
         visits = self.counts_[:, :k].sum(axis=0) + 0.5
         self.shares_ = visits / visits.sum()
-        position = places_of(offsets)
-        relative = (position + 0.5) / np.repeat(np.diff(offsets), np.diff(offsets))
+        # relative position in (0, 1) of each section, (N,), averaged per state, (K,)
+        lengths = np.diff(offsets)
+        relative = (places_of(offsets) + 0.5) / np.repeat(lengths, lengths)
         totals = np.bincount(labels, relative, k)
         self.positions_ = totals / np.maximum(np.bincount(labels, minlength=k), 1)
 
@@ -62,6 +58,7 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """Expected numbers of unlikely and of repeated transitions, and disorder, beside the number of transitions."""
         steps = (latents.lengths + 1).astype(np.float64)
+        # 0/1 matrices over transitions, (K + 1, K + 1); start to end never happens
         unlikely = (self.transitions_ < UNLIKELY).astype(np.float64)
         unlikely[-1, -1] = 0.0
         repeats = np.eye(self.states + 1)
@@ -73,8 +70,10 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Share of transition errors, share of repetitions, and disorder: nats a state that the chain explains worse
-        than types drawn independently would (below 0 for text in order).
+        """Share of transition errors, share of repetitions, and disorder.
+
+        Disorder is in nats per step: how much worse the chain explains the text than independent draws of each type
+        would (below 0 for text in order).
         """
         return (
             Statistic("unlikely_share", "unlikely", "value", mean),
@@ -87,15 +86,18 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
         return Pooled(len(latents), {"transitions": latents.expected_count()})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Transition errors, and the matrix of differences."""
+        """Transition errors, and the graph and matrix of differences."""
         return evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"])
 
     titles_: list[str]
+    counts_: Floats
+    constant_: float
+    transitions_: Floats
+    shares_: Floats
+    positions_: Floats
 
 
-def _count_documents(
-    labels: NDArray[np.int64], offsets: NDArray[np.int64], rows: NDArray[np.int64], k: int
-) -> NDArray[np.float64]:
+def _count_documents(labels: Ints, offsets: Ints, rows: Ints, k: int) -> Floats:
+    """Transition counts of some documents, (K + 1, K + 1)."""
     lengths = np.diff(offsets)[rows]
-    picked = np.concatenate([labels[offsets[i] : offsets[i + 1]] for i in rows]) if len(rows) else labels[:0]
-    return chain.count(picked, offsets_of(lengths), k)
+    return chain.count(labels[ranges_of(offsets[rows], lengths)], offsets_of(lengths), k)

@@ -1,18 +1,18 @@
-"""What shows that sections come in a strange order: transitions, their differences, and marked documents."""
+"""Evidence on the order of sections: transition errors, differences of transitions, and marked documents."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
+from momus.critic import LogPrior
 from momus.evidence import Edge, Evidence, Graph, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-
-if TYPE_CHECKING:
-    from momus_critics.chains.base import ChainCritic
+from momus_critics.chains.posterior import ChainLatents
+from momus_critics.chains.transitions import UNLIKELY
 
 SHOWN_TRANSITIONS = 25
 SHOWN_STATES = 16
@@ -20,7 +20,42 @@ SHOWN_EDGES = 16
 START, END = "(start)", "(end)"
 
 
-def show(critic: ChainCritic, real: Floats, generated: Floats) -> list[Evidence]:
+class FittedChain(Protocol):
+    """What evidence reads of a fitted `momus_critics.chains.base.ChainCritic`.
+
+    Attributes
+    ----------
+    titles_
+        Names of the K states.
+    counts_, transitions_
+        Transition counts in real text and P_c, (K + 1, K + 1) both, start and end at index K.
+    constant_
+        The smoothing constant.
+    positions_
+        (K,) mean relative position of each state in real documents.
+    """
+
+    titles_: list[str]
+    counts_: Floats
+    constant_: float
+    transitions_: Floats
+    positions_: Floats
+
+    @property
+    def states(self) -> int:
+        """K."""
+        ...
+
+    def project(self, batch: Corpus) -> ChainLatents:
+        """Infer the posterior."""
+        ...
+
+    def log_prior(self, latents: ChainLatents) -> LogPrior:
+        """E log P_c(z)."""
+        ...
+
+
+def show(critic: FittedChain, real: Floats, generated: Floats) -> list[Evidence]:
     """Evidence from expected transition counts (K + 1, K + 1) of both texts."""
     return [
         error_table(critic, real, generated),
@@ -29,16 +64,16 @@ def show(critic: ChainCritic, real: Floats, generated: Floats) -> list[Evidence]
     ]
 
 
-def _names(critic: ChainCritic) -> tuple[list[str], list[str]]:
+def _names(critic: FittedChain) -> tuple[list[str], list[str]]:
+    """Names of the rows and of the columns of a transition matrix."""
     return [*critic.titles_, START], [*critic.titles_, END]
 
 
-def error_table(critic: ChainCritic, real: Floats, generated: Floats) -> Table:
-    """Transitions ranked by what they add to the difference in Latent NLL a state."""
-    from momus_critics.chains.base import UNLIKELY
-
+def error_table(critic: FittedChain, real: Floats, generated: Floats) -> Table:
+    """Transitions ranked by their contribution to the difference in Latent NLL per step."""
     share_r, share_g = real / max(real.sum(), 1e-300), generated / max(generated.sum(), 1e-300)
     p = critic.transitions_
+    # (K + 1, K + 1): the contributions sum to the difference in mean −log P_c per transition
     with np.errstate(divide="ignore", invalid="ignore"):
         surprise = np.where(p > 0, -np.log(p), 0.0)
     contribution = (share_g - share_r) * surprise
@@ -59,11 +94,11 @@ def error_table(critic: ChainCritic, real: Floats, generated: Floats) -> Table:
     total_r, total_g = _error_share(p, share_r, UNLIKELY), _error_share(p, share_g, UNLIKELY)
     return Table(
         "transition-errors",
-        "Transitions that make the difference",
-        ("transition", "P_c", "real %", "generated %", "adds nats a state", "kind"),
+        "Transitions that contribute most to the difference",
+        ("transition", "P_c", "real %", "generated %", "contribution, nats per step", "kind"),
         rows,
-        note=f"Transitions with P_c < {UNLIKELY}: {total_r:.2%} of real ones, {total_g:.2%} of generated ones. "
-        f"Smoothing constant {critic.constant_:.3g}, {critic.states} section types.",
+        note=f"Transitions with P_c < {UNLIKELY}: {total_r:.2%} in real text, {total_g:.2%} in generated text. "
+        f"Smoothing constant {critic.constant_:.3g}, {critic.states} states.",
     )
 
 
@@ -72,15 +107,14 @@ def _error_share(p: Floats, share: Floats, threshold: float) -> float:
 
 
 def _largest(values: Floats, n: int) -> list[tuple[int, int]]:
+    """Row and column of the n largest positive values, the largest first."""
     flat = np.argsort(-values, axis=None, kind="stable")[:n]
     rows, columns = np.unravel_index(flat, values.shape)
     return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if values[i, j] > 0]
 
 
-def difference_graph(critic: ChainCritic, real: Floats, generated: Floats) -> Graph:
+def difference_graph(critic: FittedChain, real: Floats, generated: Floats) -> Graph:
     """Arrows where the share of a transition differs most: P_generated − P_real, over all transitions of a text."""
-    from momus_critics.chains.base import UNLIKELY
-
     difference = generated / max(generated.sum(), 1e-300) - real / max(real.sum(), 1e-300)
     sources, targets = _names(critic)
     largest = np.argsort(-np.abs(difference), axis=None, kind="stable")[:SHOWN_EDGES]
@@ -90,22 +124,24 @@ def difference_graph(critic: ChainCritic, real: Floats, generated: Floats) -> Gr
             continue
         marked = bool(difference[i, j] > 0 and critic.transitions_[i, j] < UNLIKELY)
         edges.append(Edge(sources[i], targets[j], float(difference[i, j]), marked))
+        # nodes by number: the start is −1, the end K
         used |= {int(i) if i < critic.states else -1, int(j) if j < critic.states else critic.states}
+    # the start before all states (−1), the end after them (2); relative positions of states are within (0, 1)
     order = sorted(used, key=lambda s: critic.positions_[s] if 0 <= s < critic.states else float(s > 0) * 3 - 1)
     nodes = [START if s < 0 else END if s == critic.states else critic.titles_[s] for s in order]
     return Graph(
         "transition-graph",
-        "Where generated text goes instead",
+        "Transitions whose share differs most",
         nodes,
         edges,
-        "P_generated − P_real of transitions: wide is large, dashed is fewer than in real text",
-        note=f"The {len(edges)} largest differences; numbers stand on transitions that the critic finds unlikely "
-        f"(P_c < {UNLIKELY}). Clockwise in the order in which real documents have them.",
+        "P_generated − P_real of transitions; width: size of the difference, dashed: fewer than in real text",
+        note=f"The {len(edges)} largest differences; numbers label transitions with P_c < {UNLIKELY} that are more "
+        "frequent in generated text. States are placed clockwise in their order in real documents.",
     )
 
 
-def difference_map(critic: ChainCritic, real: Floats, generated: Floats) -> Heatmap:
-    """P_generated − P_real of each transition between the most frequent types, in the order in which they come."""
+def difference_map(critic: FittedChain, real: Floats, generated: Floats) -> Heatmap:
+    """P_generated − P_real of each transition between the most frequent types, in their order in real documents."""
     k = critic.states
     weight = critic.counts_[:k].sum(axis=1)
     top = np.argsort(-weight, kind="stable")[:SHOWN_STATES]
@@ -120,28 +156,27 @@ def difference_map(critic: ChainCritic, real: Floats, generated: Floats) -> Heat
         [targets[j] for j in target],
         [[float(difference[i, j]) for j in target] for i in source],
         "P_generated − P_real",
-        row_label="section",
-        column_label="next section",
+        row_label="state",
+        column_label="next state",
         limit=0.5,
-        note="Types in the order in which real documents have them.",
+        note="States are in their order in real documents.",
     )
 
 
 def _conditional(counts: Floats) -> Floats:
+    """Relative frequencies within each row; rows without a count are 0."""
     total = counts.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0))
 
 
-def explain(critic: ChainCritic, document: Corpus, pieces: Sequence[str]) -> MarkedDocument:
-    """Show the chain of one document, a step a section and one for the end.
+def explain(critic: FittedChain, document: Corpus, pieces: Sequence[str]) -> MarkedDocument:
+    """Show the chain of one document: one step per section and one for the end.
 
     Parameters
     ----------
     pieces
         The text of each step but the last.
     """
-    from momus_critics.chains.base import UNLIKELY
-
     latents = critic.project(document)
     path = [critic.states, *latents.states.tolist(), critic.states]
     sources, targets = _names(critic)
@@ -150,11 +185,11 @@ def explain(critic: ChainCritic, document: Corpus, pieces: Sequence[str]) -> Mar
     for before, after, text in zip(path[:-1], path[1:], texts, strict=True):
         p = float(critic.transitions_[before, after])
         best = int(critic.transitions_[before].argmax())
-        expected = f"after {sources[before]} rather {targets[best]} ({critic.transitions_[before, best]:.0%})"
+        expected = f"likeliest after {sources[before]}: {targets[best]} ({critic.transitions_[before, best]:.0%})"
         marked = p < UNLIKELY
         steps.append(
             Step(targets[after], text[:240], -float(np.log(p)), marked, expected if marked else f"P = {p:.2g}")
         )
     prior = critic.log_prior(latents)
     value = -float(prior.values[0]) / int(prior.steps[0])
-    return MarkedDocument(document.name, document.ids[0], value, "nats a state", steps)
+    return MarkedDocument(document.name, document.ids[0], value, "nats per step", steps)

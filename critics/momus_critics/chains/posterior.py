@@ -1,8 +1,8 @@
 """The posterior over whole chains of section types, P_c(z | x) ∝ P_c(z) Π P(z_m | x_m) / P(z_m).
 
-A classifier sees one section at a time; the critic's own process P_c(z) ties sections together. Forward–backward gives
-the exact posterior. Each of the M + 1 steps of a document keeps two vectors, so that the probability of a transition is
-``left[i] · link[i, j] · right[j]``; with ``link`` all ones this is the factorised posterior of the classifier alone.
+A classifier sees one section at a time; the critic's process P_c(z) ties sections together. Forward–backward gives the
+exact posterior. Each of the M + 1 steps of a document keeps two vectors; the probability of a transition is
+``left[i] · link[i, j] · right[j]``. With ``link`` all ones this is the factorised posterior of the classifier alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from momus.critic import StateSequences
 from momus.numeric.ragged import owners_of
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.sequences.forward_backward import forward_backward
 
 
@@ -38,29 +38,31 @@ class ChainLatents(StateSequences):
     disorder: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
-    def step_offsets(self) -> NDArray[np.int64]:
+    def step_offsets(self) -> Ints:
         """Where the steps of each document begin, int64 (n + 1,)."""
         return np.asarray(self.offsets + np.arange(len(self.offsets)))
 
     def expected_sum(self, matrix: Floats) -> Floats:
         """Expected sum of ``matrix[z_{m−1}, z_m]`` over the transitions of each document, float array (n,)."""
         finite = np.where(np.isfinite(matrix), matrix, 0.0)
-        each = ((self.left @ (self.link * finite)) * self.right).sum(axis=1)
-        return np.asarray(np.add.reduceat(each, self.step_offsets[:-1]) if len(each) else np.zeros(0))
+        # expectation at each step, (S,): Σ_ij left[i] link[i, j] matrix[i, j] right[j]
+        expected = ((self.left @ (self.link * finite)) * self.right).sum(axis=1)
+        return np.asarray(np.add.reduceat(expected, self.step_offsets[:-1]) if len(expected) else np.zeros(0))
 
     def expected_count(self) -> Floats:
         """Expected transition counts of the whole batch, (K + 1, K + 1)."""
         return np.asarray((self.left.T @ self.right) * self.link)
 
 
-def _bordered(marginals: Floats, offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """What stands before and after each step, (S, K + 1) both, start and end at index K."""
+def _bordered(marginals: Floats, offsets: Ints) -> tuple[Floats, Floats]:
+    """State distributions before and after each step, (S, K + 1) both; start and end at index K."""
     n, k = len(offsets) - 1, marginals.shape[1]
-    document = owners_of(offsets)
     left, right = np.zeros((len(marginals) + n, k + 1)), np.zeros((len(marginals) + n, k + 1))
-    place = np.arange(len(marginals)) + document
-    right[place, :k] = marginals
-    left[place + 1, :k] = marginals
+    # section m of document i is entered in step m + i of the batch and left in the next; each document has one more
+    # step than sections: the last one leads to the end
+    entered = np.arange(len(marginals)) + owners_of(offsets)
+    right[entered, :k] = marginals
+    left[entered + 1, :k] = marginals
     left[offsets[:-1] + np.arange(n), k] = 1.0
     right[offsets[1:] + np.arange(n), k] = 1.0
     return left, right
@@ -68,27 +70,27 @@ def _bordered(marginals: Floats, offsets: NDArray[np.int64]) -> tuple[Floats, Fl
 
 def factorised(
     states: NDArray[np.integer],
-    offsets: NDArray[np.int64],
+    offsets: Ints,
     marginals: Floats | None,
     prior: Floats,
     transitions: Floats,
 ) -> ChainLatents:
-    """The classifier's own posterior (or certain states): sections are independent given the text."""
+    """The classifier's posterior alone (or certain states): sections are independent given the text."""
     q = np.eye(len(prior))[states] if marginals is None else marginals
     left, right = _bordered(q, offsets)
     disorder = -_passes(q / prior, offsets, transitions)[2]
     return ChainLatents(states, offsets, marginals, left, right, np.ones_like(transitions), disorder)
 
 
-def chained(marginals: Floats, offsets: NDArray[np.int64], prior: Floats, transitions: Floats) -> ChainLatents:
-    """The posterior under the critic's own process.
+def chained(marginals: Floats, offsets: Ints, prior: Floats, transitions: Floats) -> ChainLatents:
+    """The posterior under the critic's process.
 
     Parameters
     ----------
     marginals
         (N, K) P(z_m | x_m) of the classifier.
     prior
-        (K,) P(z_m) that the classifier learned with.
+        (K,) P(z_m) in the classifier's training data.
     transitions
         (K + 1, K + 1) P_c, start and end at index K.
     """
@@ -96,14 +98,16 @@ def chained(marginals: Floats, offsets: NDArray[np.int64], prior: Floats, transi
     alpha, beta, log_evidence = _passes(marginals / prior, offsets, transitions)
     smoothed = alpha * beta
     smoothed /= smoothed.sum(axis=1, keepdims=True)
+    # forward messages before each step, (S, K + 1); likelihood times backward messages after it, scaled so that the
+    # transition probabilities of each step sum to 1
     left, right = _bordered(alpha, offsets)
-    place = np.arange(len(marginals)) + owners_of(offsets)  # each document has one step more than sections
-    right[place, :k] = marginals / prior * beta
+    entered = np.arange(len(marginals)) + owners_of(offsets)
+    right[entered, :k] = marginals / prior * beta
     right /= np.maximum(((left @ transitions) * right).sum(axis=1, keepdims=True), 1e-300)
     return ChainLatents(smoothed.argmax(axis=1), offsets, smoothed, left, right, transitions, -log_evidence)
 
 
-def _passes(emission: Floats, offsets: NDArray[np.int64], transitions: Floats) -> tuple[Floats, Floats, Floats]:
+def _passes(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats, Floats, Floats]:
     """Forward and backward messages under the chain, whose start and end are row and column K of the matrix."""
     k = len(transitions) - 1
     return forward_backward(emission, offsets, transitions[k, :k], transitions[:k, :k], transitions[:k, k])

@@ -1,4 +1,4 @@
-"""Languages, or styles, mixed within a document: latent Dirichlet allocation."""
+"""Code mixing, of languages or styles within a document: latent Dirichlet allocation as a critic."""
 
 from momus_critics.code_mixing.critic import CodeMixing
 

@@ -1,4 +1,4 @@
-"""The critic of mixed languages: latent Dirichlet allocation, and how likely its topic shares find a document."""
+"""The critic of code mixing: latent Dirichlet allocation, and how probable it finds the topic shares of documents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from momus.critic import (
 from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.draws import document_keys, log_gammas
-from momus.numeric.ragged import offsets_of
+from momus.numeric.ragged import kept_offsets
 from momus.numeric.types import Floats
 from momus.progress import stage
 from momus.text.corpus import Corpus
@@ -40,16 +40,17 @@ from momus_critics.code_mixing.spans import Span, decode
 from momus_critics.fits.clusters import mixtures
 
 MIXED = 0.1
+"""Mixing index above which a document counts as mixed."""
 
 
 @dataclass(frozen=True)
 class MixtureDraws(SimplexDraws):
-    """Topic shares, and the numbers of tokens that they were drawn with.
+    """Draws of topic shares, and the numbers of tokens per topic that they were drawn given.
 
     Attributes
     ----------
     counts
-        (n, chains, sweeps, K): tokens of each topic.
+        float64 (n, chains, sweeps, K): tokens of each topic.
     """
 
     counts: Floats = field(default_factory=lambda: np.zeros((0, 1, 1, 1)))
@@ -58,38 +59,39 @@ class MixtureDraws(SimplexDraws):
 class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosteriorMixin, EvidenceMixin, ExplanationMixin):
     """z is a document's shares of K topics, P_c(z) = Dir(α), words from φ (latent Dirichlet allocation).
 
-    With K the number of languages of the real text, each topic becomes a language, and a document that mixes them
-    lies where P_c(z) is low. Fitted by Gibbs sampling with α optimised; the posterior of a document by many Gibbs
-    chains with φ and α fixed. Latent NLL is E[−log Dir(z; α)], the expectation over z given the sampled assignments
-    being exact (Deng et al. 2022, section 7). A density: it can be negative.
+    If K is the number of languages of the real text, each topic becomes a language, and documents that mix them have a
+    low P_c(z). The model is fitted by Gibbs sampling with α optimised; the posterior of a document is sampled by
+    several Gibbs chains with φ and α fixed. Latent NLL is E[−log Dir(z; α)], where the expectation over z given the
+    sampled assignments is exact (Deng et al. 2022, section 7). It is a density and can be negative.
 
     Parameters
     ----------
     topics
         K.
     beta
-        Prior of φ_k: Dir(β).
+        The prior of φ_k is Dir(β).
     sweeps
         Gibbs sweeps of the fit; the first half is burn-in.
     starts
-        Places where the fit begins, the best of six times as many mixtures of unigrams; a fifth of the sweeps chooses.
+        Starting points of the fit: the best of six times as many mixtures of unigrams, each tried for a fifth of the
+        sweeps.
     chains, draws
-        Gibbs chains of a document's posterior, and draws kept of each.
+        Gibbs chains of a document's posterior, and draws kept per chain.
     span
-        Words that a stretch in one language is expected to last, where switches are shown.
+        Expected length in words of a span in one language, for marking switches.
     least_count
-        Fewest tokens of a word that counts. No word is too frequent, and there are no stopwords: they tell languages
-        best.
+        Fewest tokens of a word of the vocabulary. Frequent words and stopwords are kept, because they distinguish
+        languages best.
     tokens, lower
-        The tokenizer, see `TokenCritic`.
+        The tokenizer; see `TokenCritic`.
     seed
-        Seeds the fit and the draws; a document's draws depend on its words and the seed alone.
+        Seed of the fit and the draws; a document's draws depend on its words and the seed alone.
     """
 
     name = "code-mixing"
     axis = "mixing of languages"
     question = (
-        "Does a document keep to its language (or style) where real documents do? z is its shares of K topics, P_c a "
+        "Do documents mix languages (or styles) as real ones do? z is the shares of K topics in a document, P_c a "
         "Dirichlet distribution fitted on real text."
     )
     needs = 10
@@ -122,7 +124,7 @@ class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosterior
         self.seed = seed
 
     def fit(self, real: Corpus) -> Self:
-        """Build the vocabulary, and sample φ and α."""
+        """Build the vocabulary, and fit φ and α by Gibbs sampling."""
         if self.topics < 2:
             raise UsageError(f"code-mixing: topics is {self.topics}", hint="give the number of languages, 2 or more")
         table = real.tokens(self.tokenizer)
@@ -130,41 +132,43 @@ class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosterior
         self.vocabulary_ = build_vocabulary(table, rules)
         if len(self.vocabulary_) < self.topics:
             raise FittingError(
-                f"critic 'code-mixing': {len(self.vocabulary_)} words of {real.name!r} occur {self.least_count} times",
+                f"critic 'code-mixing': {len(self.vocabulary_)} words of {real.name!r} occur at least "
+                f"{self.least_count} times; at least {self.topics} needed",
                 hint="give more real text, or lower least_count",
             )
         tokens = self.known(real)
         keys = document_keys(tokens.words, tokens.offsets, 0)
-        different = np.sort(np.unique(keys, return_index=True)[1])  # boilerplate would be a cluster by itself
-        counts = sparse.csr_array(_counts(tokens, len(self.vocabulary_))[different])
+        distinct = np.sort(np.unique(keys, return_index=True)[1])  # repeated boilerplate would form its own cluster
+        counts = sparse.csr_array(_counts(tokens, len(self.vocabulary_))[distinct])
         starts = mixtures(counts, self.topics, self.seed, 6 * self.starts)[: self.starts]
         with stage("Gibbs sweeps", self.sweeps + len(starts) * max(self.sweeps // 5, 2)) as advance:
-            found = lda.fit_best(tokens, starts, self.beta, self.sweeps, self.seed, self.device, advance)
-        return self._take(found.alpha, found.phi, self.vocabulary_, found.curve)
+            model = lda.fit_best(tokens, starts, self.beta, self.sweeps, self.seed, self.device, advance)
+        return self._set(model.alpha, model.phi, self.vocabulary_, model.curve)
 
     def adopt(self, alpha: Floats, phi: Floats, vocabulary: Sequence[str], origin: str) -> Self:
-        """Become fitted with the parameters of a model fitted elsewhere: α (K,), φ (K, V), the words of its columns.
+        """Adopt the parameters of a model fitted elsewhere: α (K,), φ (K, V) and the words of its columns.
 
-        What documents that model has seen is not known, so overlap with them cannot be told.
+        The documents that the model was fitted on are unknown, so overlap with them cannot be detected.
 
         Raises
         ------
         FittingError
-            Shapes do not agree, or numbers are not positive.
+            Shapes do not agree, α is not positive, or φ is negative or has an empty row.
         """
         self.reset()
-        self._take(alpha, phi, vocabulary, ())
+        self._set(alpha, phi, vocabulary, ())
         self.fitted_hashes_ = np.zeros(0, dtype=np.uint64)
         self.fitted_on_ = {"corpus": origin, "documents": 0, "left_out": 0, "fingerprint": ""}
         return self
 
-    def _take(self, alpha: Floats, phi: Floats, vocabulary: Sequence[str], curve: Sequence[float]) -> Self:
+    def _set(self, alpha: Floats, phi: Floats, vocabulary: Sequence[str], curve: Sequence[float]) -> Self:
+        """Check and store parameters, topics by descending α."""
         alpha, phi = np.asarray(alpha, dtype=np.float64), np.asarray(phi, dtype=np.float64)
-        fits = phi.shape == (len(alpha), len(vocabulary)) and (alpha > 0).all() and np.isfinite(phi).all()
-        if not fits or (phi < 0).any() or (phi.sum(axis=1) <= 0).any():
+        valid = phi.shape == (len(alpha), len(vocabulary)) and (alpha > 0).all() and np.isfinite(phi).all()
+        if not valid or (phi < 0).any() or (phi.sum(axis=1) <= 0).any():
             raise FittingError(
                 f"critic 'code-mixing': α of shape {alpha.shape}, φ of {phi.shape}, {len(vocabulary)} words",
-                hint="α must be positive, (K,), φ non-negative with positive row sums, (K, V), and V words named",
+                hint="give α (K,), positive; φ (K, V), non-negative with positive row sums; and V words",
             )
         phi = np.maximum(phi / phi.sum(axis=1, keepdims=True), 1e-12)
         order = np.argsort(-alpha, kind="stable")
@@ -173,45 +177,46 @@ class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosterior
         return self
 
     def known(self, corpus: Corpus) -> Tokens:
-        """Tokens of a corpus that the vocabulary holds."""
+        """Tokens of a corpus that are in the vocabulary."""
         table = corpus.tokens(self.tokenizer)
         codes = table.codes({word: i for i, word in enumerate(self.vocabulary_)})
-        inside = codes >= 0
-        offsets = offsets_of(inside)[table.offsets]
+        offsets = kept_offsets(codes >= 0, table.offsets)
         words = codes[table.offsets[0] : table.offsets[-1]] if len(codes) else codes
         return Tokens(words[words >= 0].astype(np.int64), offsets - offsets[0])
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents that hold no word of the vocabulary."""
+        """Documents without a word of the vocabulary."""
         return [None if n else "no known word" for n in np.diff(self.known(batch).offsets)]
 
     def project(self, batch: Corpus) -> MixtureDraws:
-        """Sample assignments of tokens, and shares given them."""
+        """Sample assignments of tokens to topics, and shares given the assignments."""
         tokens = self.known(batch)
         sampling = Sampling(self.chains, sweeps=self.draws, seed=self.seed)
         counts = sample(tokens, self.phi_, self.alpha_, sampling, self.device)
         n, k = len(counts), len(self.alpha_)
+        # z given counts is Dir(α + counts): normalised gamma draws, (n, chains · sweeps, K), in logs against underflow
         shape = torch.from_numpy(self.alpha_ + counts.reshape(n, -1, k))
         keys = torch.from_numpy(document_keys(tokens.words, tokens.offsets, self.seed + 1))
         log_z = log_gammas(shape, keys[:, None, None], torch.arange(shape.shape[1])[:, None], torch.arange(k))
         return MixtureDraws(torch.softmax(log_z, dim=-1).numpy(), counts)
 
     def log_prior(self, latents: MixtureDraws) -> LogPrior:
-        """E log Dir(z; α) in nats, E log z_k = ψ(α_k + n_k) − ψ(α_0 + N) given the counts."""
+        """E log Dir(z; α) in nats; E log z_k = ψ(α_k + n_k) − ψ(α_0 + N) given the counts."""
         shape = latents.counts + self.alpha_
         log_z = digamma(shape) - digamma(shape.sum(axis=-1, keepdims=True))
-        each = gammaln(self.alpha_.sum()) - gammaln(self.alpha_).sum() + log_z @ (self.alpha_ - 1)
-        flat = each.reshape(len(each), -1)
-        error = flat.std(axis=1) / np.sqrt(effective_sizes(each)) if len(each) else np.zeros(0)
-        return LogPrior(flat.mean(axis=1), np.ones(len(each), dtype=np.int64), errors=error)
+        # one value per draw, (n, chains, sweeps)
+        values = gammaln(self.alpha_.sum()) - gammaln(self.alpha_).sum() + log_z @ (self.alpha_ - 1)
+        flat = values.reshape(len(values), -1)
+        errors = flat.std(axis=1) / np.sqrt(effective_sizes(values)) if len(values) else np.zeros(0)
+        return LogPrior(flat.mean(axis=1), np.ones(len(values), dtype=np.int64), errors=errors)
 
     def shares(self, latents: MixtureDraws) -> Floats:
-        """E z, (n, K), given the counts."""
+        """E z given the counts, (n, K)."""
         shape = latents.counts + self.alpha_
         return np.asarray((shape / shape.sum(axis=-1, keepdims=True)).mean(axis=(1, 2)))
 
     def sufficient_statistics(self, latents: MixtureDraws) -> Mapping[str, Rows]:
-        """The mixing index 1 − max_k E z_k, and whether it is above 0.1."""
+        """The mixing index 1 − max_k E z_k, and whether it exceeds 0.1."""
         index = 1 - self.shares(latents).max(axis=1)
         ones = np.ones(len(index))
         return {
@@ -220,55 +225,54 @@ class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosterior
         }
 
     def aggregated_posterior(self, latents: MixtureDraws) -> Rows:
-        """E z of each document."""
+        """E z of each document, (n, K)."""
         return self.shares(latents)
 
     def statistics(self) -> Sequence[Statistic]:
-        """Mean mixing index, and the share of documents that mix."""
+        """Mean mixing index, and the share of mixed documents."""
         return (
             Statistic("mixing_index", "mixing", "value", mean, effect="hedges_g"),
             Statistic("mixed_share", "mixed", "value", mean),
         )
 
     def summarize(self, latents: MixtureDraws) -> Pooled:
-        """Sums of shares, a histogram of the mixing index, counts over the simplex, and effective numbers of draws."""
+        """Sums of shares, histograms of the mixing index and over the simplex, and effective numbers of draws."""
         shares = self.shares(latents)
         sizes = effective_sizes(latents.counts.max(axis=-1)) if len(shares) else np.zeros(0)
         return evidence.summarize(shares, sizes)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Distributions of the mixing index, the simplex where K = 3, and topics with their words and shares."""
+        """Distributions of the mixing index, topics with their words and shares, and the simplex if K = 3."""
         return evidence.show(self.topic_words(), real, generated)
 
     def topic_words(self, count: int = 10) -> list[str]:
-        """Words that tell a topic from the others, by φ_kv log (φ_kv / max_j≠k φ_jv)."""
+        """Words that distinguish each topic from the others, by φ_kv log (φ_kv / max_j≠k φ_jv)."""
         self.check_fitted()
         best = evidence.telling(self.phi_, count)
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 
     def notes(self) -> list[Note]:
-        """Size, α, and how the posterior is sampled."""
+        """Size of the model, α, and how the posterior is sampled."""
         alpha = ", ".join(f"{a:.3g}" for a in self.alpha_)
         return [
             Note(f"{len(self.alpha_)} topics over {len(self.vocabulary_):,} words; α = ({alpha})."),
-            Note(
-                f"Posterior: {self.chains} Gibbs chains, {self.draws} draws each; scores have Monte-Carlo errors."
-            ),
+            Note(f"Posterior: {self.chains} Gibbs chains, {self.draws} draws each; scores have Monte-Carlo errors."),
         ]
 
     def spans(self, document: Corpus) -> list[Span]:
-        """Stretches of one document, most probable if it switches every ``span`` words."""
+        """Spans of one document: the most probable, if it switches every ``span`` words on average."""
         self.check_fitted()
         codes = document.tokens(self.tokenizer).codes({word: i for i, word in enumerate(self.vocabulary_)})
         return decode(np.log(self.phi_), codes, self.span)
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
-        """Show the stretches of each language."""
+        """Show the spans of each language."""
         return evidence.explain(self, document)
 
 
 def _counts(tokens: Tokens, size: int) -> sparse.csr_array:
-    parts = (np.ones(len(tokens.words)), tokens.words, tokens.offsets)
-    counts = sparse.csr_array(parts, shape=(len(tokens.offsets) - 1, size), copy=True)
+    """Word counts of each document, CSR (n, V)."""
+    data = (np.ones(len(tokens.words)), tokens.words, tokens.offsets)
+    counts = sparse.csr_array(data, shape=(len(tokens.offsets) - 1, size), copy=True)
     counts.sum_duplicates()  # in place
     return counts

@@ -1,15 +1,14 @@
-"""What shows that documents mix languages: distributions of shares, telling words, and switches within a document."""
+"""Evidence on code mixing: distributions of shares, distinctive words, and switches within a document."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import Pooled
 from momus.evidence import Axis, Chart, Evidence, Heatmap, MarkedDocument, Series, Step, Table, both
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -33,39 +32,40 @@ def summarize(shares: Floats, sizes: Floats) -> Pooled:
     return Pooled(n, arrays)
 
 
-def telling(phi: Floats, count: int) -> NDArray[np.int64]:
-    """Words of each topic by φ_kv log (φ_kv / max_{j≠k} φ_jv), (K, count)."""
+def telling(phi: Floats, count: int) -> Ints:
+    """Most distinctive words of each topic, by φ_kv log (φ_kv / max_{j≠k} φ_jv): int64 (K, count)."""
     k = len(phi)
     others = np.stack([np.delete(phi, i, axis=0).max(axis=0) for i in range(k)])
     return np.asarray(np.argsort(-phi * np.log(phi / others), axis=1, kind="stable")[:, :count])
 
 
 def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
-    """Evidence from two summaries; ``words`` are the telling words of each topic."""
+    """Build the evidence from two summaries; ``words`` are the distinctive words of each topic."""
     centres = ((np.arange(BINS) + 0.5) / BINS).tolist()
-    lines = []
+    curves = []
     for role, summary in both(real, generated):
         counts = summary.arrays["mixing"]
-        lines.append(Series(str(role), centres, (counts / max(counts.sum(), 1)).tolist(), role, "steps"))
+        curves.append(Series(str(role), centres, (counts / max(counts.sum(), 1)).tolist(), role, "steps"))
     a, b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
     rows = [(f"{i + 1}: {w}", 100 * float(a[i]), 100 * float(b[i])) for i, w in enumerate(words)]
-    found: list[Evidence] = [
+    items: list[Evidence] = [
         Chart(
             "mixing-index",
-            "How much documents mix",
+            "Mixing index of documents",
             Axis("mixing index: 1 − the largest share"),
             Axis("share of documents"),
-            lines,
-            note=f"Mean effective draws a document: {_effective(real)} real, {_effective(generated)} generated.",
+            curves,
+            note=f"Mean effective draws per document: {_effective(real)} real, {_effective(generated)} generated.",
         ),
         Table("mixing-topics", "Topics and their shares", ("topic", "real %", "generated %"), rows),
     ]
     if "simplex" in real.arrays:
-        found += [_simplex(str(role), summary, words) for role, summary in both(real, generated)]
-    return found
+        items += [_simplex(str(role), summary, words) for role, summary in both(real, generated)]
+    return items
 
 
 def _effective(summary: Pooled) -> str:
+    """Mean effective number of draws per document."""
     total, n = summary.arrays["effective"]
     return f"{total / n:.0f}" if n else "–"
 
@@ -74,11 +74,12 @@ def _simplex(role: str, summary: Pooled, words: list[str]) -> Heatmap:
     counts = summary.arrays["simplex"]
     share = 100 * counts / max(counts.sum(), 1)
     steps = [f"{i / GRID:.1f}–{(i + 1) / GRID:.1f}" for i in range(GRID)]
+    # cells (i, j) that the simplex reaches: the shares of the first two topics sum to at most 1
     inside = np.add.outer(np.arange(GRID), np.arange(GRID)) < GRID
     values = [[float(v) if ok else None for v, ok in zip(*row, strict=True)] for row in zip(share, inside, strict=True)]
     return Heatmap(
         f"mixing-simplex-{role}",
-        f"Where documents lie between three topics: {role}",
+        f"Documents by their shares of three topics: {role}",
         steps,
         steps,
         values,
@@ -86,12 +87,12 @@ def _simplex(role: str, summary: Pooled, words: list[str]) -> Heatmap:
         row_label=f"share of topic 1 ({' '.join(words[0].split()[:3])})",
         column_label=f"share of topic 2 ({' '.join(words[1].split()[:3])})",
         diverging=False,
-        note="Corners are documents in one topic; the rest of a share is topic 3's.",
+        note="Documents in a corner are in one topic; the remaining share is that of topic 3.",
     )
 
 
 def explain(critic: CodeMixing, document: Corpus) -> MarkedDocument | None:
-    """Show the stretches of a document; all but those of its main topic are marked."""
+    """Show the spans of a document; all except those of its main topic are marked."""
     spans = critic.spans(document)
     table = document.tokens(critic.tokenizer)
     if not spans:

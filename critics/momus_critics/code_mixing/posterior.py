@@ -1,4 +1,4 @@
-"""Draws from P(t | x) with φ and α fixed, many chains at once, each document with random numbers of its own."""
+"""Draws from P(t | x) with φ and α fixed, with separate random numbers for each document."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from momus.numeric.draws import document_keys, log_gammas, uniforms
-from momus.numeric.types import Floats
+from momus.numeric.ragged import places_of
+from momus.numeric.types import Floats, Ints
 from momus_critics.code_mixing.lda import Tokens
 
-CELLS = 8_000_000  # of one (chains, tokens, K) array
+CELLS = 8_000_000
+"""Largest number of entries of a (chains, tokens, K) array."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How long to sample: chains, sweeps left out of each, sweeps kept of each, and the seed."""
+    """How long to sample: number of chains, burn-in and kept sweeps per chain, and the seed."""
 
     chains: int = 4
     burn_in: int = 15
@@ -26,11 +27,10 @@ class Sampling:
 
 
 def sample(tokens: Tokens, phi: Floats, alpha: Floats, sampling: Sampling, device: str = "cpu") -> Floats:
-    """Numbers of tokens of each topic, float array (n, chains, sweeps, K).
+    """Sample numbers of tokens per topic: float64 (n, chains, sweeps, K).
 
-    A chain begins with equal shares: from a draw of the prior, where most shares are nothing, tokens of another topic
-    would hardly ever be reached. Batches are bounded by their tokens; a document's draws do not depend on
-    its batch.
+    Chains start with equal shares: from a draw of the prior, where most shares are nearly 0, they would hardly ever
+    reach the other topics. Batches are limited by their tokens; a document's draws do not depend on its batch.
     """
     n, k = len(tokens.offsets) - 1, len(alpha)
     out = np.zeros((n, sampling.chains, sampling.sweeps, k))
@@ -41,30 +41,29 @@ def sample(tokens: Tokens, phi: Floats, alpha: Floats, sampling: Sampling, devic
         stop = int(np.searchsorted(tokens.offsets, tokens.offsets[first] + most, side="right")) - 1
         stop = min(max(stop, first + 1), n)
         a, b = tokens.offsets[first], tokens.offsets[stop]
-        part = Tokens(tokens.words[a:b], tokens.offsets[first : stop + 1] - a)
-        out[first:stop] = _sample(part, keys[first:stop], phi, alpha, sampling, device)
+        batch = Tokens(tokens.words[a:b], tokens.offsets[first : stop + 1] - a)
+        out[first:stop] = _sample(batch, keys[first:stop], phi, alpha, sampling, device)
         first = stop
     return out
 
 
-def _sample(
-    tokens: Tokens, keys: NDArray[np.int64], phi: Floats, alpha: Floats, sampling: Sampling, device: str
-) -> Floats:
+def _sample(tokens: Tokens, keys: Ints, phi: Floats, alpha: Floats, sampling: Sampling, device: str) -> Floats:
+    """Sample one batch; ``keys`` (n,) seed its documents."""
     n, k = len(keys), len(alpha)
     words, rows = (torch.from_numpy(x).to(device) for x in (tokens.words, tokens.documents))
-    place = torch.arange(len(words), device=device) - torch.from_numpy(tokens.offsets[:-1]).to(device)[rows]
+    place = torch.from_numpy(places_of(tokens.offsets)).to(device)
     key = torch.from_numpy(keys).to(device)
     prior = torch.from_numpy(alpha).to(device)
-    likely = torch.from_numpy(phi).to(device).T[words]
+    likelihood = torch.from_numpy(phi).to(device).T[words]  # φ of each token's word, (N, K)
     topic = torch.arange(k, device=device)
     out = np.zeros((n, sampling.chains, sampling.sweeps, k))
     for chain in range(sampling.chains):
         counts = torch.zeros(n, k, dtype=torch.float64, device=device)
         for sweep in range(sampling.burn_in + sampling.sweeps):
-            step = chain * 1_000_003 + sweep
+            step = chain * 1_000_003 + sweep  # random numbers depend on the document, the token and this number
             log_theta = log_gammas(prior + counts, key[:, None], topic, 2 * step) * (sweep > 0)
             theta = (log_theta - log_theta.max(dim=1, keepdim=True).values).exp()
-            total = (theta[rows] * likely).cumsum(dim=1)
+            total = (theta[rows] * likelihood).cumsum(dim=1)
             u = uniforms(key[rows], place, 2 * step + 1) * total[:, -1]
             t = (u[:, None] >= total[:, :-1]).sum(dim=1)
             counts = torch.bincount(rows * k + t, minlength=n * k).reshape(n, k).double()
@@ -76,15 +75,15 @@ def _sample(
 def effective_sizes(draws: Floats) -> Floats:
     """Effective number of independent draws (n,) of a quantity (n, chains, sweeps) (Vehtari et al. 2021).
 
-    A quantity that never moves in any chain is known exactly: its draws count in full.
+    A quantity that is constant over all chains is known exactly: all its draws count.
     """
     from pyro.ops.stats import effective_sample_size
 
     n, chains, sweeps = draws.shape
-    found = np.full(n, float(chains * sweeps))
+    sizes = np.full(n, float(chains * sweeps))
     moving = np.ptp(draws.reshape(n, -1), axis=1) > 1e-12 * np.abs(draws).reshape(n, -1).max(axis=1)
     if moving.any():
         x = torch.from_numpy(np.ascontiguousarray(draws[moving].transpose(1, 2, 0)))
         size = effective_sample_size(x, chain_dim=0, sample_dim=1).numpy()
-        found[moving] = np.clip(np.nan_to_num(size, nan=1.0), 1.0, chains * sweeps)
-    return found
+        sizes[moving] = np.clip(np.nan_to_num(size, nan=1.0), 1.0, chains * sweeps)
+    return sizes

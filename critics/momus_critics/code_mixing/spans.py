@@ -1,4 +1,4 @@
-"""Where a document switches: the most probable stretches of one topic each."""
+"""Switches within a document: its most probable spans of one topic each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Span:
 
 
 def decode(log_phi: Floats, codes: NDArray[np.integer], span: int) -> list[Span]:
-    """Viterbi over tokens, topics lasting ``span`` tokens on average; unknown tokens (−1) say nothing.
+    """Find the best spans by the Viterbi algorithm; topics last ``span`` tokens on average, code −1 is no evidence.
 
     >>> decode(np.log([[0.9, 0.1], [0.1, 0.9]]), np.array([0, 0, -1, 0, 1, 1, 1, 0, 1]), 5)
     [Span(topic=0, start=0, stop=4), Span(topic=1, start=4, stop=9)]
@@ -28,16 +28,16 @@ def decode(log_phi: Floats, codes: NDArray[np.integer], span: int) -> list[Span]
     k, n = len(log_phi), len(codes)
     if not n:
         return []
-    likely = np.where(codes[:, None] >= 0, log_phi.T[np.maximum(codes, 0)], 0.0)
+    log_likelihood = np.where(codes[:, None] >= 0, log_phi.T[np.maximum(codes, 0)], 0.0)  # (n, K)
     stay, switch = np.log1p(-1 / max(span, 2)), -np.log(max(span, 2) * max(k - 1, 1))
-    back = np.zeros((n, k), dtype=np.int64)
-    score = likely[0]
+    back = np.zeros((n, k), dtype=np.int64)  # the best previous topic, for each token and topic
+    score = log_likelihood[0]
     for i in range(1, n):
         best = int(score.argmax())
         leave = score[best] + switch
         keep = score + stay
         back[i] = np.where(keep >= leave, np.arange(k), best)
-        score = np.maximum(keep, leave) + likely[i]
+        score = np.maximum(keep, leave) + log_likelihood[i]
     path = np.zeros(n, dtype=np.int64)
     path[-1] = score.argmax()
     for i in range(n - 1, 0, -1):

@@ -1,4 +1,4 @@
-"""Chains of mentions of persons: who is spoken of, by name or pronoun, in what order."""
+"""Coreference of persons: sequences of mentions, by name or pronoun."""
 
 from momus_critics.coreference.critic import Coreference
 

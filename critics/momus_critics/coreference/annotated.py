@@ -1,4 +1,4 @@
-"""Chains that the user gives: a JSON-lines file with the mentions of each document, by id."""
+"""Coreference chains from a user's file: JSON lines with the mentions of each document, by id."""
 
 from __future__ import annotations
 
@@ -13,68 +13,71 @@ from momus.text.mentions import Resolved
 
 
 class GivenChains(Estimator):
-    """Parameters
+    """A resolver that reads chains from a file.
+
+    Parameters
     ----------
     model
-        The file: ``{"id": …, "mentions": [[start, end, entity], …], "sentences": [start, …]}`` a line, offsets in
-        characters of the document's text (sections joined by a blank line), and optionally ``"persons": [entity, …]``.
+        The file, with one object per line: ``{"id": …, "mentions": [[start, end, entity], …], "sentences": [start,
+        …]}`` and optionally ``"persons": [entity, …]``. Offsets are in characters of the document's text (sections
+        joined by a blank line).
     """
 
     def __init__(self, *, model: str = "") -> None:
         self.model = model
-        self._found: dict[str, Resolved] | None = None
+        self._chains: dict[str, Resolved] | None = None
 
     @property
     def version(self) -> str:
-        """None: a file of the user's is not kept."""
+        """Empty: chains from a file are not cached."""
         return ""
 
     def resolve(self, batch: Corpus) -> list[Resolved]:
-        """Look the documents up.
+        """Look up the chains of each document.
 
         Raises
         ------
         UsageError
-            No file is named, or it lacks a document.
+            No file is named, it lacks a document, or a mention ends beyond a document's text.
         ReadingError
-            A line is no record of mentions.
+            The file cannot be read, or a line is no record of mentions.
         """
-        if self._found is None:
+        if self._chains is None:
             if not self.model:
-                raise UsageError("resolver 'given' needs a file of chains", hint="name it as parameter `model`")
-            self._found = read_chains(self.model)
-        found = []
+                raise UsageError("resolver 'given' needs a file of chains", hint="give its path as parameter `model`")
+            self._chains = read_chains(self.model)
+        chains = []
         for document in batch:
-            if document.id not in self._found:
+            if document.id not in self._chains:
                 raise UsageError(f"{self.model}: no chains for document {document.id!r}")
-            resolved = self._found[document.id]
+            resolved = self._chains[document.id]
             if len(resolved.ends) and int(resolved.ends.max()) > len(document.text):
-                raise UsageError(f"{self.model}: a mention of document {document.id!r} ends behind its text")
-            found.append(resolved)
-        return found
+                raise UsageError(f"{self.model}: a mention of document {document.id!r} ends beyond its text")
+            chains.append(resolved)
+        return chains
 
 
 def read_chains(path: str | Path) -> dict[str, Resolved]:
-    """Read a file of chains, by document.
+    """Read a file of chains: the mentions of each document, by id.
 
     Raises
     ------
     ReadingError
         The file cannot be read, or a line is no record of mentions.
     """
-    found = {}
+    chains = {}
     try:
         with open(path, encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     try:
                         record = json.loads(line)
-                        found[str(record["id"])] = _resolved(record)
+                        chains[str(record["id"])] = _resolved(record)
                     except (ValueError, KeyError, TypeError) as error:
                         raise ReadingError(f"{path}, line {number}: no record of mentions ({error})") from error
     except OSError as error:
         raise ReadingError(f"{path}: {error.strerror}") from error
-    return found
+    return chains
 
 
 def _resolved(record: dict[str, Any]) -> Resolved:

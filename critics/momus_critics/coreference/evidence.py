@@ -1,47 +1,58 @@
-"""What shows that persons are lost: windows that are too frequent or too rare, and unlikely mentions in their text."""
+"""Evidence on coreference: windows too frequent or too rare, first mentions, and unlikely mentions in context."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from momus.critic import Pooled
 from momus.evidence import Evidence, MarkedDocument, Step, Table
-from momus.numeric.types import Ints
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus_critics.coreference.process import UNLIKELY, ChainProcess
 from momus_critics.coreference.symbols import Alphabet
+from momus_critics.coreference.windows import MentionChains
 
-if TYPE_CHECKING:
-    from momus_critics.coreference.critic import Coreference
+SHOWN, LEAST = 15, 5
+AROUND = 90
+"""Characters of context on each side of a mention."""
 
-SHOWN, LEAST, AROUND, UNLIKELY = 15, 5, 90, -7.0
+
+class FittedCritic(Protocol):
+    """What evidence reads of a fitted `momus_critics.coreference.Coreference`."""
+
+    classes: str
+    order: int
+    process_: ChainProcess
+
+    def project(self, batch: Corpus) -> MentionChains:
+        """Resolve coreference, and map mentions to symbols."""
+        ...
 
 
-def spelled(critic: Coreference, keys: Ints) -> list[str]:
-    """Windows as text: ``Male:0 . he:0``.
-
-    Padding before a document is left out.
-    """
+def spelled(critic: FittedCritic, keys: Ints) -> list[str]:
+    """Windows as text, such as ``Male:0 . he:0``, without the padding before a document."""
     names = Alphabet(critic.classes).kinds
     kinds, entities = critic.process_.coder.symbols(keys, critic.order)
     rows = zip(kinds.tolist(), entities.tolist(), strict=True)
     return [" ".join(names[k] if e < 0 else f"{names[k]}:{e}" for k, e in zip(*row, strict=True) if k) for row in rows]
 
 
-def best(critic: Coreference, keys: Ints) -> list[tuple[str, float]]:
-    """The likeliest symbol in place of the last one of each window, with its log-probability."""
-    found = []
+def best(critic: FittedCritic, keys: Ints) -> list[tuple[str, float]]:
+    """The likeliest last symbol of each window, with its log-probability."""
+    likeliest = []
     for key in keys.tolist():
         outcomes = critic.process_.outcomes(key)
         log_p = critic.process_.of_windows(outcomes)
         top = int(log_p.argmax())
-        found.append((spelled(critic, outcomes[top : top + 1])[0].rsplit(" ", 1)[-1], float(log_p[top])))
-    return found
+        likeliest.append((spelled(critic, outcomes[top : top + 1])[0].rsplit(" ", 1)[-1], float(log_p[top])))
+    return likeliest
 
 
-def show(critic: Coreference, real: Pooled, generated: Pooled) -> list[Evidence]:
-    """Four tables."""
+def show(critic: FittedCritic, real: Pooled, generated: Pooled) -> list[Evidence]:
+    """Tables of contributions, ratios, unlikely windows, and first mentions."""
+    # counts of each window in both texts, (2, W), and its contribution to the difference in Latent NLL per symbol, (W,)
     a, b = (s.counts.get("windows", {}) for s in (real, generated))
     keys = np.array(sorted({*map(int, a), *map(int, b)}), dtype=np.int64)
     counts = np.array([[float(t.get(float(k), 0.0)) for k in keys.tolist()] for t in (a, b)]).reshape(2, len(keys))
@@ -57,7 +68,7 @@ def show(critic: Coreference, real: Pooled, generated: Pooled) -> list[Evidence]
     ]
 
 
-def _contributions(critic: Coreference, keys: Ints, counts: np.ndarray, gain: np.ndarray, log_p: np.ndarray) -> Table:
+def _contributions(critic: FittedCritic, keys: Ints, counts: Floats, gain: Floats, log_p: Floats) -> Table:
     top = np.argsort(-gain, kind="stable")[:SHOWN]
     words = spelled(critic, keys[top])
     rows = [
@@ -66,14 +77,15 @@ def _contributions(critic: Coreference, keys: Ints, counts: np.ndarray, gain: np
     ]
     return Table(
         "mention-contributions",
-        "Windows of mentions that add most to the difference",
-        ("window", "real", "generated", "P of its last symbol", "nats a symbol"),
+        "Windows of mentions that contribute most to the difference",
+        ("window", "real", "generated", "P of the last symbol", "contribution, nats per symbol"),
         rows,
         note="(share in generated − share in real text) × −log P; entities are numbered within the window.",
     )
 
 
-def _ratios(critic: Coreference, keys: Ints, counts: np.ndarray, totals: np.ndarray) -> Table:
+def _ratios(critic: FittedCritic, keys: Ints, counts: Floats, totals: Floats) -> Table:
+    # log-ratio of the shares of the windows frequent in both texts; the largest and the smallest are shown
     often = np.flatnonzero((counts >= LEAST).all(axis=0))
     ratio = np.log(counts[1, often] / totals[1]) - np.log(counts[0, often] / totals[0])
     order = np.argsort(-ratio, kind="stable")
@@ -84,11 +96,11 @@ def _ratios(critic: Coreference, keys: Ints, counts: np.ndarray, totals: np.ndar
         (w, float(counts[0, often[i]]), float(counts[1, often[i]]), float(ratio[i]))
         for w, i in zip(words, chosen, strict=True)
     ]
-    title = f"Windows by log-ratio, of those seen {LEAST} times or more on both sides"
+    title = f"Windows by log-ratio of their shares (at least {LEAST} occurrences in both texts)"
     return Table("mention-ratios", title, ("window", "real", "generated", "log-ratio"), rows)
 
 
-def _unlikely(critic: Coreference, keys: Ints, counts: np.ndarray, log_p: np.ndarray) -> Table:
+def _unlikely(critic: FittedCritic, keys: Ints, counts: Floats, log_p: Floats) -> Table:
     unlikely = np.flatnonzero((log_p < UNLIKELY) & (counts[1] > 0))
     top = unlikely[np.lexsort((log_p[unlikely], -counts[1, unlikely]))][:SHOWN]
     words, better = spelled(critic, keys[top]), best(critic, keys[top])
@@ -104,8 +116,8 @@ def _unlikely(critic: Coreference, keys: Ints, counts: np.ndarray, log_p: np.nda
     )
 
 
-def _introductions(critic: Coreference, real: Pooled, generated: Pooled) -> Table:
-    """First mentions by kind, the largest difference first."""
+def _introductions(critic: FittedCritic, real: Pooled, generated: Pooled) -> Table:
+    """Kinds of first mentions, the largest difference first."""
     names = Alphabet(critic.classes).kinds
     counts = [s.arrays.get("first", np.zeros(len(names))) for s in (real, generated)]
     share = [100 * c / max(c.sum(), 1.0) for c in counts]
@@ -124,8 +136,8 @@ def _introductions(critic: Coreference, real: Pooled, generated: Pooled) -> Tabl
     )
 
 
-def explain(critic: Coreference, document: Corpus) -> MarkedDocument | None:
-    """The least likely mentions of a document, each in its text, in order."""
+def explain(critic: FittedCritic, document: Corpus) -> MarkedDocument | None:
+    """The least likely mentions of a document in context, in the order of the text."""
     latents = critic.project(document)
     if not len(latents.states):
         return None

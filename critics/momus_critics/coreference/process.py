@@ -2,11 +2,11 @@
 
     P_m(w | h) = max(c(h w) − D_m, 0) / c(h) + D_m N(h) / c(h) · s(w) P_{m−1}(w′ | h′)
 
-h′ is h without its first symbol, relabelled; N(h) is how many different w followed h. Counts are continuation counts
-below the highest order (``kneser-ney``: Kneser & Ney 1995) or raw ones (``absolute``, as in the code of Deng et al.
-2022); D = n₁ / (n₁ + 2 n₂) of each order. Where the first symbol's entity is not in h′, both that entity and a truly
-new one are new in the shorter window: s(w) is the share of such symbols that came back to the entity that left, or its
-complement, estimated for each order; 1 elsewhere. Below the first order all kinds are alike.
+h′ is h without its first symbol, relabelled; N(h) is the number of different w that follow h. Below the highest order,
+counts are continuation counts (``kneser-ney``: Kneser & Ney 1995) or raw counts (``absolute``, as in the code of Deng
+et al. 2022); D = n₁ / (n₁ + 2 n₂) for each order. If the first symbol's entity does not occur in h′, both that entity
+and a truly new one are new in the shorter window: s(w) is then the share of such symbols that return to the dropped
+entity, or its complement, estimated for each order; otherwise it is 1. Order 0 is uniform over kinds.
 """
 
 from __future__ import annotations
@@ -21,14 +21,19 @@ from momus.estimator import Estimator
 from momus.numeric.types import Floats, Ints
 from momus_critics.coreference.windows import Chains, Coder
 
+UNLIKELY = -7.0
+"""log P_c of a symbol below which it is unlikely (Deng et al. 2022, table 13)."""
+
 
 class ChainProcess(Estimator):
-    """Parameters
+    """The n-gram process over windows of mentions.
+
+    Parameters
     ----------
     kinds
-        Kinds of symbols, padding (0) included.
+        Number of kinds of symbols, padding (0) included.
     bare
-        Kinds that never have an entity (sentence starts), after padding: kinds 1 … ``bare``.
+        Number of kinds without an entity (sentence starts), after padding: kinds 1 … ``bare``.
     order
         n.
     smoothing
@@ -50,7 +55,7 @@ class ChainProcess(Estimator):
         """Count windows of all orders."""
         raw = [np.unique(k, return_counts=True) for k in self.coder.windows(chains)]
         tables = [(k, c.astype(np.float64)) for k, c in raw]
-        if self.smoothing == "kneser-ney":
+        if self.smoothing == "kneser-ney":  # below order n, count the distinct windows one symbol longer
             for m in range(self.order - 1, 0, -1):
                 longer = tables[m][0]
                 short = self.coder.truncate(longer, m + 1)
@@ -58,36 +63,41 @@ class ChainProcess(Estimator):
                 tables[m - 1] = keys, counts.astype(np.float64)
         self.discounts_ = np.array([_discount(c) for _, c in tables])
         self.returns_ = np.array([0.5, *(self._return_share(*raw[m - 1], m) for m in range(2, self.order + 1))])
-        for m, (grams, counted) in enumerate(tables, 1):
+        # per order: windows and their counts, (W,); contexts (the window without its last digit), the sum of counts and
+        # the number of different successors of each, (H,)
+        for m, (grams, counts) in enumerate(tables, 1):
             contexts, where = np.unique(grams // self.coder.base, return_inverse=True)
-            self._keep(m, grams, counted, contexts, np.bincount(where, counted), np.bincount(where).astype(np.float64))
+            self._keep(m, grams, counts, contexts, np.bincount(where, counts), np.bincount(where).astype(np.float64))
         return self
 
     def _keep(self, m: int, *arrays: NDArray[np.generic]) -> None:
+        """Store the tables of order m as fitted attributes, which are saved with the critic."""
         for name, array in zip(("keys", "counts", "contexts", "totals", "types"), arrays, strict=True):
             setattr(self, f"{name}{m}_", array)
 
-    def _return_share(self, keys: Ints, counts: NDArray[np.int64], m: int) -> float:
-        """How often a symbol that is new in the shorter window is the entity that left it, half a count added each."""
+    def _return_share(self, keys: Ints, counts: Ints, m: int) -> float:
+        """Share of the symbols new in the shorter window that return to the dropped entity; 0.5 added to each count."""
         gone, back, new = self.coder.left(keys, m)
         either = back | (gone & new)
         return float((counts[back].sum() + 0.5) / (counts[either].sum() + 1.0))
 
     def log_probabilities(self, chains: Chains) -> Floats:
-        """log P of each symbol given the ones before it in its document, in nats, float array (N,)."""
+        """log P of each symbol given the preceding ones of its document, in nats, float array (N,)."""
         return self.of_windows(self.coder.windows(chains, (self.order,))[0])
 
     def of_windows(self, keys: Ints) -> Floats:
-        """log P of the last symbol of windows of n symbols, (W,)."""
-        different, where = np.unique(keys, return_inverse=True)
-        return np.asarray(np.log(self._probabilities(different, self.order))[where])
+        """log P of the last symbol of each window of n symbols, (W,)."""
+        distinct, where = np.unique(keys, return_inverse=True)
+        return np.asarray(np.log(self._probabilities(distinct, self.order))[where])
 
     def _probabilities(self, keys: Ints, m: int) -> Floats:
+        """P_m of the last symbol of each window of m symbols, (W,)."""
         if m == 0:
             return np.full(len(keys), 1 / (self.kinds - 1))
         if m == 1:
             lower = np.full(len(keys), 1 / (self.kinds - 1))
         else:
+            # s(w) P_{m−1}(w′ | h′)
             lower = self._probabilities(self.coder.truncate(keys, m), m - 1)
             gone, back, new = self.coder.left(keys, m)
             share = self.returns_[m - 1]
@@ -95,6 +105,7 @@ class ChainProcess(Estimator):
         table, counts, contexts, totals, types = (
             getattr(self, f"{name}{m}_") for name in ("keys", "counts", "contexts", "totals", "types")
         )
+        # c(h w), c(h) and N(h) of each window, 0 if unseen; an unseen context uses the lower order alone
         count = _look_up(table, counts, keys)
         total, kinds = (_look_up(contexts, x, keys // self.coder.base) for x in (totals, types))
         seen = total > 0
@@ -103,10 +114,10 @@ class ChainProcess(Estimator):
         return np.asarray(np.where(seen, np.maximum(count - d, 0) / safe + d * kinds / safe * lower, lower))
 
     def outcomes(self, key: int) -> Ints:
-        """Windows of n symbols that share a window's context, one for each symbol that can end it."""
+        """Keys of all windows of n symbols with the context of this one: one per possible last symbol."""
         n = self.order
         kinds, entities = self.coder.symbols(np.array([key]), n)
-        known = int(entities[0, :-1].max(initial=-1)) + 1
+        known = int(entities[0, :-1].max(initial=-1)) + 1  # entities of the context; the next number is a new one
         after = [(k, -1) for k in range(1, self.bare + 1)]
         after += [(k, e) for k in range(self.bare + 1, self.kinds) for e in range(known + 1)]
         rows = np.repeat(kinds, len(after), axis=0), np.repeat(entities, len(after), axis=0)
@@ -115,13 +126,13 @@ class ChainProcess(Estimator):
 
 
 def _discount(counts: Floats) -> float:
-    """n₁ / (n₁ + 2 n₂); ½ where there are no singletons to go by."""
+    """n₁ / (n₁ + 2 n₂); ½ without singletons."""
     one, two = float((counts == 1).sum()), float((counts == 2).sum())
     return one / (one + 2 * two) if one else 0.5
 
 
 def _look_up(table: Ints, values: Floats, keys: Ints) -> Floats:
-    """Values of sorted keys, 0 for unknown ones."""
+    """Values of keys in a sorted table, 0 for unknown keys."""
     if not len(table):
         return np.zeros(len(keys))
     where = np.minimum(np.searchsorted(table, keys), len(table) - 1)

@@ -1,4 +1,4 @@
-"""From mentions to symbols: pronouns as they stand, all other mentions as the class of their entity."""
+"""Map mentions to symbols: pronouns to themselves, all other mentions to the class of their entity."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from momus.numeric.types import Ints
 from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL, PRONOUNS, SECOND, THINGS, Resolved
 from momus_critics.coreference.windows import Chains
 
@@ -15,14 +16,15 @@ OBLIQUE = {"him": "object", "his": "object", "himself": "self", "her": "object",
 
 
 class Alphabet:
-    """Kinds of symbols.
+    """The kinds of symbols that mentions are mapped to.
 
     Parameters
     ----------
     classes
-        ``gender``: a mention that is no pronoun stands as Male, Female, Plural or None, by majority of the gendered
-        pronouns in its own chain (Deng et al. 2022, appendix G). ``form``: as Name or Noun, and pronouns of the third
-        person singular as subject, object (or possessive) or reflexive; nothing depends on gender.
+        ``gender``: a mention other than a pronoun becomes Male, Female, Plural or None, by majority of the gendered
+        pronouns in its chain (Deng et al. 2022, appendix G). ``form``: it becomes Name or Noun (Names or Nouns for
+        plurals), and pronouns of the third person singular become subject, object (or possessive) or reflexive; nothing
+        depends on gender.
 
     >>> Alphabet("gender").kinds[:6]
     ['', '.', 'Male', 'Female', 'Plural', 'None']
@@ -40,6 +42,7 @@ class Alphabet:
 
     def symbols(self, text: str, found: Resolved) -> tuple[list[int], list[int], list[tuple[int, int]]]:
         """Kinds, entities and character spans of a document's symbols; all empty if no person is mentioned."""
+        # gendered pronouns vote on the class of their entity, and on whether it is a person
         words = [text[a:b].lower() for a, b in zip(found.starts.tolist(), found.ends.tolist(), strict=True)]
         entities = found.entities.tolist()
         votes: dict[int, Counter[str]] = {e: Counter() for e in entities}
@@ -49,24 +52,26 @@ class Alphabet:
         persons = {e for e, v in votes.items() if e in known or _is_person(v)}
         if not persons:
             return [], [], []
+        # (start, number of the mention, end, word, entity); sentence starts have −1 and come before mentions there
         marks = [(int(s), -1, int(s), "", -1) for s in found.sentences]
         rows = zip(found.starts.tolist(), found.ends.tolist(), words, entities, strict=True)
         marks += [(a, i, b, w, e) for i, (a, b, w, e) in enumerate(rows) if e in persons]
         marks.sort(key=lambda m: m[:2])
-        kinds, kept, spans = [], [], []
+        kinds, labels, spans = [], [], []
         numbers: dict[int, int] = {}
         for start, i, end, word, e in marks:
             kinds.append(1 if i < 0 else self._kind(word, text[start:end], votes[e]))
-            kept.append(-1 if i < 0 else numbers.setdefault(e, len(numbers)))
+            labels.append(-1 if i < 0 else numbers.setdefault(e, len(numbers)))
             spans.append((start, end))
-        return kinds, kept, spans
+        return kinds, labels, spans
 
     def _kind(self, word: str, shown: str, votes: Counter[str]) -> int:
+        """Number of the symbol of a mention, from its lower-cased and original text and the votes of its chain."""
         if word in GENDER or word in FIRST or word in SECOND:
             if self.classes == "gender" or GENDER.get(word, "Plural") == "Plural":
                 return self._index[word]
-            part = OBLIQUE.get(word)
-            return self._index[f"third {part}" if part else "third"]
+            case = OBLIQUE.get(word)
+            return self._index[f"third {case}" if case else "third"]
         if self.classes == "gender":
             return self._index[_majority(votes)]
         form = "Name" if any(c.isupper() for c in shown[1:]) or shown[:1].isupper() else "Noun"
@@ -82,30 +87,30 @@ def _role(word: str) -> str:
 
 
 def _is_person(votes: Counter[str]) -> bool:
-    """By its own pronouns: some are a person's, and they outnumber those of things."""
+    """Whether pronouns of persons outnumber those of things in an entity's chain."""
     return votes["Male"] + votes["Female"] + votes["Plural"] + votes["speaker"] > votes["thing"]
 
 
 def _majority(votes: Counter[str]) -> str:
-    """Most frequent gender among an entity's pronouns; None without any, or with a draw."""
-    found = [(votes[g], g) for g in ("Male", "Female", "Plural") if votes[g]]
-    found.sort(reverse=True)
-    if not found or (len(found) > 1 and found[0][0] == found[1][0]):
+    """Most frequent gender among an entity's pronouns; None without any, or in a tie."""
+    ranked = [(votes[g], g) for g in ("Male", "Female", "Plural") if votes[g]]
+    ranked.sort(reverse=True)
+    if not ranked or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
         return "None"
-    return found[0][1]
+    return ranked[0][1]
 
 
-def chains_of(alphabet: Alphabet, texts: list[str], resolved: list[Resolved]) -> tuple[Chains, np.ndarray]:
-    """Symbols of all documents, and their character spans, int64 (N, 2)."""
+def chains_of(alphabet: Alphabet, texts: list[str], resolved: list[Resolved]) -> tuple[Chains, Ints]:
+    """Symbols of all documents, and the character span of each, int64 (N, 2)."""
     kinds: list[int] = []
     entities: list[int] = []
     spans: list[tuple[int, int]] = []
     ends = [0]
-    for text, found in zip(texts, resolved, strict=True):
-        k, e, s = alphabet.symbols(text, found)
+    for text, mentions in zip(texts, resolved, strict=True):
+        k, e, s = alphabet.symbols(text, mentions)
         kinds += k
         entities += e
         spans += s
         ends.append(len(kinds))
-    as_array = [np.array(x, dtype=np.int64) for x in (kinds, entities, ends)]
-    return Chains(*as_array), np.array(spans, dtype=np.int64).reshape(-1, 2)
+    arrays = [np.array(x, dtype=np.int64) for x in (kinds, entities, ends)]
+    return Chains(*arrays), np.array(spans, dtype=np.int64).reshape(-1, 2)

@@ -1,28 +1,27 @@
-"""Windows over chains of mentions, relabelled and coded as integers, all tokens at once.
+"""Windows over sequences of mentions, relabelled and coded as integers, vectorised over symbols.
 
 A symbol is a kind (a pronoun, a class of names, a sentence start) and an entity. In a window, entities are numbered
-0, 1, 2, … by first appearance (Deng et al. 2022, section 5), so that "a man, then she, another" is one n-gram whoever
-they are. A code is kind · (n + 1) + 1 + number, or kind · (n + 1) without an entity; a window of m symbols is a number
-with m digits of base S = kinds · (n + 1).
+0, 1, 2, … by first appearance (Deng et al. 2022, section 5): "a man, then she, then another" is the same n-gram whoever
+they are. The code of a symbol is kind · (n + 1) + 1 + number, or kind · (n + 1) without an entity; a window of m
+symbols is a number of m digits in base S = kinds · (n + 1).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic import StateSequences
 from momus.numeric.ragged import places_of
-from momus.numeric.types import Ints
-
-Flags = NDArray[np.bool_]
+from momus.numeric.types import Bools, Ints
 
 
 @dataclass(frozen=True)
 class Chains:
-    """Symbols of documents, one after the other.
+    """Symbols of all documents, concatenated.
 
     Attributes
     ----------
@@ -39,6 +38,25 @@ class Chains:
     offsets: Ints
 
 
+@dataclass(frozen=True)
+class MentionChains(StateSequences):
+    """Latents of the critic: kinds of symbols, with their entities, windows and spans.
+
+    Attributes
+    ----------
+    entities
+        int64 (N,), −1 for sentence starts.
+    windows
+        int64 (N,): key of the window of n symbols that ends here.
+    spans
+        int64 (N, 2): offsets of characters in the document.
+    """
+
+    entities: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    windows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    spans: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+
+
 def relabel(entities: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
     """Number the entities of each row by first appearance, (W, m) to (W, m); −1 stays.
 
@@ -48,7 +66,8 @@ def relabel(entities: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
     width = entities.shape[1]
     entities = np.asfortranarray(entities)  # columns are read one by one
     labels = np.empty_like(entities)
-    seen = np.zeros(len(entities), dtype=entities.dtype)
+    seen = np.zeros(len(entities), dtype=entities.dtype)  # entities numbered so far in each row, (W,)
+    # an entity of column j gets the label of its earlier occurrence in the row, or else the next number
     for j in range(width):
         column = entities[:, j]
         label = seen.copy()
@@ -62,12 +81,12 @@ def relabel(entities: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
 
 @dataclass(frozen=True)
 class Coder:
-    """Codes windows.
+    """Codes windows as integers.
 
     Attributes
     ----------
     kinds
-        How many kinds there are, padding included.
+        Number of kinds, padding included.
     order
         n.
     """
@@ -81,25 +100,27 @@ class Coder:
         return self.kinds * (self.order + 1)
 
     def fits(self) -> bool:
-        """Whether a window is a number of 63 bits."""
+        """Whether every window fits into 63 bits."""
         return bool(self.base**self.order < 2**63)
 
     def keys(self, kinds: Ints, entities: NDArray[np.signedinteger]) -> Ints:
-        """Code windows given as rows (W, m)."""
+        """Keys (W,) of windows given as rows (W, m)."""
         labels = relabel(entities)
-        out = np.zeros(len(labels), dtype=np.int64)
+        keys = np.zeros(len(labels), dtype=np.int64)
         for j in range(labels.shape[1]):
-            out *= self.base
-            out += kinds[:, j] * (self.order + 1) + 1 + labels[:, j]
-        return out
+            keys *= self.base
+            keys += kinds[:, j] * (self.order + 1) + 1 + labels[:, j]
+        return keys
 
     def windows(self, chains: Chains, widths: Sequence[int] = ()) -> list[Ints]:
-        """Keys of the windows that end at each symbol, (N,) for each width; documents begin with padding.
+        """Keys of the windows that end at each symbol, (N,) for each width; documents are padded at the start.
 
-        Without ``widths``, those of 1, …, n symbols.
+        Without ``widths``, the widths 1, …, n.
         """
         n = len(chains.kinds)
         place = places_of(chains.offsets)
+        # row i is the window of n symbols that ends at symbol i: column j holds the symbol n − 1 − j before it, or
+        # padding where that lies before the document
         back = np.arange(self.order - 1, -1, -1)
         kinds = np.zeros((n, self.order), dtype=np.int64, order="F")
         entities = np.full((n, self.order), -1, dtype=np.int32, order="F")
@@ -107,8 +128,8 @@ class Coder:
             inside = place[b:] >= b
             kinds[b:, j] = np.where(inside, chains.kinds[: max(n - b, 0)], 0)
             entities[b:, j] = np.where(inside, chains.entities[: max(n - b, 0)], -1)
-        wanted = widths or range(1, self.order + 1)
-        return [self.keys(kinds[:, self.order - m :], entities[:, self.order - m :]) for m in wanted]
+        widths = widths or range(1, self.order + 1)
+        return [self.keys(kinds[:, self.order - m :], entities[:, self.order - m :]) for m in widths]
 
     def symbols(self, keys: Ints, m: int) -> tuple[Ints, Ints]:
         """Kinds and entity numbers of windows of m symbols, (W, m) each."""
@@ -125,13 +146,13 @@ class Coder:
         kinds, entities = self.symbols(keys, m)
         return self.keys(kinds[:, 1:], entities[:, 1:])
 
-    def left(self, keys: Ints, m: int) -> tuple[Flags, Flags, Flags]:
-        """What truncation does to the last symbol of windows of m symbols.
+    def left(self, keys: Ints, m: int) -> tuple[Bools, Bools, Bools]:
+        """Which windows of m symbols lose an entity when their first symbol is dropped; three masks (W,).
 
         Returns
         -------
-        Whether the first symbol's entity is not in the rest of the context, and so is new in the shorter one; whether
-        the last symbol is of that entity; and whether the last symbol's entity is new in the whole window.
+        Whether the first symbol's entity is absent from the rest of the context; whether, besides, the last symbol
+        refers to it; and whether the last symbol's entity is new in the whole window.
         """
         _, entities = self.symbols(keys, m)
         first, last = entities[:, 0], entities[:, -1]

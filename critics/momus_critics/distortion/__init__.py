@@ -1,4 +1,4 @@
-"""Distortion of the probabilities of sequences (LeBrun et al. 2022)."""
+"""Distortion of sequence probabilities (LeBrun et al. 2022)."""
 
 from momus_critics.distortion.critic import Distortion
 from momus_critics.distortion.estimation import Estimates, estimates

@@ -1,4 +1,4 @@
-"""Estimation error as a critic: where the language is known, which texts does a model make too probable or too rare?"""
+"""Estimation error of a model as a critic, for text from a known language: which texts are too probable or too rare."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin, mean
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Series, both
+from momus.numeric.types import Floats
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.opening import open_scorer
 from momus.text.corpus import Corpus
 
 BINS = 20
+"""Bins of log p under the language."""
 GRID = 2.0**20
+"""Log-probabilities are rounded to multiples of 1 / GRID nats."""
 
 
 @dataclass(frozen=True)
@@ -31,29 +33,29 @@ class ScoredTwice:
         return len(self.language)
 
 
-def _on_grid(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """On a grid of a millionth of a nat sums are exact, whatever their order, and no document changes its bin."""
+def _on_grid(values: Floats) -> Floats:
+    """Round to about a millionth of a nat, which makes sums exact in any order and bins reproducible."""
     return np.asarray(np.round(values * GRID) / GRID)
 
 
 class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
     """z is the text itself, P_c the language that texts are drawn from; a model is compared with it.
 
-    The real text are samples of the language, the generated text samples of the model. The mean of
-    log p_M(x) − log p_L(x) is minus the divergence KL(L ‖ M) on the first and KL(M ‖ L) on the second (LeBrun et al.
-    2022). The critic fits nothing: both scorers must be there, so it runs only where a configuration names them.
+    The real texts are samples from the language, the generated texts samples from the model. The mean of
+    log p_M(x) − log p_L(x) is −KL(L ‖ M) on the former and KL(M ‖ L) on the latter (LeBrun et al. 2022). The critic
+    fits neither scorer, so it runs only if a configuration names both.
 
     Parameters
     ----------
     language
         The scorer of the language and its parameters, for instance ``{scorer = "kenlm", path = "…"}``.
     model
-        The same of the model.
+        The scorer of the model and its parameters.
     """
 
     name = "distortion"
     axis = "probabilities of sequences"
-    question = "Where did the model's probability mass go? z is the text, P_c the language that it is drawn from."
+    question = "Which texts does the model make too probable, or too rare? z is the text, P_c the language it is from."
     sequence = True
     guard = False
     headline = "error"
@@ -64,7 +66,7 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
         self.model = model
 
     def fit(self, real: Corpus) -> Self:
-        """Find bins of equal count of log p_L on samples of the language.
+        """Compute equal-count bins of log p_L on samples from the language.
 
         Raises
         ------
@@ -76,22 +78,23 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
         self.edges_ = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
         return self
 
-    def _scorer(self, which: str) -> TextScorer:
-        given = dict(getattr(self, which) or {})
-        name = given.pop("scorer", "")
+    def _scorer(self, role: str) -> TextScorer:
+        """Open the scorer of the ``language`` or of the ``model``."""
+        options = dict(getattr(self, role) or {})
+        name = options.pop("scorer", "")
         if not name:
             raise UsageError(
-                f"the critic of distortion has no {which}",
-                hint=f'write [distortion] and {which} = {{scorer = "kenlm", path = "…"}} into the configuration',
+                f"critic 'distortion': no scorer for the {role}",
+                hint=f'add {role} = {{scorer = "kenlm", path = "…"}} to the table [distortion] of the configuration',
             )
-        return open_scorer(name, given)
+        return open_scorer(name, options)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Blank documents."""
         return ["empty" if blank else None for blank in batch.blank]
 
     def project(self, batch: Corpus) -> ScoredTwice:
-        """The text itself, with its probability under both."""
+        """Score each text under the language and under the model."""
         texts = [d.text for d in batch]
         return ScoredTwice(self._scorer("language").score_texts(texts), self._scorer("model").score_texts(texts))
 
@@ -100,8 +103,9 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
         return LogPrior(latents.language.totals, latents.language.lengths)
 
     def sufficient_statistics(self, latents: ScoredTwice) -> Mapping[str, Rows]:
-        """The error of each document, and where it belongs among the bins of log p_L."""
+        """The error of each document, and its bin of log p_L."""
         errors = _on_grid(latents.model.totals - latents.language.totals)
+        # (n, bins); sums of the columns give the total error and the number of documents per bin
         one_hot = np.eye(len(self.edges_) + 1)[np.searchsorted(self.edges_, _on_grid(latents.language.totals))]
         return {
             "error": np.column_stack([errors, np.ones(len(errors))]),
@@ -124,5 +128,5 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
                 Series(str(role), middles[enough].tolist(), (sums[enough] / counts[enough]).tolist(), role, "line")
             )
         x, y = Axis("log p under the language, nats"), Axis("mean of log p_M − log p_L, nats")
-        note = "Bins of equal count of the samples that the critic was fitted on; at least ten documents a bin."
+        note = "Equal-count bins of the samples that the critic was fitted on; at least ten documents per bin."
         return [Chart("error-by-probability", "Error by probability", x, y, series, note=note)]

@@ -1,4 +1,4 @@
-"""Sequences off the language: random perturbations, and random strings (LeBrun et al. 2022, table 3 and appendix)."""
+"""Sequences outside the language: perturbations and random strings (LeBrun et al. 2022, table 3 and appendix)."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ import numpy as np
 
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Ints
+from momus.numeric.types import Floats, Ints
 from momus.sequences import Sequences
 
 SWAP, DELETE, INSERT, SUBSTITUTE = range(4)
 
 
 def perturbed(sequences: Sequences, symbols: int, times: int, seed: int) -> Iterator[Sequences]:
-    """Perturb each sequence again and again: after each time, all sequences as they then are.
+    """Perturb all sequences ``times`` times; yield them after each perturbation.
 
-    A perturbation is, with equal chances, the swap of two tokens, the deletion of one, the insertion of one, or the
-    substitution of one; places and tokens are drawn uniformly. A sequence too short for what was drawn gets an
-    insertion instead. A sequence's draws come from ``seed`` and its number alone.
+    A perturbation swaps two tokens, deletes, inserts or substitutes one, with equal probability; positions and tokens
+    are drawn uniformly. A sequence too short for the drawn operation gets an insertion instead. The draws of a sequence
+    depend on ``seed`` and its number alone.
 
     Parameters
     ----------
     symbols
         Tokens are drawn from 0 … ``symbols`` − 1.
     times
-        How often.
+        Number of perturbations per sequence.
 
     Raises
     ------
     UsageError
-        There is no symbol to draw.
+        ``symbols`` is less than 1.
 
     >>> few = Sequences.of([[0, 1, 2]])
     >>> [s.ids.tolist() for s in perturbed(few, 5, 3, seed=1)]
@@ -42,7 +42,11 @@ def perturbed(sequences: Sequences, symbols: int, times: int, seed: int) -> Iter
     from momus.numeric.draws import uniforms
 
     if symbols < 1:
-        raise UsageError(f"{symbols} symbols", hint="give the size of the vocabulary without begin and end")
+        raise UsageError(
+            f"perturbed: symbols is {symbols}",
+            hint="give the size of the vocabulary, not counting begin and end symbols",
+        )
+    # (n, longest + times), padded with −1, with room for an insertion each time
     table = sequences.padded(-1)
     table = np.concatenate([table, np.full((len(table), times), -1, dtype=np.int64)], axis=1)
     lengths = sequences.lengths.copy()
@@ -54,14 +58,16 @@ def perturbed(sequences: Sequences, symbols: int, times: int, seed: int) -> Iter
         yield Sequences(table[inside], offsets_of(lengths))
 
 
-def _once(table: Ints, lengths: Ints, u: np.ndarray, token: Ints) -> tuple[Ints, Ints]:
+def _once(table: Ints, lengths: Ints, u: Floats, token: Ints) -> tuple[Ints, Ints]:
+    """Perturb each row of a padded table once, given uniform numbers (3, n) for kind and positions, and tokens (n,)."""
     n, width = table.shape
     kind = (u[0] * 4).astype(np.int64)
     kind[(lengths == 0) | ((lengths == 1) & (kind == SWAP))] = INSERT
     at = (u[1] * np.where(kind == INSERT, lengths + 1, lengths)).astype(np.int64)
     other = (u[2] * np.maximum(lengths - 1, 1)).astype(np.int64)
     other += other >= at
-    # where each place of the new table comes from
+    # the column that each position of the new table is copied from, (n, width): an insertion shifts what follows by one
+    # to the right, a deletion to the left
     source = np.broadcast_to(np.arange(width), (n, width)).copy()
     source -= (kind == INSERT)[:, None] & (source > at[:, None])
     source += (kind == DELETE)[:, None] & (source >= at[:, None])
@@ -74,7 +80,7 @@ def _once(table: Ints, lengths: Ints, u: np.ndarray, token: Ints) -> tuple[Ints,
 
 
 def random_strings(n: int, symbols: int, seed: int, mean: float = 10.0) -> Sequences:
-    """Strings of uniform tokens, of lengths from a Poisson distribution.
+    """Draw strings of uniform tokens with Poisson lengths of this mean.
 
     >>> random_strings(3, 4, seed=0).lengths.tolist()
     [11, 2, 11]

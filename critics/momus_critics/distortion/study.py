@@ -1,4 +1,4 @@
-"""A whole study of one model of one language: fresh samples, perturbed ones, random strings, and the findings."""
+"""A study of one model of one language: fresh samples, perturbed samples, random strings, and the findings."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from momus.evidence import Axis, Chart, Evidence, Heatmap, Series, Table
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 from momus.sequences import Decoding, Sequences, SequenceScorer, StepModel, document_seed, sample
 from momus_critics.distortion.estimation import (
@@ -26,11 +25,12 @@ from momus_critics.distortion.estimation import (
 from momus_critics.distortion.perturbation import perturbed, random_strings
 
 COLUMNS = 12
+"""Bins of log p_L in the heat map of perturbations."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One claim with its estimate: it holds where the interval lies on its side of zero."""
+    """One claim with its estimate; it is supported if the interval excludes zero on the predicted side."""
 
     name: str
     claim: str
@@ -42,22 +42,22 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Whether the whole 95 % interval agrees with the claim."""
+        """Whether the 95 % interval excludes zero on the predicted side."""
         return self.low > 0 if self.positive else self.high < 0
 
 
 @dataclass(frozen=True)
 class Study:
-    """Where a model's probability mass went.
+    """Estimation errors of one model on fresh samples, perturbed samples and random strings.
 
     Attributes
     ----------
     fresh
-        Estimates of new samples from the language.
+        Estimates for new samples from the language.
     perturbed
-        Estimates of the same samples after 1, 2, … perturbations.
+        Estimates for the same samples after 1, 2, … perturbations.
     random
-        Estimates of random strings.
+        Estimates for random strings.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Study:
     checkpoints: Sequence[tuple[str, Estimates]] = field(default_factory=tuple)
 
     def findings(self) -> list[Finding]:
-        """The three claims that one model can be asked for, with 95 % intervals."""
+        """Test the three claims that concern a single model, with 95 % intervals."""
         fresh, off = self.fresh, self.perturbed[-1]
         mean = mean_interval(fresh.errors, self.seed)
         slope = stats.linregress(fresh.language, fresh.errors)
@@ -78,40 +78,40 @@ class Study:
         steep = float(slope.slope)
         return [
             Finding("i", "samples of the language are underestimated", *mean, len(fresh), False),
-            Finding("ii", "more so the rarer they are", steep, steep - half, steep + half, len(fresh), True),
+            Finding("ii", "rarer samples are underestimated more", steep, steep - half, steep + half, len(fresh), True),
             Finding("iii a", f"after {steps} perturbations they are overestimated", *after, len(off), True),
             Finding("iii b", "random strings are overestimated", *strings, len(self.random), True),
         ]
 
-    def heat(self, columns: int = COLUMNS, least: int = 10) -> tuple[Floats, Floats, NDArray[np.int64]]:
-        """Mean error by number of perturbations (rows from 0) and bins of log p_L; NaN below ``least`` sequences.
+    def heat(self, columns: int = COLUMNS, least: int = 10) -> tuple[Floats, Floats, Ints]:
+        """Mean error by number of perturbations (rows, from 0) and bins of log p_L; NaN below ``least`` sequences.
 
         Returns
         -------
         Means (S + 1, columns), edges (columns + 1,), counts (S + 1, columns).
         """
         layers = [self.fresh, *self.perturbed]
-        everything = np.concatenate([x.language for x in layers])
-        edges = np.quantile(everything[np.isfinite(everything)], np.linspace(0, 1, columns + 1))
+        log_p = np.concatenate([x.language for x in layers])
+        edges = np.quantile(log_p[np.isfinite(log_p)], np.linspace(0, 1, columns + 1))
         means = np.full((len(layers), columns), np.nan)
         counts = np.zeros((len(layers), columns), dtype=np.int64)
         for i, x in enumerate(layers):
-            which = np.clip(np.searchsorted(edges, x.language, side="right") - 1, 0, columns - 1)
-            counts[i] = np.bincount(which, minlength=columns)
-            sums = np.bincount(which, x.errors, columns)
+            bin_ = np.clip(np.searchsorted(edges, x.language, side="right") - 1, 0, columns - 1)  # of each sequence
+            counts[i] = np.bincount(bin_, minlength=columns)
+            sums = np.bincount(bin_, x.errors, columns)
             enough = counts[i] >= least
             means[i, enough] = sums[enough] / counts[i][enough]
         return means, edges, counts
 
     def evidence(self) -> list[Evidence]:
-        """Joint histogram, error by probability and by length, heat map of perturbations, findings."""
+        """Findings, joint histogram, error by probability and by length, and heat map of perturbations."""
         counts, edges = joint_histogram(self.fresh)
         share = np.log10(np.where(counts > 0, counts, np.nan))
         names = [f"{v:.0f}" for v in (edges[:-1] + edges[1:]) / 2]
-        shown: list[Evidence] = [
+        items: list[Evidence] = [
             Table(
                 "findings",
-                "What was claimed, and what was found",
+                "Claims and estimates",
                 ("finding", "claim", "estimate", "low", "high", "n", "holds"),
                 [
                     (f.name, f.claim, f.estimate, f.low, f.high, f.n, "yes" if f.holds else "no")
@@ -132,20 +132,20 @@ class Study:
                 note=f"{len(self.fresh):,} new samples; equality is the diagonal.",
             ),
         ]
-        shown.append(self._by_probability())
+        items.append(self._by_probability())
         lengths = by_length(self.fresh, seed=self.seed)
-        x, y = Axis("length in tokens, the end included"), Axis("mean error, nats")
+        x, y = Axis("length in tokens, including the end"), Axis("mean error, nats")
         n = lengths["length"].tolist()
-        seen = Series(
+        observed = Series(
             "observed", n, lengths["mean"].tolist(), "generated", "line", *(lengths[k].tolist() for k in BAND)
         )
         expected = Series("expected", n, lengths["expected"].tolist(), "reference")
-        shown.append(Chart("length", "Error by length", x, y, [seen, expected]))
+        items.append(Chart("length", "Error by length", x, y, [observed, expected]))
         means, heat_edges, _ = self.heat()
         columns = [f"{a:.0f} to {b:.0f}" for a, b in pairwise(heat_edges)]
         cells = [[None if np.isnan(v) else float(v) for v in row] for row in means]
         rows = [str(i) for i in range(len(means))]
-        shown.append(
+        items.append(
             Heatmap(
                 "perturbations",
                 "Error by rarity and number of perturbations",
@@ -158,9 +158,10 @@ class Study:
                 note="Cells with fewer than ten sequences are empty.",
             )
         )
-        return shown
+        return items
 
     def _by_probability(self) -> Chart:
+        """Error by log p_L of the fresh samples, and of the samples of each checkpoint."""
         table = by_probability(self.fresh, seed=self.seed)
         middle = ((table["low"] + table["high"]) / 2).tolist()
         series = [
@@ -183,28 +184,28 @@ BAND = ("mean_low", "mean_high")
 
 
 def draw_language(language: StepModel, n: int, seed: int, temperature: float = 1.0, longest: int = 128) -> Sequences:
-    """Draw sequences from the language; those that the limit of length would cut are left out and drawn anew.
+    """Draw sequences from the language; replace those that do not end within ``longest`` tokens by new draws.
 
     Parameters
     ----------
     n
-        How many, all of which have ended.
+        Number of sequences, all of which have ended.
     """
-    how = Decoding("temperature" if temperature != 1.0 else "ancestral", temperature, longest=longest)
-    parts: list[Sequences] = []
-    got, number = 0, 0
+    decoding = Decoding("temperature" if temperature != 1.0 else "ancestral", temperature, longest=longest)
+    batches: list[Sequences] = []
+    finished, number = 0, 0
     with stage("drawing from the language", n) as advance:
-        while got < n:
-            size = min(1024, n - got)
-            drawn = sample(language, None, how, [document_seed(seed, number + i) for i in range(size)])
+        while finished < n:
+            size = min(1024, n - finished)
+            samples = sample(language, None, decoding, [document_seed(seed, number + i) for i in range(size)])
             number += size
-            parts.append(drawn.sequences.take(np.flatnonzero(drawn.finished)))
-            got += len(parts[-1])
-            advance(got)
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = whole.joined(part)
-    return whole
+            batches.append(samples.sequences.take(np.flatnonzero(samples.finished)))
+            finished += len(batches[-1])
+            advance(finished)
+    sequences = batches[0]
+    for batch in batches[1:]:
+        sequences = sequences.joined(batch)
+    return sequences
 
 
 def study(
@@ -219,7 +220,7 @@ def study(
     seed: int = 0,
     name: str = "model",
 ) -> Study:
-    """Score new samples, perturbed ones and random strings under language and model.
+    """Score fresh samples, perturbed samples and random strings under the language and the model.
 
     Parameters
     ----------
@@ -228,16 +229,16 @@ def study(
     symbols
         Tokens run from 0 to ``symbols`` − 1.
     temperature
-        Of the language.
+        Temperature of the language.
     perturbations
-        How often the first ``some`` of the samples are perturbed.
+        Number of perturbations of the first ``some`` samples.
     """
-    few = fresh.take(np.arange(min(some, len(fresh))))
+    start = fresh.take(np.arange(min(some, len(fresh))))
     with stage(f"scoring under {name}", perturbations + 2) as advance:
         first = estimates(language, model, fresh, temperature)
         advance(1)
-        off = []
-        for i, sequences in enumerate(perturbed(few, symbols, perturbations, seed)):
+        off = []  # estimates after each perturbation
+        for i, sequences in enumerate(perturbed(start, symbols, perturbations, seed)):
             off.append(estimates(language, model, sequences, temperature))
             advance(i + 2)
         strings = estimates(language, model, random_strings(some, symbols, seed), temperature)

@@ -1,7 +1,7 @@
-"""Poisson regression of types on tokens, v ~ Poisson(α t^β), on documents and on pooled rows.
+"""Poisson regression of types on tokens, v ~ Poisson(α t^β), for documents and for pooled rows.
 
-The likelihood needs Σ v, Σ v log t and S(β) = Σ t^β only. S is kept at Chebyshev nodes in β; log S is smooth and
-convex, so its derivative is known between them, and the maximum is where d log S/dβ = Σ v log t / Σ v.
+The likelihood depends on Σ v, Σ v log t and S(β) = Σ t^β only. S is stored at Chebyshev nodes in β. Because log S is
+smooth and convex, its derivative can be interpolated; the maximum is where d log S/dβ = Σ v log t / Σ v.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from numpy.typing import NDArray
 
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 
 LOW, HIGH = 0.0, 1.6
+"""Range of β for pooled rows."""
 NODES = 20
-LEAST = 20
-"""Documents of each text in a bin of lengths."""
+"""Chebyshev nodes in β."""
+MIN_DOCUMENTS = 20
+"""Fewest documents of each text per bin of lengths."""
 
 
-def fit(tokens: NDArray[np.int64], types: NDArray[np.int64]) -> tuple[float, float]:
+def fit(tokens: Ints, types: Ints) -> tuple[float, float]:
     """Maximum-likelihood α and β.
 
-    Documents of one length only leave β open: it is then 1.
+    If all documents have the same length, β is not determined and set to 1.
 
     >>> t = np.arange(1, 400)
     >>> a, b = fit(t, np.round(2.0 * t**0.7).astype(int))
@@ -50,6 +51,7 @@ def fit(tokens: NDArray[np.int64], types: NDArray[np.int64]) -> tuple[float, flo
 @lru_cache(maxsize=1)
 def _nodes() -> tuple[Floats, Floats, Floats, Floats]:
     """Nodes in β, a fine grid, and the matrices that take log S at the nodes to log S and its slope on the grid."""
+    # nodes and fine grid on [-1, 1]; `inverse` takes values at the nodes to Chebyshev coefficients, (nodes, nodes)
     x = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
     fine = np.linspace(-1, 1, 4001)
     inverse = np.linalg.inv(chebyshev.chebvander(x, NODES - 1))
@@ -60,8 +62,8 @@ def _nodes() -> tuple[Floats, Floats, Floats, Floats]:
     return beta, grid, chebyshev.chebvander(fine, NODES - 1) @ inverse, (slope @ inverse) * scale
 
 
-def features(tokens: NDArray[np.int64], types: NDArray[np.int64]) -> Floats:
-    """Rows whose sums are sufficient: [v, v log t, t^β at each node], float64 (n, 2 + nodes)."""
+def features(tokens: Ints, types: Ints) -> Floats:
+    """Rows whose sums are sufficient statistics: [v, v log t, t^β at each node], float64 (n, 2 + nodes)."""
     t = tokens.astype(np.float64)
     powers = t[:, None] ** _nodes()[0]
     return np.column_stack([types, types * np.log(t), powers])
@@ -79,8 +81,10 @@ def alphas(pooled: Floats) -> Floats:
 
 
 def _solve(pooled: Floats) -> tuple[Floats, Floats]:
+    """Maximum-likelihood β of each row, and log S there."""
     _, grid, values, slopes = _nodes()
     log_s = np.log(pooled[:, 2:])
+    # d log S/dβ on the fine grid, (rows, grid); made monotone against rounding, then inverted by interpolation
     slope = log_s @ slopes.T
     slope = np.maximum.accumulate(slope, axis=1)
     target = pooled[:, 1] / pooled[:, 0]
@@ -89,51 +93,52 @@ def _solve(pooled: Floats) -> tuple[Floats, Floats]:
     return beta, np.array([np.interp(b, grid, row) for b, row in zip(beta, curve, strict=True)])
 
 
-def bins(tokens: NDArray[np.int64], most: int = 24) -> NDArray[np.int64]:
-    """Edges of bins of lengths that hold about equally many documents."""
+def bins(tokens: Ints, most: int = 24) -> Ints:
+    """Edges of at most ``most`` bins of lengths with roughly equal numbers of documents."""
     return np.unique(np.quantile(tokens, np.linspace(0, 1, most + 1), method="higher"))
 
 
-def binned_means(tokens: NDArray[np.int64], types: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Mean length and mean number of types in each bin."""
+def binned_means(tokens: Ints, types: Ints) -> tuple[Floats, Floats]:
+    """Mean length and mean number of types in each non-empty bin."""
     edges = bins(tokens)
-    place = np.searchsorted(edges[1:-1], tokens, side="right") if len(edges) > 2 else np.zeros(len(tokens), np.int64)
-    n = np.bincount(place)
-    kept = n > 0
-    t, v = np.bincount(place, tokens)[kept] / n[kept], np.bincount(place, types)[kept] / n[kept]
+    bin_ = np.searchsorted(edges[1:-1], tokens, side="right") if len(edges) > 2 else np.zeros(len(tokens), np.int64)
+    n = np.bincount(bin_)
+    used = n > 0
+    t, v = np.bincount(bin_, tokens)[used] / n[used], np.bincount(bin_, types)[used] / n[used]
     return t, v
 
 
 def distances_by_length(
-    real: tuple[NDArray[np.int64], NDArray[np.int64]],
-    generated: tuple[NDArray[np.int64], NDArray[np.int64]],
+    real: tuple[Ints, Ints],
+    generated: tuple[Ints, Ints],
     real_law: tuple[float, float],
     own_law: tuple[float, float],
 ) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
     """D_p, D_p̂ and D_pθ of generated documents in bins of length, with the bins' mean lengths.
 
-    Within a bin lengths still differ a little, so each document's types are first turned into their (mid-)probability
-    under a law: under the real law for D_p (then compared between the texts) and D_p̂ (then with uniform), under the own
-    law for D_pθ.
+    Lengths vary slightly within a bin, so each document's number of types is first turned into its cumulative
+    (mid-)probability under a law: the real law for D_p (compared between the texts) and for D_p̂ (compared with the
+    uniform distribution), the generated text's own law for D_pθ (compared with the uniform distribution).
     """
     from scipy.stats import ks_2samp, kstest
 
     edges = bins(np.concatenate([real[0], generated[0]]))
-    lengths, out = [], []
+    lengths, distances = [], []
     for low, high in itertools.pairwise(edges):
         inside = [(t >= low) & ((t < high) | (high == edges[-1])) for t, _ in (real, generated)]
-        if min(i.sum() for i in inside) < LEAST:
+        if min(i.sum() for i in inside) < MIN_DOCUMENTS:
             continue
         a = _middle(real[0][inside[0]], real[1][inside[0]], real_law)
         b = _middle(generated[0][inside[1]], generated[1][inside[1]], real_law)
         c = _middle(generated[0][inside[1]], generated[1][inside[1]], own_law)
         lengths.append(float(generated[0][inside[1]].mean()))
-        out.append((ks_2samp(a, b).statistic, kstest(b, "uniform").statistic, kstest(c, "uniform").statistic))
-    table = np.array(out, dtype=np.float64).reshape(-1, 3)
+        distances.append((ks_2samp(a, b).statistic, kstest(b, "uniform").statistic, kstest(c, "uniform").statistic))
+    table = np.array(distances, dtype=np.float64).reshape(-1, 3)
     return np.array(lengths), (table[:, 0], table[:, 1], table[:, 2])
 
 
-def _middle(tokens: NDArray[np.int64], types: NDArray[np.int64], law: tuple[float, float]) -> Floats:
+def _middle(tokens: Ints, types: Ints, law: tuple[float, float]) -> Floats:
+    """P(V < v) + ½ P(V = v) of each document under a law (α, β)."""
     from scipy.stats import poisson
 
     mean = law[0] * tokens.astype(np.float64) ** law[1]

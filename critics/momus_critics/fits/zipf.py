@@ -1,6 +1,6 @@
-"""The zeta distribution of ranks: maximum likelihood, and Kolmogorov–Smirnov distances on pooled counts.
+"""The zeta distribution of ranks: maximum likelihood, and Kolmogorov–Smirnov distances of pooled counts.
 
-Pooled counts are float arrays (B, V), one row a resample; a row is ranked by its own counts.
+Pooled counts are float arrays (B, V), one row per resample; each row is ranked by its own counts.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import zeta
 
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 
 BOUNDS = (1.0001, 20.0)
 TRUNCATED_BOUNDS = (0.0, 20.0)
 
 
 def log_normalizer(exponent: float, types: int | None = None) -> float:
-    """log ζ(s), or the log of the sum over ranks 1 … types.
+    """log ζ(s), or the log of the sum of k^(−s) over ranks 1 … types.
 
     >>> round(log_normalizer(2.0), 4), round(log_normalizer(1.0, 3), 4)
     (0.4977, 0.6061)
@@ -30,7 +30,7 @@ def log_normalizer(exponent: float, types: int | None = None) -> float:
 
 
 def fit_exponent(counts: NDArray[np.generic], truncated: bool = False) -> float:
-    """Maximum-likelihood exponent for counts given in the order of their ranks (any order is sorted first).
+    """Maximum-likelihood exponent of the zeta distribution for word counts in any order.
 
     >>> round(fit_exponent(np.array([60, 20, 9, 5, 3])), 3)
     2.312
@@ -39,18 +39,18 @@ def fit_exponent(counts: NDArray[np.generic], truncated: bool = False) -> float:
     ordered = ordered[ordered > 0]
     mean_log = float(ordered @ np.log(np.arange(1, len(ordered) + 1)) / ordered.sum())
     types = len(ordered) if truncated else None
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         lambda s: s * mean_log + log_normalizer(s, types),
         bounds=TRUNCATED_BOUNDS if truncated else BOUNDS,
         method="bounded",
         options={"xatol": 1e-9},
     )
-    return float(found.x)
+    return float(optimum.x)
 
 
 @lru_cache(maxsize=1)
 def _mean_log_table() -> tuple[Floats, Floats]:
-    """Exponents, and the mean log rank −ζ'(s)/ζ(s) that each implies (for interpolation)."""
+    """Exponents, and the mean log rank −ζ'(s)/ζ(s) that each implies, for interpolation."""
     exponents = 1.0 + np.geomspace(1e-4, 19.0, 20_000)
     step = 1e-6 * (exponents - 1.0)
     slope = (np.log(zeta(exponents + step)) - np.log(zeta(exponents - step))) / (2 * step)
@@ -58,7 +58,7 @@ def _mean_log_table() -> tuple[Floats, Floats]:
 
 
 def ranked(pooled: Floats) -> Floats:
-    """Each row in descending order; the functions below take rows that are ranked already."""
+    """Sort each row in descending order; the functions below take ranked rows."""
     return np.sort(pooled, axis=1)[:, ::-1]
 
 
@@ -72,14 +72,14 @@ def exponents(ordered: Floats, truncated: bool = False) -> Floats:
 
 
 def shares_up_to(ordered: Floats, ranks: int) -> Floats:
-    """Empirical cumulative distribution over the first ranks (all, where ``ranks`` is 0)."""
-    kept = ordered[:, :ranks] if ranks else ordered
-    cumulated: Floats = np.cumsum(kept, axis=1) / ordered.sum(axis=1, keepdims=True)
+    """Empirical cumulative distribution over the first ranks (over all if ``ranks`` is 0)."""
+    head = ordered[:, :ranks] if ranks else ordered
+    cumulated: Floats = np.cumsum(head, axis=1) / ordered.sum(axis=1, keepdims=True)
     return cumulated
 
 
 def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:
-    """D_p: largest gap between two empirical rank distributions, each ranked by itself.
+    """D_p: the largest gap between two empirical rank distributions, each ranked by its own counts.
 
     >>> ks_ranked(np.array([[3.0, 1.0]]), np.array([[2.0, 2.0]]))
     array([0.25])
@@ -88,8 +88,8 @@ def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:
     return gap
 
 
-def law_shares(exponents_: Floats, n: int, types: NDArray[np.int64] | None = None) -> Floats:
-    """Cumulative distribution of laws at ranks 1 … n, (B, n); flat beyond ``types`` where those are given."""
+def law_shares(exponents_: Floats, n: int, types: Ints | None = None) -> Floats:
+    """Cumulative distribution of laws at ranks 1 … n, (B, n); constant beyond rank ``types`` if those are given."""
     ks = np.arange(1, n + 1)
     log_mass = -exponents_[:, None] * np.log(ks)
     if types is None:
@@ -101,9 +101,9 @@ def law_shares(exponents_: Floats, n: int, types: NDArray[np.int64] | None = Non
 
 
 def ks_given_law(ordered: Floats, exponent: float, types: int | None = None, ranks: int = 10_000) -> Floats:
-    """D_p̂: largest gap between each row's rank distribution and one law, over the first ranks.
+    """D_p̂: the largest gap between each row's rank distribution and one law, over the first ranks.
 
-    Beyond the number of types of a row its distribution is 1 and the gap only shrinks.
+    Beyond a row's number of types its distribution is 1 and the gap only shrinks.
     """
     shares = shares_up_to(ordered, ranks)
     law = law_shares(np.array([exponent]), shares.shape[1], None if types is None else np.array([types]))
@@ -112,7 +112,7 @@ def ks_given_law(ordered: Floats, exponent: float, types: int | None = None, ran
 
 
 def ks_own_law(ordered: Floats, ranks: int = 10_000, truncated: bool = False) -> Floats:
-    """D_pθ: the same against the law fitted on each row itself."""
+    """D_pθ: the largest gap between each row's rank distribution and the law fitted on that row."""
     shares = shares_up_to(ordered, ranks)
     types = (ordered > 0).sum(axis=1) if truncated else None
     law = law_shares(exponents(ordered, truncated), shares.shape[1], types)
@@ -123,11 +123,11 @@ def ks_own_law(ordered: Floats, ranks: int = 10_000, truncated: bool = False) ->
 def monte_carlo_p(
     counts: NDArray[np.generic], ranks: int = 10_000, samples: int = 99, seed: int = 0, support: int = 200_000
 ) -> tuple[float, float]:
-    """Distance of a text to its own fitted zeta law, and its Monte-Carlo p-value.
+    """Distance between a text and its own fitted zeta law, with its Monte-Carlo p-value.
 
-    The null is that the text's tokens are independent draws from that law; each sample of as many tokens is ranked and
-    fitted anew, as the text was (Meister & Cotterell 2021, algorithm 1). p = (1 + c)/(1 + samples). Ranks beyond
-    ``support`` are drawn as one.
+    The null hypothesis is that the text's tokens are independent draws from that law. Each sample has as many tokens,
+    and is ranked and fitted as the text was (Meister & Cotterell 2021, algorithm 1). p = (1 + c)/(1 + samples), c being
+    the number of samples at least as far from their law. Ranks beyond ``support`` are drawn as one.
 
     Returns
     -------
@@ -147,6 +147,6 @@ def monte_carlo_p(
     extreme = 0
     for _ in range(samples):
         sample = rng.multinomial(int(ordered.sum()), mass / mass.sum()).astype(np.float64)
-        drawn = ranked(sample[sample > 0][None])
-        extreme += float(ks_own_law(drawn, ranks)[0]) >= observed
+        resample = ranked(sample[sample > 0][None])
+        extreme += float(ks_own_law(resample, ranks)[0]) >= observed
     return observed, (1 + extreme) / (1 + samples)

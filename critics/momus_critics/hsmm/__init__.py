@@ -1,4 +1,4 @@
-"""Explicit-duration hidden semi-Markov models: states that last, for text without section marks."""
+"""Explicit-duration hidden semi-Markov models, for text without section marks."""
 
 from momus_critics.hsmm.emissions import DiagonalGaussian, Emission, NGramTable, VonMisesFisher
 from momus_critics.hsmm.model import HSMM

@@ -1,6 +1,6 @@
-"""Emissions of an HSMM: what a segment of a state looks like.
+"""Emissions of an HSMM: P(segment | state).
 
-Emissions of single observations add up over a segment (Gaussian, von Mises–Fisher over embeddings); an n-gram table
+Emissions of single observations are summed over a segment (Gaussian, von Mises–Fisher over embeddings); an n-gram table
 scores whole segments of symbols.
 """
 
@@ -21,38 +21,40 @@ class Emission(ABC):
 
     @abstractmethod
     def scorer(self, x: Any) -> SegmentScores:
-        """Return segment scores for a padded batch."""
+        """Log-likelihoods of the segments of a padded batch under each state."""
 
     @abstractmethod
     def begin(self) -> None:
-        """Forget the statistics gathered for the next M step."""
+        """Reset the statistics gathered for the M step."""
 
     @abstractmethod
     def collect(self, x: Any, found: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
-        """Add the expectations of a batch."""
+        """Add a batch's expectations to the statistics."""
 
     @abstractmethod
     def update(self) -> None:
-        """M step: the parameters that are most likely (or most probable) under the gathered statistics."""
+        """M step: set the parameters to their maximum-likelihood (or maximum a posteriori) values."""
 
     wants_segments: bool = False
+    """Whether `collect` needs the posterior probabilities of single segments."""
 
 
 class _Additive(Emission):
-    """Emissions that add up over the observations of a segment: x is (B, T, V).
+    """Emissions that are summed over the observations of a segment: x is (B, T, V).
 
-    ``temper`` weighs their log-densities against the prior; 1 is the model as it stands. Below 1, observations are
-    trusted less than independence given the state would have it; the M step is the same.
+    ``temper`` multiplies their log-densities; 1 is the plain model. Below 1, observations count for less than if they
+    were independent given the state; the M step is the same.
     """
 
     temper: float = 1.0
 
     def scorer(self, x: Tensor) -> SegmentScores:
-        each = self.temper * self.log_density(x)  # (B, T, K)
-        total = torch.cat([torch.zeros_like(each[:, :1]), each.cumsum(dim=1)], dim=1)
+        """Log-likelihoods of segments, as differences of the running total of log-densities."""
+        log_density = self.temper * self.log_density(x)  # (B, T, K)
+        total = torch.cat([torch.zeros_like(log_density[:, :1]), log_density.cumsum(dim=1)], dim=1)  # (B, T + 1, K)
 
         def scores(t: int, n: int) -> Tensor:
-            return total[:, t, None] - total[:, t - n : t].flip(1)
+            return total[:, t, None] - total[:, t - n : t].flip(1)  # durations 1 … n, (B, n, K)
 
         return scores
 
@@ -69,9 +71,9 @@ class DiagonalGaussian(_Additive):
     mean, variance
         (K, V).
     floor
-        Smallest variance, which keeps a state from collapsing onto one observation.
+        Minimum variance; prevents a state from collapsing onto one observation.
     temper
-        Weight of log-densities.
+        Weight of the log-densities.
     """
 
     def __init__(self, mean: Tensor, variance: Tensor, floor: float = 1e-4, temper: float = 1.0) -> None:
@@ -81,6 +83,7 @@ class DiagonalGaussian(_Additive):
     def log_density(self, x: Tensor) -> Tensor:
         """Log density of each observation under each state: (B, T, K)."""
         precision = 1.0 / self.variance
+        # expand the squared distance into matrix products: no (B, T, K, V) array is built
         constant = -0.5 * (self.variance.log().sum(dim=1) + self.mean.shape[1] * log(2 * pi))
         quadratic = (x * x) @ precision.T - 2 * x @ (self.mean * precision).T + (self.mean**2 * precision).sum(dim=1)
         return constant - 0.5 * quadratic
@@ -90,7 +93,7 @@ class DiagonalGaussian(_Additive):
         return DiagonalGaussian(self.mean.to(device), self.variance.to(device), self.floor, self.temper)
 
     def begin(self) -> None:
-        """Forget the statistics gathered for the next M step."""
+        """Reset the statistics gathered for the M step."""
         self._n = torch.zeros_like(self.mean[:, 0])
         self._x, self._xx = torch.zeros_like(self.mean), torch.zeros_like(self.mean)
 
@@ -103,7 +106,7 @@ class DiagonalGaussian(_Additive):
         self._xx += weight.T @ (flat * flat)
 
     def update(self) -> None:
-        """Weighted means and variances; a state that is never visited keeps its own."""
+        """Weighted means and variances; an unvisited state keeps its parameters."""
         n = self._n.clamp_min(1e-12)[:, None]
         mean = self._x / n
         variance = (self._xx / n - mean**2).clamp_min(self.floor)
@@ -113,7 +116,7 @@ class DiagonalGaussian(_Additive):
 
 
 class VonMisesFisher(_Additive):
-    """Directions on the unit sphere around one mean direction a state (Banerjee et al. 2005).
+    """Directions on the unit sphere, with one mean direction per state (Banerjee et al. 2005).
 
     The normaliser C_V(κ) uses the uniform expansion of the Bessel function for large order (Abramowitz & Stegun 9.7.7).
 
@@ -123,6 +126,8 @@ class VonMisesFisher(_Additive):
         (K, V), unit vectors.
     concentration
         (K,), κ > 0.
+    largest
+        Maximum κ.
     """
 
     def __init__(self, direction: Tensor, concentration: Tensor, largest: float = 1e4) -> None:
@@ -134,7 +139,7 @@ class VonMisesFisher(_Additive):
         return self.concentration * (x @ self.direction.T) + log_vmf_normalizer(self.concentration, x.shape[-1])
 
     def begin(self) -> None:
-        """Forget the statistics gathered for the next M step."""
+        """Reset the statistics gathered for the M step."""
         self._n = torch.zeros_like(self.concentration)
         self._x = torch.zeros_like(self.direction)
 
@@ -169,16 +174,18 @@ def log_vmf_normalizer(kappa: Tensor, dimension: int) -> Tensor:
 class NGramTable(Emission):
     """A categorical distribution over whole segments of symbols for each state.
 
-    Segments are looked up by number: ``x`` is an int64 array (B, T, D), the number of the segment that ends at
-    observation t and lasts d + 1 symbols, −1 where the table has none.
+    Segments are looked up by number: ``x`` is an int64 array (B, T, D); ``x[b, t, d]`` is the number of the segment
+    that ends with symbol t and lasts d + 1 symbols, −1 if the table lacks it.
 
     Parameters
     ----------
     log_probabilities
-        (G, K): log P(segment | state, duration); −inf where a state does not emit the segment.
+        (G, K): log P(segment | state, duration); −inf if a state does not emit the segment.
     lengths
-        int64 (G,): symbols of each segment. A state's distribution sums to 1 over the segments of each length; without
-        lengths, every segment is taken to be of every length.
+        int64 (G,): symbols per segment. A state's distribution sums to 1 over the segments of each length; without
+        lengths, over all segments.
+    smoothing
+        Constant added to the expected count of each possible segment in the M step.
     """
 
     wants_segments = True
@@ -189,8 +196,9 @@ class NGramTable(Emission):
         self.begin()
 
     def scorer(self, x: Tensor) -> SegmentScores:
-        """Look segments up; unknown ones are impossible."""
+        """Log-probabilities from the table; unknown segments are impossible."""
         g, k = self.log_probabilities.shape
+        # row G, all −inf, stands for unknown segments
         table = torch.cat([self.log_probabilities, self.log_probabilities.new_full((1, k), -torch.inf)])
         numbers = torch.where(x >= 0, x, torch.full_like(x, g))
 
@@ -200,20 +208,21 @@ class NGramTable(Emission):
         return scores
 
     def begin(self) -> None:
-        """Forget the statistics gathered for the next M step."""
+        """Reset the statistics gathered for the M step."""
         self._counts = torch.zeros_like(self.log_probabilities)
 
     def collect(self, x: Tensor, found: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
-        """Add expected numbers of each segment."""
-        for t, n, mass in segments:
+        """Add the expected number of each segment."""
+        for t, n, mass in segments:  # mass: (B, n, K), durations 1 … n
             numbers = x[:, t - 1, :n].reshape(-1)
             known = numbers >= 0
             self._counts.index_add_(0, numbers[known], mass.reshape(-1, mass.shape[-1])[known])
 
     def update(self) -> None:
-        """Relative frequencies, within each state and length."""
+        """Relative frequencies within each state and length."""
+        # sums of counts over the segments of each length, (lengths, K), then read back per segment, (G, K)
         counts = self._counts + self.smoothing * torch.isfinite(self.log_probabilities)
         by_length = counts.new_zeros((int(self.lengths.max()) + 1, counts.shape[1]))
         total = by_length.index_add_(0, self.lengths, counts)[self.lengths]
-        fresh = (counts / total.clamp_min(1e-300)).log()
-        self.log_probabilities = torch.where(total > 0, fresh, self.log_probabilities)
+        estimate = (counts / total.clamp_min(1e-300)).log()
+        self.log_probabilities = torch.where(total > 0, estimate, self.log_probabilities)

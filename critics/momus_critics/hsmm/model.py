@@ -12,20 +12,20 @@ from momus_critics.hsmm.emissions import Emission
 from momus_critics.hsmm.passes import Parameters, Posterior, Segments, forward, posterior, viterbi
 
 Batch = tuple[Any, Tensor]
-"""Observations as the emission wants them, and true lengths (B,)."""
+"""Padded observations in the form that the emission takes, and true lengths (B,)."""
 
 
 class HSMM:
-    """A prior over segments with emissions, fitted by expectation maximisation.
+    """An HSMM, a prior over segments with emissions, fitted by expectation maximisation.
 
     Parameters
     ----------
     parameters
-        The prior to start from; what is impossible there stays impossible.
+        The initial prior; events of probability zero keep probability zero.
     emission
-        The emissions to start from.
+        The initial emissions.
     smoothing
-        Constant added to expected counts of initial, transition, final and duration (of what is possible).
+        Constant added to the expected counts of first states, transitions, ends and durations that are possible.
 
     >>> from momus_critics.hsmm import DiagonalGaussian
     >>> two = torch.log(torch.tensor([0.5, 0.5]))
@@ -62,11 +62,11 @@ class HSMM:
         tolerance: float = 1e-4,
         report: Callable[[int, float], None] | None = None,
     ) -> list[float]:
-        """Run EM until the log-likelihood grows by less than ``tolerance`` a sequence.
+        """Run EM until the log-likelihood grows by less than ``tolerance`` per sequence.
 
         Returns
         -------
-        The total log-likelihood before each step; without smoothing it never falls.
+        The total log-likelihood before each step; without smoothing it never decreases.
         """
         curve: list[float] = []
         sequences = sum(len(n) for _, n in batches)
@@ -84,7 +84,7 @@ class HSMM:
         Parameters
         ----------
         ends
-            Whether ends are part of the process; else ``final`` stays as it is and transitions sum to 1 without it.
+            Whether ends are part of the process; if not, ``final`` is kept and transitions sum to 1 without it.
 
         Returns
         -------
@@ -96,26 +96,29 @@ class HSMM:
         self.emission.begin()
         total = 0.0
         for x, lengths in batches:
+            # posterior probabilities of segments are kept only for emissions that are estimated from whole segments
             segments: list[tuple[int, int, Tensor]] = []
             keep = (lambda t, n, m: segments.append((t, n, m))) if self.emission.wants_segments else None  # noqa: B023
-            found = posterior(p, self.emission.scorer(x), lengths, keep)
-            total += float(found.log_likelihood.double().sum())
-            initial += found.initial.sum(dim=0)
-            last += found.final.sum(dim=0)
-            transition += found.transitions
-            duration += found.durations
-            self.emission.collect(x, found, segments)
+            expected = posterior(p, self.emission.scorer(x), lengths, keep)
+            total += float(expected.log_likelihood.double().sum())
+            initial += expected.initial.sum(dim=0)
+            last += expected.final.sum(dim=0)
+            transition += expected.transitions
+            duration += expected.durations
+            self.emission.collect(x, expected, segments)
         self.emission.update()
         self.parameters = self._normalized(initial, transition, duration, last if ends else None)
         return total
 
     def _normalized(self, initial: Tensor, transition: Tensor, duration: Tensor, final: Tensor | None) -> Parameters:
+        """Turn expected counts, smoothed, into log-probabilities; without ``final``, ends are not estimated."""
         p, s = self.parameters, self.smoothing
         initial = initial + s * torch.isfinite(p.initial)
         lasting = _rows(duration + s * torch.isfinite(p.duration), p.duration)
         if final is None:
             leaving = _rows(transition + s * torch.isfinite(p.transition), p.transition)
             return Parameters((initial / initial.sum()).log(), leaving, lasting, p.final)
+        # successors and the end share one distribution per state, (K, K + 1)
         counts = torch.cat([transition, final[:, None]], dim=1)
         possible = torch.cat([p.transition, p.final[:, None]], dim=1)
         leaving = _rows(counts + s * torch.isfinite(possible), possible)
@@ -125,6 +128,6 @@ class HSMM:
 
 
 def _rows(counts: Tensor, old: Tensor) -> Tensor:
-    """Log of rows divided by their sums; a row without any count keeps what it was."""
+    """Log of rows divided by their sums; a row without counts keeps its old value."""
     total = counts.sum(dim=1, keepdim=True)
     return torch.where(total > 0, (counts / total.clamp_min(1e-300)).log(), old)

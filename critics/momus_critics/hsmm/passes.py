@@ -1,11 +1,12 @@
 """Dynamic programmes of an explicit-duration HSMM, batched in log space on any device.
 
 A sequence of T observations is cut into segments; each has a state k and a duration d ≤ D (Yu 2010, *Hidden semi-Markov
-models*). Two quantities are kept for every boundary t = 0 … T between observations: ``enter[t, k]``, all that lies
-before t and a segment of state k beginning at t, and ``leave[t, k]``, a segment of state k ending at t. Segments are
-scored on the fly, (B, D, K) at a time, so memory is linear in T; true lengths are respected, padding never counts.
+models*). Two log-probabilities are kept for every boundary t = 0 … T between observations: ``enter[t, k]`` of the
+observations before t and a segment of state k beginning at t, and ``leave[t, k]`` of the observations before t and a
+segment of state k ending at t. Segments are scored on the fly, (B, D, K) at a time: memory is linear in T. True lengths
+are respected; padding has no effect.
 
-Everything is in nats; −inf stands for the impossible.
+All log-probabilities are in nats; −inf is probability zero.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import torch
 from torch import Tensor
 
 SegmentScores = Callable[[int, int], Tensor]
-"""From a boundary t and a number n to the log-likelihoods of the segments that end at t and last 1 … n: (B, n, K)."""
+"""Maps a boundary t and a number n to log-likelihoods of the segments that end at t and last 1 … n, (B, n, K)."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Parameters:
     initial
         (K,) log P(first state).
     transition
-        (K, K) log P(next state | state), the end included: rows sum to 1 together with ``final``.
+        (K, K) log P(next state | state); each row sums to 1 together with ``final``.
     duration
         (K, D) log P(duration = d + 1 | state).
     final
@@ -58,7 +59,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Lattice:
-    """What the forward pass leaves: ``enter`` and ``leave``, both (T + 1, B, K), and log P(x), (B,)."""
+    """Result of the forward pass: ``enter`` and ``leave``, both (T + 1, B, K), and log P(x), (B,)."""
 
     enter: Tensor
     leave: Tensor
@@ -76,15 +77,13 @@ class Posterior:
     occupancy
         (B, T, K) probability that observation t lies in a segment of state k; rows sum to 1, padding is 0.
     initial, final
-        (B, K) probability of the first and of the last state.
+        (B, K) probabilities of the first and of the last state.
     transitions
         (K, K) expected numbers of transitions in the whole batch.
     durations
         (K, D) expected numbers of segments of each duration.
     starts
         (B, T, K) probability that a segment of state k begins at t.
-    segments
-        Expected numbers of segments (B,).
     """
 
     log_likelihood: Tensor
@@ -103,7 +102,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Segments:
-    """One segmentation of one sequence: states and durations, and the log-probability where it was maximised."""
+    """One segmentation of one sequence: states, durations, and the log-probability if it is the maximum (else nan)."""
 
     states: list[int]
     durations: list[int]
@@ -111,7 +110,7 @@ class Segments:
 
 
 def log_matmul(a: Tensor, b: Tensor) -> Tensor:
-    """log(exp(a) @ exp(b)) for (…, K) and (K, M), by a shifted product; −inf rows stay −inf.
+    """log(exp(a) @ exp(b)) for (…, K) and (K, M), as a shifted matrix product; rows of −inf stay −inf.
 
     >>> log_matmul(torch.zeros(1, 2), torch.zeros(2, 1)).exp().item()
     2.0
@@ -121,10 +120,6 @@ def log_matmul(a: Tensor, b: Tensor) -> Tensor:
     peak = b.max(dim=0, keepdim=True).values
     peak = torch.where(torch.isfinite(peak), peak, torch.zeros_like(peak))
     return safe + peak + torch.log((a - safe).exp() @ (b - peak).exp())
-
-
-def _logsumexp(x: Tensor, dim: int) -> Tensor:
-    return torch.logsumexp(x, dim=dim)
 
 
 def forward(parameters: Parameters, scores: SegmentScores, lengths: Tensor) -> Lattice:
@@ -145,11 +140,11 @@ def forward(parameters: Parameters, scores: SegmentScores, lengths: Tensor) -> L
         n = min(t, parameters.longest)
         segments = scores(t, n)  # (B, n, K)
         before = enter[t - n : t].flip(0).permute(1, 0, 2)  # (B, n, K), durations 1 … n
-        leave[t] = _logsumexp(before + segments + parameters.duration.T[:n], dim=1)
+        leave[t] = torch.logsumexp(before + segments + parameters.duration.T[:n], dim=1)
         if t < t_max:
             enter[t] = log_matmul(leave[t], parameters.transition)
-    last = leave.gather(0, lengths.view(1, b, 1).expand(1, b, k))[0]
-    return Lattice(enter, leave, _logsumexp(last + parameters.final, dim=-1))
+    last = leave.gather(0, lengths.view(1, b, 1).expand(1, b, k))[0]  # at the true end of each sequence, (B, K)
+    return Lattice(enter, leave, torch.logsumexp(last + parameters.final, dim=-1))
 
 
 def posterior(
@@ -163,8 +158,8 @@ def posterior(
     Parameters
     ----------
     collect
-        Called with t, n and the posterior probabilities (B, n, K) of the segments that end at t and last 1 … n; for
-        emissions that are estimated from whole segments.
+        Called with t, n and the posterior probabilities (B, n, K) of the segments that end at t and last 1 … n;
+        needed by emissions that are estimated from whole segments.
 
     Raises
     ------
@@ -176,7 +171,8 @@ def posterior(
         raise ValueError("a sequence has probability zero under the model")
     b, k, t_max = len(lengths), parameters.states, int(lengths.max())
     longest = parameters.longest
-    # after_leave[t]: what follows a segment that ends at t; after_enter[t]: what follows, and includes, one that begins
+    # log-probabilities, (T + 1, B, K): after_leave[t] of the observations after t given that a segment ends at t,
+    # after_enter[t] of the same observations given that a segment begins at t
     after_leave = torch.full_like(lattice.leave, -torch.inf)
     after_enter = torch.full_like(lattice.enter, -torch.inf)
     back = parameters.transition.T.contiguous()
@@ -184,14 +180,15 @@ def posterior(
     ends = torch.zeros_like(starts)
     durations = torch.zeros_like(parameters.duration)
     for t in range(t_max, 0, -1):
-        here = log_matmul(after_enter[t], back) if t < t_max else torch.full_like(after_leave[0], -torch.inf)
+        onward = log_matmul(after_enter[t], back) if t < t_max else torch.full_like(after_leave[0], -torch.inf)
         at_end = (lengths == t)[:, None]
-        after_leave[t] = torch.where(at_end, parameters.final.expand(b, k), here)
+        after_leave[t] = torch.where(at_end, parameters.final.expand(b, k), onward)
         n = min(t, longest)
         ending = scores(t, n) + parameters.duration.T[:n] + after_leave[t][:, None]  # (B, n, K)
         for d in range(1, n + 1):
             after_enter[t - d] = torch.logaddexp(after_enter[t - d], ending[:, d - 1])
         before = lattice.enter[t - n : t].flip(0).permute(1, 0, 2)
+        # posterior probability of each segment that ends at t, (B, n, K)
         mass = (before + ending - lattice.log_likelihood[:, None, None]).exp()
         durations[:, :n] += mass.sum(dim=0).T
         ends[t] = mass.sum(dim=1)
@@ -200,6 +197,7 @@ def posterior(
         if collect is not None:
             collect(t, n, mass)
     transitions = _transitions(parameters, lattice, after_enter)
+    # observation t lies in a segment of state k: segments begun up to t minus those ended by then
     occupancy = (starts - ends).cumsum(dim=0)[:-1].permute(1, 0, 2).clamp_min(0.0)
     last = ends.gather(0, lengths.view(1, b, 1).expand(1, b, k))[0]
     return Posterior(
@@ -208,15 +206,16 @@ def posterior(
 
 
 def _transitions(parameters: Parameters, lattice: Lattice, after_enter: Tensor) -> Tensor:
-    """Expected transition counts: products over all boundaries and sequences at once."""
+    """Expected transition counts, (K, K): one matrix product over all boundaries and sequences."""
+    # rows are (boundary, sequence), ((T − 1) B, K); each is shifted by its maximum, whose factor goes into the weight
     left, right = lattice.leave[1:-1].flatten(0, 1), after_enter[1:-1].flatten(0, 1)
     if left.shape[0] == 0:
         return torch.zeros_like(parameters.transition)
-    whole = lattice.log_likelihood.repeat(lattice.leave.shape[0] - 2)
+    evidence = lattice.log_likelihood.repeat(lattice.leave.shape[0] - 2)
     top_l, top_r = left.max(dim=1, keepdim=True).values, right.max(dim=1, keepdim=True).values
     used = torch.isfinite(top_l + top_r)[:, 0]
-    left, right, top_l, top_r, whole = left[used], right[used], top_l[used], top_r[used], whole[used]
-    weight = (top_l + top_r - whole[:, None]).exp()
+    left, right, top_l, top_r, evidence = left[used], right[used], top_l[used], top_r[used], evidence[used]
+    weight = (top_l + top_r - evidence[:, None]).exp()
     return ((left - top_l).exp() * weight).T @ (right - top_r).exp() * parameters.transition.exp()
 
 
@@ -225,32 +224,37 @@ def viterbi(parameters: Parameters, scores: SegmentScores, lengths: Tensor) -> l
     b, k, t_max = len(lengths), parameters.states, int(lengths.max())
     enter = parameters.initial.new_full((t_max + 1, b, k), -torch.inf)
     leave = torch.full_like(enter, -torch.inf)
-    lasted = torch.zeros((t_max + 1, b, k), dtype=torch.int32, device=enter.device)
-    came = torch.zeros_like(lasted)
+    # back pointers, (T + 1, B, K): duration of the best segment that ends at t, and the state before one that begins
+    best_duration = torch.zeros((t_max + 1, b, k), dtype=torch.int32, device=enter.device)
+    best_source = torch.zeros_like(best_duration)
     enter[0] = parameters.initial
     for t in range(1, t_max + 1):
         n = min(t, parameters.longest)
         before = enter[t - n : t].flip(0).permute(1, 0, 2)
         leave[t], best = (before + scores(t, n) + parameters.duration.T[:n]).max(dim=1)
-        lasted[t] = (best + 1).int()
+        best_duration[t] = (best + 1).int()
         if t < t_max:
             enter[t], source = (leave[t][:, :, None] + parameters.transition).max(dim=1)
-            came[t] = source.int()
+            best_source[t] = source.int()
     last = leave.gather(0, lengths.view(1, b, 1).expand(1, b, k))[0] + parameters.final
     value, state = last.max(dim=-1)
-    lasted_, came_ = lasted.cpu(), came.cpu()
-    return [_trace(lasted_[:, i], came_[:, i], int(lengths[i]), int(state[i]), float(value[i])) for i in range(b)]
+    best_duration, best_source = best_duration.cpu(), best_source.cpu()
+    return [
+        _trace(best_duration[:, i], best_source[:, i], int(lengths[i]), int(state[i]), float(value[i]))
+        for i in range(b)
+    ]
 
 
-def _trace(lasted: Tensor, came: Tensor, t: int, state: int, score: float) -> Segments:
+def _trace(best_duration: Tensor, best_source: Tensor, t: int, state: int, score: float) -> Segments:
+    """Follow the back pointers of one sequence, (T + 1, K) both, from its end."""
     states, durations = [], []
     while t > 0:
-        d = int(lasted[t, state])
+        d = int(best_duration[t, state])
         states.append(state)
         durations.append(d)
         t -= d
         if t > 0:
-            state = int(came[t, state])
+            state = int(best_source[t, state])
     return Segments(states[::-1], durations[::-1], score)
 
 
@@ -259,24 +263,25 @@ def sample(
 ) -> list[Segments]:
     """Draw one segmentation of each sequence from the posterior: forward filtering, backward sampling."""
     lattice = forward(parameters, scores, lengths)
-    kept = [scores(t, min(t, parameters.longest)) for t in range(1, int(lengths.max()) + 1)]
-    drawn = []
+    segment_scores = [scores(t, min(t, parameters.longest)) for t in range(1, int(lengths.max()) + 1)]
+    segmentations = []
     for i, length in enumerate(lengths.tolist()):
         t, states, durations = length, [], []
         weight = lattice.leave[t, i] + parameters.final
         while t > 0:
             state = _draw(weight, generator)
             n = min(t, parameters.longest)
-            ending = lattice.enter[t - n : t, i, state].flip(0) + kept[t - 1][i, :n, state]
+            ending = lattice.enter[t - n : t, i, state].flip(0) + segment_scores[t - 1][i, :n, state]  # (n,)
             d = _draw(ending + parameters.duration[state, :n], generator) + 1
             states.append(state)
             durations.append(d)
             t -= d
             weight = lattice.leave[t, i] + parameters.transition[:, state]
-        drawn.append(Segments(states[::-1], durations[::-1]))
-    return drawn
+        segmentations.append(Segments(states[::-1], durations[::-1]))
+    return segmentations
 
 
 def _draw(log_weights: Tensor, generator: torch.Generator) -> int:
+    """Draw an index with probability proportional to exp(log_weights)."""
     p = torch.softmax(log_weights.double().cpu(), dim=0)
     return int(torch.multinomial(p, 1, generator=generator))

@@ -1,4 +1,4 @@
-"""Scaling laws of running text (Takahashi & Tanaka-Ishii 2019), and productivity: critics of blocks of text."""
+"""Critics of running text: scaling laws (Takahashi & Tanaka-Ishii 2019) and productivity."""
 
 from momus_critics.laws.critics import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope
 

@@ -1,4 +1,4 @@
-"""What the critics of scaling laws share."""
+"""The base class of the critics of scaling laws."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import partial
 from typing import ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import LogPrior, RunningTextCritic
 from momus.errors import FittingError
@@ -17,7 +16,7 @@ from momus.evidence import Axis, Cell, Chart, Evidence, Role, Series, Table, bot
 from momus.laws import Law, Reordered
 from momus.laws.law import ErrorEstimate
 from momus.numeric.ragged import group_sums, offsets_of
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
@@ -26,26 +25,26 @@ from momus_critics.laws.fitting import Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve
 
 SHOWN = 250
-"""Points of a curve that a figure shows."""
+"""Largest number of points that a figure shows per curve."""
 
 
 @dataclass(frozen=True)
 class LawPoints:
-    """Points of each block on log10–log10 axes, ragged, with the blocks' own text.
+    """Points of each block on log10–log10 axes, ragged, and the text of the blocks.
 
     Attributes
     ----------
     x, y
-        float64 (N,): all points, one block after the other.
+        float64 (N,): the points of all blocks, concatenated.
     offsets
-        int64 (n + 1,): where each block's points begin.
+        int64 (n + 1,): block i has the points ``offsets[i]:offsets[i + 1]``.
     stream
-        The tokens of the batch, whose sum over batches is the critic's summary.
+        The tokens of the batch; their sum over batches is the critic's summary.
     """
 
     x: Floats
     y: Floats
-    offsets: NDArray[np.int64]
+    offsets: Ints
     stream: RunningText
 
     def __len__(self) -> int:
@@ -53,11 +52,11 @@ class LawPoints:
 
 
 class ScalingLaw(RunningTextCritic[LawPoints]):
-    """A law y ∝ x^b of running text.
+    """A scaling law y ∝ x^b of running text.
 
-    z is the curve of a block of text as points (log10 x, log10 y); P_c(z) says that they scatter normally around the
-    line fitted to blocks of real text, with the standard deviation that real blocks have. Latent NLL is the mean of
-    −log P_c over the points of a block, in nats a point (a density: it can be negative). The exponent of a whole text
+    z is the curve of a block of text as points (log10 x, log10 y). Under P_c(z) they are normally distributed around
+    the line fitted to blocks of real text, with the standard deviation of real blocks. Latent NLL is the mean of
+    −log P_c over the points of a block, in nats per point (a density: it can be negative). The exponent of a whole text
     is fitted on its whole curve, never averaged over blocks.
 
     Parameters
@@ -65,20 +64,20 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
     tokens, lower
         See `TokenCritic`.
     block
-        Tokens a block.
+        Tokens per block.
     groups
-        Contiguous groups of text that the jackknife leaves out, one at a time.
+        Number of contiguous groups of text; the jackknife leaves out one at a time.
     """
 
     headline = "exponent"
-    no_steps = "too few points for the law"
+    no_steps = "fewer than three points to fit"
     quantity: ClassVar[str] = "exponent"
     minimum: ClassVar[int] = 20_000
-    """Tokens that a text needs for the law to mean something."""
+    """Tokens that a text needs for a meaningful estimate."""
     error: ClassVar[ErrorEstimate] = "jackknife"
-    """How the standard error is estimated, see `momus.laws.Law`."""
+    """How the standard error is estimated; see `momus.laws.Law`."""
     reorderings: ClassVar[int] = 2
-    """Random orders of the text that each piece is left out of, where ``error`` is ``shuffled``."""
+    """Random orders of the text per piece left out, if ``error`` is ``shuffled``."""
     x_label: ClassVar[str]
     y_label: ClassVar[str]
     y_scale: ClassVar[Literal["linear", "log"]] = "log"
@@ -90,23 +89,23 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
 
     @property
     def align(self) -> int:
-        """Groups are cut at multiples of so many tokens."""
+        """Groups are cut at multiples of this number of tokens."""
         return 1
 
     @abstractmethod
     def curve(self, stream: RunningText) -> Curve:
-        """The whole curve of a text, as x and y."""
+        """Compute the whole curve of a text: x and y."""
 
     def line(self, stream: RunningText) -> Line:
-        """The law of a text: the line fitted to its whole curve."""
+        """Fit the line to the whole curve of a text."""
         return fit_line(*self.fitted_points(*self.curve(stream)))
 
     def fitted_points(self, x: Floats, y: Floats) -> Curve:
-        """The points that the line is fitted to."""
+        """Select the points that the line is fitted to."""
         return x, y
 
     def law(self, name: str, function: Callable[[RunningText], float], reordered: Reordered | None = None) -> Law:
-        """Declare one number of this law, with the options of the class."""
+        """Declare one number of this law with the options of the class."""
         return Law(
             name,
             function,
@@ -126,23 +125,23 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         )
 
     def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:
-        """Compute the curve of pieces in any order, where that is faster than joining them."""
+        """Return a factory of curves of reordered pieces, or None if joining the pieces is as fast."""
         return None
 
-    def _reordered(self, name: str) -> Reordered | None:
-        make = self.reordered_curve()
-        return None if make is None else partial(_fitted, make, name)
+    def _reordered(self, attribute: str) -> Reordered | None:
+        factory = self.reordered_curve()
+        return None if factory is None else partial(_fit_reordered, factory, attribute)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Blocks that are too short for the law."""
+        """Blocks with fewer tokens than the law needs."""
         least = min(self.minimum, self.block)
         return [
-            f"too short: {n:,} tokens, the law needs {least:,}" if n < least else None
+            f"too short: {n:,} tokens, at least {least:,} needed" if n < least else None
             for n in batch.tokens(self.tokenizer).lengths
         ]
 
     def fit(self, real: Corpus) -> Self:
-        """Fit the line of the whole text, and the line and scatter of its blocks."""
+        """Fit the line of the whole text, and the line of its blocks with their scatter."""
         stream = RunningText.of(real.tokens(self.tokenizer))
         if len(stream) < self.minimum:
             raise FittingError(
@@ -154,7 +153,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
             whole = self.line(stream)
         except ValueError as error:
             raise FittingError(
-                f"critic {self.name!r} finds no such law in {real.name!r}: {error}",
+                f"critic {self.name!r} cannot estimate its law from {real.name!r}: {error}",
                 hint="leave this critic out with --critics, or give more real text",
             ) from error
         self.exponent_, self.intercept_, self.error_ = whole.slope, whole.intercept, whole.error
@@ -163,7 +162,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         if len(u) < 3 or np.ptp(u) == 0:
             raise FittingError(
                 f"blocks of {self.block:,} tokens are too short for critic {self.name!r}: they give {len(u)} points",
-                hint=f"take a larger block, or leave the parameter out (default: {type(self)().block:,})",
+                hint=f"set a larger block, or use the default ({type(self)().block:,})",
             )
         line = fit_line(10**u, 10**v)
         self.block_slope_, self.block_intercept_ = line.slope, line.intercept
@@ -171,28 +170,28 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         return self
 
     def scorable(self, units: Corpus) -> Corpus:
-        """Blocks that are long enough."""
+        """Select the blocks that are long enough."""
         return units.take([i for i, reason in enumerate(self.unscored(units)) if reason is None])
 
     def project(self, batch: Corpus) -> LawPoints:
         """Compute the curve of each block."""
         table = batch.tokens(self.tokenizer)
-        curves = [self.fitted_points(*self.curve(_part(table, i))) for i in range(len(table))]
-        lengths = [len(x) for x, _ in curves]
-        stack = [np.concatenate([c[k] for c in curves]) if curves else np.zeros(0) for k in (0, 1)]
-        offsets = offsets_of(lengths)
-        return LawPoints(np.log10(stack[0]), np.log10(stack[1]), offsets, RunningText.of(table))
+        curves = [self.fitted_points(*self.curve(_block_text(table, i))) for i in range(len(table))]
+        offsets = offsets_of([len(x) for x, _ in curves])
+        # the points of all blocks, concatenated, shape (N,) each
+        x, y = (np.concatenate([points[k] for points in curves]) if curves else np.zeros(0) for k in (0, 1))
+        return LawPoints(np.log10(x), np.log10(y), offsets, RunningText.of(table))
 
     def log_prior(self, latents: LawPoints) -> LogPrior:
-        """Mean log density of a block's points around the line of real blocks."""
+        """Mean log density of each block's points around the line of real blocks."""
         residual = (latents.y - self.block_intercept_ - self.block_slope_ * latents.x) / self.spread_
         density = -0.5 * residual**2 - np.log(self.spread_) - 0.5 * np.log(2 * np.pi)
-        n = np.diff(latents.offsets)
+        n = np.diff(latents.offsets)  # points per block
         values = group_sums(density, latents.offsets) / np.maximum(n, 1)
         return LogPrior(np.where(n > 0, values, 0.0), (n >= 3).astype(np.int64))
 
     def summarize(self, latents: LawPoints) -> RunningText:
-        """The text itself, which adds without loss."""
+        """The text itself: texts add without loss."""
         return latents.stream
 
     def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
@@ -214,15 +213,15 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         return [chart, Table(f"{self.name}-table", f"{self.quantity.capitalize()} of each text", columns, rows)]
 
     def note(self) -> str:
-        """What a reader of the figure should know."""
-        return f"Real text fitted on: {self.quantity} {self.exponent_:.4f}, ε {self.error_:.4f}."
+        """The note below the figure."""
+        return f"Text that the critic was fitted on: {self.quantity} {self.exponent_:.4f}, ε {self.error_:.4f}."
 
     def extra_columns(self) -> tuple[str, ...]:
-        """Further columns of the table."""
+        """Names of additional columns of the table."""
         return ()
 
     def extra_cells(self, stream: RunningText) -> tuple[Cell, ...]:
-        """Further cells of the table."""
+        """Additional cells of the row of a text."""
         return ()
 
     def _cells(self, stream: RunningText) -> tuple[Cell, ...]:
@@ -239,36 +238,39 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         if len(x) < 3:
             return []
         keep = _thin(x)
-        found = [Series(role, x[keep].tolist(), y[keep].tolist(), role, self.style)]
+        series = [Series(role, x[keep].tolist(), y[keep].tolist(), role, self.style)]
         try:
             line = self.line(stream)
         except ValueError:
-            return found
+            return series
         ends = np.array([x.min(), x.max()])
         return [
-            *found,
+            *series,
             Series(f"{role}: {self.quantity} {line.slope:.3f}", ends.tolist(), line(ends).tolist(), "fitted"),
         ]
 
 
-def _fitted(
-    make: Callable[[Sequence[RunningText]], ReorderedCurve], name: str, pieces: Sequence[RunningText]
+def _fit_reordered(
+    factory: Callable[[Sequence[RunningText]], ReorderedCurve], attribute: str, pieces: Sequence[RunningText]
 ) -> Callable[[list[int]], float]:
-    made = make(pieces)
-    return lambda order: float(getattr(fit_line(*made.curve(order)), name))
+    """A function from an order of the pieces to an attribute of the line fitted to their curve."""
+    reordered = factory(pieces)
+    return lambda order: float(getattr(fit_line(*reordered.curve(order)), attribute))
 
 
-def _part(table: TokenTable, i: int) -> RunningText:
+def _block_text(table: TokenTable, i: int) -> RunningText:
+    """The tokens of block i."""
     offsets = table.offsets
     return RunningText(table.ids[offsets[i] : offsets[i + 1]], table.vocabulary)
 
 
-def _thin(x: Floats) -> NDArray[np.int64]:
-    """About `SHOWN` points, evenly spaced on a log axis."""
+def _thin(x: Floats) -> Ints:
+    """Indices of about `SHOWN` points, evenly spaced on a log axis."""
     if len(x) <= SHOWN:
         return np.arange(len(x))
     order = np.argsort(x, kind="stable")
-    wanted = np.linspace(np.log(x[order[0]]), np.log(x[order[-1]]), SHOWN)
-    near = np.searchsorted(np.log(x[order]), wanted).clip(0, len(x) - 1)
-    kept: NDArray[np.int64] = order[np.unique(near)]
-    return kept
+    # for each of SHOWN grid points the next larger x; several grid points may share one
+    grid = np.linspace(np.log(x[order[0]]), np.log(x[order[-1]]), SHOWN)
+    nearest = np.searchsorted(np.log(x[order]), grid).clip(0, len(x) - 1)
+    indices: Ints = order[np.unique(nearest)]
+    return indices

@@ -1,4 +1,4 @@
-"""The laws, each a critic."""
+"""One critic per scaling law."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from momus_critics.laws.fitting import Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve, ReorderedHapaxes, ReorderedTypes, ReorderedWindows
 
 NEAR = 10
-"""Lags up to which correlations of rare words make the verdict."""
+"""Largest lag whose correlation of rare words enters the verdict."""
 DECAYING = 100_000
-"""Tokens that the exponent of their decay needs."""
+"""Tokens needed to estimate the exponent of the decay."""
 
 
 class ZipfSlope(ScalingLaw):
-    """Zipf's law by least squares: relative frequency against rank, all ranks (and up to ``head``).
+    """Zipf's law by least squares: relative frequency against rank, over all ranks (and up to ``head``).
 
-    As latents of a block, ranks are thinned to a geometric grid, so that the tail of hapaxes does not outvote the head.
+    The latents of a block are all its ranks, each with equal weight, so the tail of hapaxes outweighs the head.
     """
 
     name = "zipf-slope"
-    axis = "frequency against rank of words"
-    question = "Does frequency fall with rank as in real text? z is the rank–frequency curve of a block of text."
+    axis = "word frequency against rank"
+    question = "Does word frequency fall with rank as in real text? z is the rank–frequency curve of a block of text."
     x_label, y_label = "rank", "relative frequency"
 
     def __init__(
@@ -49,19 +49,19 @@ class ZipfSlope(ScalingLaw):
         return (*super().laws(), self.law("head_exponent", self.head_exponent))
 
     def head_exponent(self, stream: RunningText) -> float:
-        """Slope over the first ranks."""
+        """Slope over the first ``head`` ranks."""
         x, y = curves.zipf(stream)
         return fit_line(x[: self.head], y[: self.head]).slope
 
 
 class Heaps(ScalingLaw):
-    """Heaps' law: the number of types v(n) grows with text length n as n^β."""
+    """Heaps' law: the number of types v(n) grows as n^β with text length n."""
 
     name = "heaps"
     axis = "growth of the vocabulary"
-    question = "Do new words keep coming as in real text? z is the growth of the vocabulary over a block of text."
+    question = "Does the vocabulary grow as in real text? z is the number of types against tokens in a block of text."
     x_label, y_label = "tokens n", "types v(n)"
-    error = "shuffled"  # the first points are the first words of the text
+    error = "shuffled"  # the first points of the curve depend on the first words of the text
     minimum = 1000
 
     def __init__(
@@ -71,35 +71,35 @@ class Heaps(ScalingLaw):
         self.share = share
 
     def curve(self, stream: RunningText) -> Curve:
-        """Types against tokens, up to ``share`` of the text."""
+        """Number of types against tokens, up to ``share`` of the text."""
         return curves.heaps(stream, self.share)
 
     def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve]:
-        """Growth over pieces in any order."""
+        """Growth of the vocabulary over reordered pieces."""
         return partial(ReorderedTypes, share=self.share)
 
 
 class Ebeling(ScalingLaw):
-    """Ebeling's law: the variance of character counts in windows of length l grows as l^η (η = 1 without memory)."""
+    """Ebeling's law: the variance of character counts in windows of length l grows as l^η (η = 1: no memory)."""
 
     name = "ebeling"
     axis = "fluctuation of characters"
-    question = "Do characters fluctuate over long windows as in real text? η = 1 means no memory."
+    question = "Do character counts fluctuate over long windows as in real text? η = 1 means no memory."
     x_label, y_label = "window length l (characters)", "m(l)"
-    error = "shuffled"  # a piece left out moves all windows behind it
+    error = "shuffled"  # leaving a piece out shifts all later windows
     reorderings = 5
 
     def curve(self, stream: RunningText) -> Curve:
-        """m(l) against l."""
+        """Summed variance m(l) against window length l."""
         return curves.ebeling(stream)
 
     def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve]:
-        """Windows over pieces in any order."""
+        """Windows over reordered pieces."""
         return ReorderedWindows
 
 
 class Taylor(ScalingLaw):
-    """Taylor's law: over segments of text, a word's deviation grows with its mean as μ^ζ (½ without bursts)."""
+    """Taylor's law: the standard deviation of a word's count over segments of text grows as μ^ζ (ζ = ½: no bursts)."""
 
     name = "taylor"
     axis = "burstiness of words"
@@ -116,20 +116,20 @@ class Taylor(ScalingLaw):
 
     @property
     def align(self) -> int:
-        """Whole segments: others would mix the segments anew with each group that is left out."""
+        """The segment length: other cuts would regroup the segments whenever a group is left out."""
         return self.segment
 
     def curve(self, stream: RunningText) -> Curve:
-        """Deviation against mean, one point a type."""
+        """Standard deviation against mean, one point per type."""
         return curves.taylor(stream, self.segment)
 
 
 class LongRange(ScalingLaw):
     """Long-range correlation of rare words: autocorrelation c(s) of the distances between them decays as s^−ξ.
 
-    The verdict is on the mean of c(s) at lags up to 10, which every text has. The exponent depends on the order in
-    which words of equal frequency are taken as rare (its spread over random orders stands in the table), does not exist
-    where nothing decays, and proves little alone.
+    The verdict is on the mean of c(s) at lags up to 10, which is defined for every text. The exponent depends on the
+    order in which words of equal frequency are taken as rare (the table shows its spread over random orders), is
+    undefined if nothing decays, and proves little alone.
 
     Parameters
     ----------
@@ -138,9 +138,9 @@ class LongRange(ScalingLaw):
     share
         One in ``share`` tokens is rare.
     ties
-        Random tie orders whose spread is shown.
+        Number of random tie orders for the spread in the table.
     seed
-        Seeds them.
+        Seed of the tie orders.
     """
 
     name = "long-range"
@@ -149,7 +149,7 @@ class LongRange(ScalingLaw):
     x_label, y_label = "lag s", "autocorrelation c(s)"
     quantity = "−ξ"
     headline = "correlation"
-    error = "relabelled"  # which words are rare hangs on a count or two, and on the other groups
+    error = "relabelled"  # which words are rare depends on a count or two, and on the other groups
     y_scale = "linear"
 
     def __init__(
@@ -174,11 +174,11 @@ class LongRange(ScalingLaw):
 
     def fitted_points(self, x: Floats, y: Floats) -> Curve:
         """Positive values at lags up to 100."""
-        kept = (y > 0) & (x <= 100)
-        return x[kept], y[kept]
+        keep = (y > 0) & (x <= 100)
+        return x[keep], y[keep]
 
     def laws(self) -> Sequence[Law]:
-        """Mean correlation at short lags; exponent and error, of texts that have a decay."""
+        """Mean correlation at short lags; exponent and error of the decay, for texts that have one."""
         return (
             self.law("correlation", self.correlation),
             self.law("exponent", lambda stream: self.decay(stream).slope),
@@ -191,26 +191,26 @@ class LongRange(ScalingLaw):
         Raises
         ------
         ValueError
-            There are not 1,000 distances between rare words (16,000 tokens, if one in 16 is rare).
+            There are fewer than 1,000 distances between rare words (16,000 tokens if one in 16 is rare).
         """
-        lags, found = self.curve(stream)
+        lags, correlations = self.curve(stream)
         if not len(lags) or lags[-1] < NEAR:
             raise ValueError(f"fewer than {100 * NEAR:,} distances between rare words")
-        return float(found[lags <= NEAR].mean())
+        return float(correlations[lags <= NEAR].mean())
 
     def decay(self, stream: RunningText) -> Line:
-        """The line, where there is a correlation that can decay.
+        """Fit the decay of the correlation.
 
         Raises
         ------
         ValueError
-            There is none (see `verdict`), or the text is too short.
+            There is no correlation that can decay (see `verdict`), or the text is too short.
         """
         if len(stream) < DECAYING:
-            raise ValueError(f"the decay of a correlation needs {DECAYING:,} tokens")
+            raise ValueError(f"estimating the decay needs {DECAYING:,} tokens")
         curve = self.curve(stream)
         if _strength(*curve) == "No":
-            raise ValueError("distances of rare words are not correlated even at lags up to 10: there is no decay")
+            raise ValueError("distances between rare words are uncorrelated even at lags up to 10: no decay to fit")
         return fit_line(*self.fitted_points(*curve))
 
     def verdict(self, stream: RunningText) -> str:
@@ -218,27 +218,28 @@ class LongRange(ScalingLaw):
         return _strength(*self.curve(stream))
 
     def tie_spread(self, stream: RunningText) -> float:
-        """Standard deviation of ξ over random tie orders; NaN where fewer than two orders give a line."""
-        found = []
+        """Standard deviation of ξ over random tie orders; NaN if fewer than two orders give a line."""
+        slopes = []
         for i in range(self.ties):
             random = np.random.default_rng([self.seed, i])
             try:
-                found.append(fit_line(*self.fitted_points(*curves.long_range(stream, self.share, random))).slope)
+                slopes.append(fit_line(*self.fitted_points(*curves.long_range(stream, self.share, random))).slope)
             except ValueError:
                 continue
-        return float(np.std(found)) if len(found) > 1 else float("nan")
+        return float(np.std(slopes)) if len(slopes) > 1 else float("nan")
 
     def extra_columns(self) -> tuple[str, ...]:
-        """Verdict and spread."""
+        """Strength of the correlation, and spread of the exponent over tie orders."""
         return ("correlation", "± over tie orders")
 
     def extra_cells(self, stream: RunningText) -> tuple[Cell, ...]:
-        """Verdict and spread."""
+        """Strength of the correlation, and spread of the exponent over tie orders."""
         spread = self.tie_spread(stream)
         return (self.verdict(stream), spread if np.isfinite(spread) else None)
 
 
 def _strength(lags: Floats, correlations: Floats) -> str:
+    """See `LongRange.verdict`."""
     if (correlations[lags <= NEAR] < 0).sum() > 1:
         return "No"
     return "Weak" if (correlations[lags <= 100] < 0).any() else "Strong"
@@ -252,14 +253,14 @@ class Productivity(ScalingLaw):
     tokens, lower, block, groups
         See `ScalingLaw`.
     order
-        n of the n-grams that the verdict is on.
+        n of the n-grams that carry the verdict.
     orders
-        Longest n that the figure shows.
+        Largest n in the figure.
     """
 
     name = "productivity"
     axis = "productivity of n-grams"
-    question = "Do n-grams go on being new as in real text? z is the share of hapaxes as the text grows."
+    question = "Do new n-grams keep appearing as in real text? z is the share of hapaxes as the text grows."
     x_label, y_label = "tokens N", "N1 / N"
     error = "shuffled"
     minimum = 1000
@@ -279,16 +280,16 @@ class Productivity(ScalingLaw):
         self.orders = orders
 
     def curve(self, stream: RunningText) -> Curve:
-        """N1/N against N, positive values."""
+        """N1/N against N, positive values only."""
         x, y = curves.productivity(stream, (self.order,))[0]
         return x[y > 0], y[y > 0]
 
     def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:
-        """Hapaxes of pieces in any order, of single words."""
+        """Hapaxes of reordered pieces, for single words only."""
         return ReorderedHapaxes if self.order == 1 else None
 
     def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
-        """Curves of all orders."""
+        """Curves of all orders, and the table of exponents."""
         orders = tuple(range(1, self.orders + 1))
         series = [
             Series(f"{role}, n = {n}", x[y > 0].tolist(), y[y > 0].tolist(), role)

@@ -1,4 +1,4 @@
-"""The curves whose slopes are the laws, from a stream of tokens (Takahashi & Tanaka-Ishii 2019; LeBrun et al. 2022)."""
+"""Curves of running text whose slopes are the scaling laws (Takahashi & Tanaka-Ishii 2019; LeBrun et al. 2022)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.numeric.ragged import number_keys
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.running import RunningText
 from momus_critics.laws.fitting import geometric_grid
 
 Curve = tuple[Floats, Floats]
-Positions = NDArray[np.int64]
 TABLE = 1 << 20
-"""Entries of a table of counts that are kept at a time."""
+"""Largest number of entries of a table of counts in memory."""
 PAIRS = 40
-"""Windows up to this length are counted by comparing pairs of characters."""
+"""Longest windows whose squared counts are computed by comparing pairs of characters."""
 
 
 def zipf(stream: RunningText) -> Curve:
@@ -34,43 +33,44 @@ def zipf(stream: RunningText) -> Curve:
 
 
 def heaps(stream: RunningText, share: float = 0.7) -> Curve:
-    """Number of types v(n) against n, on the grid 1 … 9, then n ← int(1.2 n), while n ≤ share · N."""
+    """Number of types v(n) among the first n tokens, on the grid 1 … 9, then n ← int(1.2 n), while n ≤ share · N."""
     grid = growth_grid(len(stream), share)
     first = np.sort(stream.first_positions)
     return grid.astype(np.float64), np.searchsorted(first, grid, side="left").astype(np.float64)
 
 
-def growth_grid(tokens: int, share: float = 0.7) -> NDArray[np.int64]:
-    """Text lengths at which types are counted."""
+def growth_grid(tokens: int, share: float = 0.7) -> Ints:
+    """Text lengths at which types are counted, up to ``share`` of the tokens."""
     return geometric_grid(1.2, int(share * tokens))
 
 
 def taylor(stream: RunningText, segment: int = 5620) -> Curve:
-    """Mean and standard deviation of each type's count over segments; types with σ > 0 only."""
-    pieces, v = len(stream) // segment, len(stream.vocabulary)
+    """Mean and standard deviation of each type's count over whole segments; types with σ > 0 only."""
+    segments, v = len(stream) // segment, len(stream.vocabulary)
     total, squares = np.zeros(v, np.int64), np.zeros(v, np.int64)
     step = max(1, TABLE // max(v, 1))
-    for start in range(0, pieces, step):
-        n = min(step, pieces - start)
+    # `step` segments at a time: shifting the ids of the i-th by i · v, one bincount counts all of them, shape (n, v)
+    for start in range(0, segments, step):
+        n = min(step, segments - start)
         ids = stream.ids[start * segment : (start + n) * segment].astype(np.int64)
         ids += np.repeat(np.arange(n) * v, segment)
         counts = np.bincount(ids, minlength=n * v).reshape(n, v)
         total += counts.sum(axis=0)
         squares += np.einsum("nv,nv->v", counts, counts)
-    mean = total / max(pieces, 1)
-    deviation = np.sqrt(np.maximum(squares / max(pieces, 1) - mean**2, 0.0))
-    kept = pieces * squares > total**2
-    return mean[kept], deviation[kept]
+    mean = total / max(segments, 1)
+    deviation = np.sqrt(np.maximum(squares / max(segments, 1) - mean**2, 0.0))
+    varies = segments * squares > total**2  # in integers, exact
+    return mean[varies], deviation[varies]
 
 
-def window_lengths(n: int, longest: int = 100_000) -> NDArray[np.int64]:
+def window_lengths(n: int, longest: int = 100_000) -> Ints:
     """l = int(10 · 1.8^k) below ``longest``, as long as two windows fit into n characters."""
     lengths = [int(10 * 1.8**k) for k in range(40)]
     return np.array([w for w in lengths if w < longest and 2 * w <= n], dtype=np.int64)
 
 
 def ebeling(stream: RunningText) -> Curve:
-    """m(l) = Σ_c Var(count of c in windows of length l) against l; windows do not overlap, the tail is dropped."""
+    """m(l) = Σ_c Var(count of character c in windows of length l); windows do not overlap, the remainder is dropped."""
     text, alphabet = stream.characters()
     lengths = window_lengths(len(text))
     with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
@@ -84,28 +84,31 @@ def _window_variance(text: NDArray[np.unsignedinteger], alphabet: int, length: i
     return float(squares / windows - ((counts / windows) ** 2).sum())
 
 
-def window_sums(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> tuple[int, NDArray[np.int64], int]:
-    """Number of whole windows, counts of characters in them, and Σ n² over windows and characters."""
+def window_sums(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> tuple[int, Ints, int]:
+    """Number of whole windows, counts of characters in them (alphabet,), and Σ n² over windows and characters."""
     windows = len(text) // length
     used = text[: windows * length]
     counts = np.bincount(used, minlength=alphabet)
     if length <= PAIRS:
+        # Σ n² counts ordered pairs of equal characters: each character with itself, and each unequal pair twice
         return windows, counts, windows * length + 2 * _equal_pairs(used, length)
     return windows, counts, _sum_of_squares(used, alphabet, length)
 
 
 def _equal_pairs(text: NDArray[np.unsignedinteger], length: int) -> int:
-    """Number of pairs of equal characters within windows: for each lag, matches that cross no border."""
+    """Number of unordered pairs of equal characters within windows, summed over lags."""
     rows = text.reshape(-1, length)
     return sum(int(np.count_nonzero(rows[:, lag:] == rows[:, :-lag])) for lag in range(1, length))
 
 
 def _sum_of_squares(text: NDArray[np.unsignedinteger], alphabet: int, length: int) -> int:
+    """Σ n² over windows and characters, from tables of counts of some windows at a time."""
     windows = len(text) // length
     step = max(1, min(TABLE // alphabet, TABLE // length))
     total = 0
     for start in range(0, windows, step):
         n = min(step, windows - start)
+        # shifting the codes of the i-th window by i · alphabet gives each (window, character) its own code, (n, length)
         codes = text[start * length : (start + n) * length].reshape(n, length) + (
             np.arange(n, dtype=np.int64)[:, None] * alphabet
         )
@@ -114,16 +117,16 @@ def _sum_of_squares(text: NDArray[np.unsignedinteger], alphabet: int, length: in
     return total
 
 
-def rare_positions(
-    stream: RunningText, share: int = 16, random: np.random.Generator | None = None
-) -> NDArray[np.int64]:
+def rare_positions(stream: RunningText, share: int = 16, random: np.random.Generator | None = None) -> Ints:
     """Positions of the rare words: types by ascending frequency while their counts add up to at most int(N/share).
 
-    Ties are taken by first appearance, or in random order.
+    Ties are broken by first appearance, or at random if a generator is given.
     """
     counts, budget = stream.counts, len(stream) // share
+    # spent[c]: tokens of all types that occur at most c times; types that occur fewer than `edge` times are all rare,
+    # and of those that occur exactly `edge` times, as many as the budget has left
     spent = np.cumsum(np.bincount(counts) * np.arange(counts.max(initial=0) + 1))
-    edge = int(np.searchsorted(spent, budget, side="right"))  # types that occur less often are all rare
+    edge = int(np.searchsorted(spent, budget, side="right"))
     rare = (counts > 0) & (counts < edge)
     tied = np.flatnonzero(counts == edge) if edge else np.zeros(0, np.int64)
     left = (budget - int(spent[edge - 1])) // edge if 0 < edge < len(spent) else 0
@@ -138,17 +141,18 @@ def rare_positions(
 
 
 def long_range(stream: RunningText, share: int = 16, random: np.random.Generator | None = None) -> Curve:
-    """Autocorrelation c(s) of the distances between successive rare words, s = 1 … 10, then int(1.2 s), ≤ n/100."""
+    """Autocorrelation c(s) of the distances between successive rare words; s = 1 … 10, then int(1.2 s), ≤ n/100."""
     distances = np.diff(rare_positions(stream, share, random)).astype(np.float64)
     lags = geometric_grid(1.2, len(distances) // 100, tuple(range(1, 11)))
     return lags.astype(np.float64), _correlations(distances, lags)
 
 
-def _correlations(x: Floats, lags: NDArray[np.int64]) -> Floats:
-    """Pearson's r of x[:−s] and x[s:], for each lag s; 0 where one of them is constant."""
+def _correlations(x: Floats, lags: Ints) -> Floats:
+    """Pearson's r of x[:−s] and x[s:] for each lag s; 0 if one of them is constant."""
     if not len(lags):
         return np.zeros(0)
-    x = x - x.mean()  # sums then cancel little
+    x = x - x.mean()  # reduces cancellation in the sums
+    # running totals give Σ x and Σ x² of x[:-s] (before) and x[s:] (behind) for all lags at once, shape (lags,)
     sums, squares = (np.concatenate([[0.0], np.cumsum(v)]) for v in (x, x * x))
     n = len(x) - lags
     before, behind = sums[n], sums[-1] - sums[lags]
@@ -159,23 +163,25 @@ def _correlations(x: Floats, lags: NDArray[np.int64]) -> Floats:
 
 
 def productivity(stream: RunningText, orders: Sequence[int] = (1,), points: int = 40) -> list[Curve]:
-    """Potential productivity N1/N of n-grams against N, for each order: the share of tokens that are hapaxes so far."""
+    """Potential productivity N1/N of n-grams against N, for each order: the share of hapaxes among N n-grams."""
     ids, v = stream.ids.astype(np.int64), len(stream.vocabulary)
-    grams, found = ids, {}
+    grams, shares = ids, {}
     for order in range(1, max(orders) + 1):
+        # an n-gram is keyed by the number of its first n − 1 words and its last word, shape (tokens − n + 1,)
         keys = grams if order == 1 else grams[: len(ids) - order + 1] * v + ids[order - 1 :]
         grams, first, second = number_keys(keys)
         if order in orders:
-            found[order] = _hapax_share(first, second, len(keys), points)
-    return [found[order] for order in orders]
+            shares[order] = _hapax_share(first, second, len(keys), points)
+    return [shares[order] for order in orders]
 
 
-def _hapax_share(first: Positions, second: Positions, n: int, points: int) -> Curve:
+def _hapax_share(first: Ints, second: Ints, n: int, points: int) -> Curve:
+    """N1/N, from where each type occurs first and second: hapaxes so far have occurred once and not yet twice."""
     grid = hapax_grid(n, points)
     hapaxes = np.searchsorted(np.sort(first), grid) - np.searchsorted(np.sort(second), grid)
     return grid.astype(np.float64), hapaxes / grid
 
 
-def hapax_grid(n: int, points: int = 40) -> NDArray[np.int64]:
+def hapax_grid(n: int, points: int = 40) -> Ints:
     """Text lengths at which hapaxes are counted."""
     return np.unique(np.geomspace(min(100, max(n, 1)), max(n, 1), points).astype(np.int64))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 
 
 @dataclass(frozen=True)
 class Line:
-    """log10 y = intercept + slope · log10 x, by least squares.
+    """A line log10 y = intercept + slope · log10 x, fitted by least squares.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Line:
     points: int
 
     def __call__(self, x: Floats) -> Floats:
-        """ŷ at x."""
+        """Compute ŷ at x."""
         return np.asarray(10 ** (self.intercept + self.slope * np.log10(x)))
 
 
@@ -46,7 +46,7 @@ def fit_line(x: NDArray[np.generic], y: NDArray[np.generic]) -> Line:
     """
     u, v = np.log10(np.asarray(x, dtype=np.float64)), np.log10(np.asarray(y, dtype=np.float64))
     if len(u) < 3 or np.ptp(u) == 0:
-        raise ValueError("a line needs three points")
+        raise ValueError("a line needs at least three points, not all with the same x")
     du = u - u.mean()
     slope = float(du @ (v - v.mean()) / (du @ du))
     intercept = float(v.mean() - slope * u.mean())
@@ -54,8 +54,8 @@ def fit_line(x: NDArray[np.generic], y: NDArray[np.generic]) -> Line:
     return Line(slope, intercept, float(np.sqrt(np.mean(residual**2))), len(u))
 
 
-def geometric_grid(ratio: float, last: int, first: tuple[int, ...] = tuple(range(1, 10))) -> NDArray[np.int64]:
-    """1 … 9, then n ← int(ratio · n), up to ``last``.
+def geometric_grid(ratio: float, last: int, first: tuple[int, ...] = tuple(range(1, 10))) -> Ints:
+    """The numbers ``first``, then n ← int(ratio · n), up to ``last``.
 
     >>> geometric_grid(1.2, 15).tolist()
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14]

@@ -1,4 +1,4 @@
-"""Order in text without any marks."""
+"""Order of passages in text without titles or section breaks."""
 
 from momus_critics.passages.critic import Passages
 

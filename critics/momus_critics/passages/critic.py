@@ -1,4 +1,4 @@
-"""The critic of order in text without marks: neither titles nor section breaks are looked at."""
+"""The critic of the order of passages, which reads neither titles nor section breaks."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import ExplanationMixin, Note, Rows, Statistic, mean
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.evidence import MarkedDocument
-from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Floats
+from momus.numeric.ragged import group_sums, offsets_of
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
@@ -29,40 +28,40 @@ from momus_critics.passages.segmenter import Segmenter
 
 @dataclass(frozen=True)
 class PassageLatents(ChainLatents):
-    """A chain, and how much of the text returns.
+    """Chains of stretches, with counts of repeated pieces.
 
     Attributes
     ----------
     returns
-        (n, 2): pieces that return, and all pieces of a document.
+        (n, 2): numbers of returning pieces and of all pieces of each document.
     """
 
     returns: Floats = field(default_factory=lambda: np.zeros((0, 2)))
 
 
 class Passages(ChainCritic, ExplanationMixin):
-    """z is a chain of stretches of text, each in one of K states that are found, not given; P_c(z) a Markov chain.
+    """z is a chain of stretches of text, each in one of K learned states; P_c(z) is a Markov chain.
 
-    Text is cut into pieces of some sentences; an embedding of each is projected on the directions that tell where in a
-    document a piece stands; an explicit-duration HSMM, fitted by EM, groups pieces into stretches. Latent NLL is that
-    of the most probable chain of stretches, end included. Beside it stands the share of pieces that return.
+    Text is cut into pieces of a few sentences. The embedding of each piece is projected onto the directions that
+    predict its place in the document, and an explicit-duration HSMM, fitted by EM, groups pieces into stretches. Latent
+    NLL is that of the most probable chain of stretches, end included. The share of returning pieces is reported too.
 
     Parameters
     ----------
     number
         K; 0 chooses it by held-out likelihood.
     words
-        Least words of a piece.
+        Minimum number of words per piece.
     most_pieces
-        Pieces of a document that are read.
+        Maximum number of pieces read per document.
     embedder
         ``lsa`` (latent semantic analysis), or an adapter: ``transformers`` takes an encoder.
     model, options
-        The adapter's model, and more parameters of it.
+        The adapter's model, and its further parameters.
     bins
-        Stretches of a document that the features tell apart.
+        Number of equal stretches of a document that the features discriminate.
     alike
-        A piece returns when its embedding has at least this cosine with that of an earlier piece of its document.
+        A piece returns if its embedding has at least this cosine with that of an earlier piece of its document.
     temper
         Weight of a piece against the chain, see `Segmenter`.
     seed
@@ -72,8 +71,8 @@ class Passages(ChainCritic, ExplanationMixin):
     name = "passages"
     axis = "order of passages"
     question = (
-        "Do the parts of a running text follow one another as in real documents? z is a chain of stretches found by a "
-        "hidden semi-Markov model over sentences, without titles or breaks."
+        "Are the passages of a running text in the order of real documents? z is the chain of stretches that a hidden "
+        "semi-Markov model infers from sentences, without titles or section breaks."
     )
     needs = 10
     uses_device = True
@@ -104,7 +103,7 @@ class Passages(ChainCritic, ExplanationMixin):
         self.seed = seed
 
     def component(self, attribute: str) -> Estimator:
-        """Make an unfitted part."""
+        """Make the unfitted embedder, place features or segmenter."""
         if attribute == "embedder_":
             if self.embedder == "lsa":
                 return LsaEmbedder(seed=self.seed, **(self.options or {}))
@@ -125,7 +124,7 @@ class Passages(ChainCritic, ExplanationMixin):
             raise FittingError(
                 f"critic 'passages': half of the {len(real)} documents of {real.name!r} have fewer than 3 pieces of "
                 f"{self.words} words",
-                hint="give longer documents, or a smaller `words`",
+                hint="give longer documents, or lower `words`",
             )
         embedder: Any = self.component("embedder_")
         embedder.device = self.device
@@ -138,13 +137,14 @@ class Passages(ChainCritic, ExplanationMixin):
         segmenter.device = self.device
         self.segmenter_: Any = segmenter.fit(features, offsets)
         chains = self.segmenter_.decode(features, offsets)
-        flat = np.concatenate([np.repeat(s, np.diff(b)) for s, b in chains])
+        # the state of each piece, (pieces,); kept_ renumbers the states that occur 0, 1, …, and is −1 for the others
+        flat = np.concatenate([np.repeat(states, np.diff(borders)) for states, borders in chains])
         used = np.unique(flat)
         self.kept_ = np.full(len(self.segmenter_.mean_), -1, dtype=np.int64)
         self.kept_[used] = np.arange(len(used))
         if len(used) < 2:
             raise FittingError(
-                f"critic 'passages': the documents of {real.name!r} fall into one state",
+                f"critic 'passages': all pieces of {real.name!r} are in one state",
                 hint="give more real text, longer documents, or another embedder",
             )
         self.titles_ = state_names(pieces, self.kept_[flat], len(used))
@@ -153,55 +153,58 @@ class Passages(ChainCritic, ExplanationMixin):
         self.pieces_ = len(pieces)
         return self
 
-    def _chain(self, chains: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """States, one a stretch, and where documents begin; a state never seen in fitting joins the last one."""
-        states = np.concatenate([self.kept_[s] for s, _ in chains])
-        states = np.where(states < 0, self.kept_.max(), states)
-        return states, offsets_of([len(s) for s, _ in chains])
+    def _chain(self, chains: list[Any]) -> tuple[Ints, Ints]:
+        """One state per stretch, and where documents begin; a state unseen in fitting is mapped to the last one."""
+        numbers = np.concatenate([self.kept_[states] for states, _ in chains])
+        numbers = np.where(numbers < 0, self.kept_.max(), numbers)
+        return numbers, offsets_of([len(states) for states, _ in chains])
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without a word."""
+        """Reject documents without a word."""
         _, offsets = corpus_pieces(batch, self.words, 1)
         return [None if n else "no words" for n in np.diff(offsets)]
 
-    def _embed(self, batch: Corpus) -> tuple[Floats, NDArray[np.int64]]:
+    def _embed(self, batch: Corpus) -> tuple[Floats, Ints]:
+        """Embeddings of pieces (N, V), and where documents begin (n + 1,)."""
         self.embedder_.device = self.segmenter_.device = self.device
         pieces, offsets = corpus_pieces(batch, self.words, self.most_pieces)
         return self.embedder_.embed(pieces), offsets
 
-    def _decode(self, x: Floats, offsets: NDArray[np.int64]) -> list[Any]:
+    def _decode(self, x: Floats, offsets: Ints) -> list[Any]:
+        """States and borders of the stretches of each document, see `Segmenter.decode`."""
         return list(self.segmenter_.decode(self.places_.transform(x), offsets))
 
     def project(self, batch: Corpus) -> PassageLatents:
-        """Find the most probable chain of stretches, and the pieces that say again what an earlier one said."""
+        """Infer the most probable chain of stretches, and count the pieces that repeat an earlier one."""
         x, piece_offsets = self._embed(batch)
         states, offsets = self._chain(self._decode(x, piece_offsets))
         chain = joint.factorised(states, offsets, None, self.shares_, self.transitions_)
         shared = {f.name: getattr(chain, f.name) for f in fields(chain)}
-        returns = returning(x, piece_offsets, self.alike)
-        counted = np.column_stack([np.add.reduceat(returns, piece_offsets[:-1]), np.diff(piece_offsets)])
-        return PassageLatents(**shared, returns=counted.astype(np.float64))
+        returns = group_sums(returning(x, piece_offsets, self.alike), piece_offsets)
+        counts = np.column_stack([returns, np.diff(piece_offsets)])
+        return PassageLatents(**shared, returns=counts.astype(np.float64))
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
-        """Those of the chain, and the numbers of pieces that return and of all."""
+        """Those of the chain, and the numbers of returning pieces and of all pieces."""
         assert isinstance(latents, PassageLatents)
         return {**super().sufficient_statistics(latents), "returns": latents.returns}
 
     def statistics(self) -> Sequence[Statistic]:
-        """Those of the chain, and the share of pieces that return."""
+        """Those of the chain, and the share of returning pieces."""
         return (*super().statistics(), Statistic("return_share", "returns", "value", mean))
 
-    def segment(self, batch: Corpus) -> list[NDArray[np.int64]]:
-        """The state of each piece of each document, in the pieces of `split_pieces`."""
+    def segment(self, batch: Corpus) -> list[Ints]:
+        """The state of each piece that `split_pieces` cuts, one array per document."""
         self.check_fitted()
-        return [np.repeat(self.kept_[s], np.diff(b)) for s, b in self._decode(*self._embed(batch))]
+        chains = self._decode(*self._embed(batch))
+        return [np.repeat(self.kept_[states], np.diff(borders)) for states, borders in chains]
 
     def notes(self) -> list[Note]:
-        """How many states there are and why."""
-        tried = ", ".join(f"{k:.0f}: {v:.3f}" for k, v in self.segmenter_.curve_)
-        how = f"chosen by held-out log-likelihood a piece ({tried} nats)" if tried else "as asked"
+        """The number of states, and how it was chosen."""
+        curve = ", ".join(f"{k:.0f}: {v:.3f}" for k, v in self.segmenter_.curve_)
+        how = f"chosen by held-out log-likelihood per piece ({curve} nats)" if curve else "as requested"
         return [
-            Note(f"{self.states} states, {how}; named by their most telling words."),
+            Note(f"{self.states} states, {how}; named by their most distinctive words."),
             Note(f"Fitted on {self.pieces_:,} pieces; smoothing constant {self.constant_:.3g}."),
         ]
 

@@ -1,4 +1,4 @@
-"""What a piece says about its place in a document: embeddings, projected on the directions that tell places apart."""
+"""Features of a piece of text: its embedding, projected onto the directions that predict its place in the document."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.tokens import get_tokenizer
 
 
 class LsaEmbedder(Estimator):
-    """Latent semantic analysis: TF-IDF of words, and its largest singular directions (Deerwester et al. 1990).
+    """Latent semantic analysis: TF-IDF, projected onto its leading singular vectors (Deerwester et al. 1990).
 
     Parameters
     ----------
     dimensions
-        V, size of the vectors.
+        V, the dimension of the vectors.
     features
         Size of the vocabulary.
     seed
@@ -56,8 +55,10 @@ class LsaEmbedder(Estimator):
         return self
 
     def _weighted(self, texts: Sequence[str]) -> sparse.csr_array:
+        """Sublinear TF-IDF, each row scaled to Euclidean norm 1, CSR array (N, words)."""
         split = get_tokenizer("words", True).split
         number = {w: i for i, w in enumerate(self.vocabulary_)}
+        # vocabulary numbers of the known words of each text; concatenated, they are the column indices of the rows
         codes = [[number[w] for w in split(t.casefold()) if w in number] for t in texts]
         offsets = offsets_of([len(c) for c in codes])
         flat = np.array([c for row in codes for c in row], dtype=np.int64)
@@ -69,27 +70,27 @@ class LsaEmbedder(Estimator):
         return sparse.csr_array(sparse.diags_array(1 / np.maximum(norm, 1e-12)) @ x)
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return vectors, float array (N, V); a text without known words is 0."""
+        """Return vectors, float array (N, V); a text without known words gets zeros."""
         return np.asarray(self._weighted(texts) @ self.directions_)
 
 
 class PlaceFeatures(Estimator):
-    """Linear discriminants of the stretch of a document that a piece stands in, scaled to unit variance within one.
+    """Linear discriminants of the stretch of a document that a piece lies in, scaled to unit variance within stretches.
 
-    What a text is about tells little of where a piece of it stands; how openings, methods and closings are written
-    does. No title is needed for that, only the order of real text.
+    The subject of a text says little about the place of a piece; the wording of openings, methods and closings does.
+    Only the order of real text is needed for that, no titles.
 
     Parameters
     ----------
     bins
-        Equal stretches that a document is cut into; there are ``bins`` − 1 discriminants.
+        Number of equal stretches per document; there are ``bins`` − 1 discriminants.
     """
 
     def __init__(self, *, bins: int = 16) -> None:
         self.bins = bins
 
-    def fit(self, x: Floats, places: NDArray[np.int64]) -> Self:
-        """Learn the discriminants from vectors (N, V) and stretches (N,)."""
+    def fit(self, x: Floats, places: Ints) -> Self:
+        """Learn the discriminants from vectors (N, V) and the stretch of each, (N,)."""
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
         usable = np.isin(places, np.flatnonzero(np.bincount(places) > 1))  # one piece has no covariance
@@ -98,12 +99,13 @@ class PlaceFeatures(Estimator):
             self.centre_, self.axes_ = x.mean(axis=0), np.zeros((x.shape[1], 1))
             return self
         shrinkage = "auto"  # of the covariance within stretches towards a multiple of the identity (Ledoit and Wolf)
-        found = LinearDiscriminantAnalysis(solver="eigen", shrinkage=shrinkage).fit(x, places)
-        kept = min(self.bins - 1, len(found.classes_) - 1, x.shape[1])
-        self.centre_, axes = x.mean(axis=0), found.scalings_[:, :kept]
+        model = LinearDiscriminantAnalysis(solver="eigen", shrinkage=shrinkage).fit(x, places)
+        rank = min(self.bins - 1, len(model.classes_) - 1, x.shape[1])
+        self.centre_, axes = x.mean(axis=0), model.scalings_[:, :rank]
+        # deviation of each piece from the mean of its stretch, along each discriminant, (N, rank)
         projected = (x - self.centre_) @ axes
-        means = np.stack([projected[places == c].mean(axis=0) for c in found.classes_])
-        within = projected - means[np.searchsorted(found.classes_, places)]
+        means = np.stack([projected[places == c].mean(axis=0) for c in model.classes_])
+        within = projected - means[np.searchsorted(model.classes_, places)]
         self.axes_ = np.asarray(axes / np.maximum(within.std(axis=0), 1e-9))
         return self
 

@@ -1,4 +1,4 @@
-"""An HSMM over the features of pieces: states, how long they last, and how many of them there are."""
+"""An HSMM over the features of pieces; learns the states, their durations, and their number."""
 
 from __future__ import annotations
 
@@ -7,36 +7,38 @@ from typing import Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from momus.estimator import Estimator
-from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Floats
+from momus.numeric.ragged import offsets_of, owners_of, places_of, ranges_of
+from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 from momus_critics.hsmm import HSMM, DiagonalGaussian, Parameters
 from momus_critics.hsmm.model import Batch
 
 CELLS = 16_384
-"""Observations in a batch: bounds memory whatever the lengths."""
+"""Maximum number of padded observations per batch; bounds memory."""
 HELD_OUT = 0.2
+"""Share of the documents on which the number of states is chosen."""
 
 
 class Segmenter(Estimator):
-    """Parameters
+    """Segments documents into stretches of pieces, each in one of K states, by an explicit-duration HSMM.
+
+    Parameters
     ----------
     states
-        K, or 0 for the smallest of ``candidates`` within a standard error of the best held-out likelihood.
+        K, or 0 for the smallest of ``candidates`` within one standard error of the best held-out likelihood.
     candidates
-        Numbers of states to choose from.
+        Candidates for K.
     longest
-        D, most pieces of one segment; a longer stretch is two segments of one state, and is read as one.
+        D, the maximum number of pieces per segment; consecutive segments of one state are merged into one stretch.
     temper
         Weight of the log-density of a piece. Neighbouring pieces are not independent given their state, as the model
-        has it; at 1 they would outvote the chain.
+        assumes; at 1 they would outweigh the chain.
     steps
-        Most steps of EM.
+        Maximum number of EM steps.
     seed
-        Seeds k-means, and the documents held out.
+        Seeds k-means and the choice of held-out documents.
     """
 
     device: str = "cpu"
@@ -58,7 +60,7 @@ class Segmenter(Estimator):
         self.steps = steps
         self.seed = seed
 
-    def fit(self, x: Floats, offsets: NDArray[np.int64]) -> Self:
+    def fit(self, x: Floats, offsets: Ints) -> Self:
         """Learn from features (N, V) of documents that begin at ``offsets``."""
         n = len(offsets) - 1
         self.curve_: list[list[float]] = []
@@ -76,25 +78,27 @@ class Segmenter(Estimator):
         )
         return self
 
-    def _choose(self, train: tuple[Floats, NDArray[np.int64]], held: tuple[Floats, NDArray[np.int64]]) -> int:
+    def _choose(self, train: tuple[Floats, Ints], held: tuple[Floats, Ints]) -> int:
         """Smallest number of states within one standard error of the best, by paired differences over documents."""
-        each, tried = [], [k for k in sorted(self.candidates) if k <= len(train[0])] or [1]
+        candidates = [k for k in sorted(self.candidates) if k <= len(train[0])] or [1]
+        curves = []  # for each candidate, log-likelihood of each held-out document over the mean length, (n,)
         lengths = np.diff(held[1])
-        with stage("choosing the number of states", len(tried)) as advance:
-            for i, k in enumerate(tried):
+        with stage("choosing the number of states", len(candidates)) as advance:
+            for i, k in enumerate(candidates):
                 model = self._learn(*train, k)
-                each.append(self._likelihoods(model, *held) / max(lengths.mean(), 1e-9))
+                curves.append(self._likelihoods(model, *held) / max(lengths.mean(), 1e-9))
                 advance(i + 1)
-        means = [float(e.mean()) for e in each]
+        means = [float(values.mean()) for values in curves]
         best = int(np.argmax(means))
-        self.curve_ = [[float(k), m] for k, m in zip(tried, means, strict=True)]
-        for k, values in zip(tried, each, strict=True):
-            lost = each[best] - values
-            if lost.mean() <= lost.std(ddof=1) / np.sqrt(len(lost)) if len(lost) > 1 else lost.mean() <= 0:
+        self.curve_ = [[float(k), m] for k, m in zip(candidates, means, strict=True)]
+        for k, values in zip(candidates, curves, strict=True):
+            loss = curves[best] - values
+            if loss.mean() <= loss.std(ddof=1) / np.sqrt(len(loss)) if len(loss) > 1 else loss.mean() <= 0:
                 return k
-        return tried[best]
+        return candidates[best]
 
-    def _learn(self, x: Floats, offsets: NDArray[np.int64], k: int, advance: object = None) -> HSMM:
+    def _learn(self, x: Floats, offsets: Ints, k: int, advance: object = None) -> HSMM:
+        """Fit an HSMM with K states by EM."""
         model = self._start(x, offsets, k)
         batches = [b for b, _ in self._batches(x, offsets)]
 
@@ -105,24 +109,26 @@ class Segmenter(Estimator):
         model.fit(batches, steps=self.steps, tolerance=1e-3, report=report)
         return model
 
-    def _start(self, x: Floats, offsets: NDArray[np.int64], k: int) -> HSMM:
-        """k-means over features averaged with their neighbours, and over the place in the document."""
+    def _start(self, x: Floats, offsets: Ints, k: int) -> HSMM:
+        """Initial HSMM, by k-means over features averaged with their neighbours, and over the place in the document."""
         from sklearn.cluster import KMeans
 
-        lengths = np.diff(offsets)
-        document = np.repeat(np.arange(len(lengths)), lengths)
+        lengths, document = np.diff(offsets), owners_of(offsets)
+        # mean of each piece and its neighbours in the same document: sums (N, V) and numbers of summands (N,)
         total, weight = x.copy(), np.ones(len(x))
         for shift in (1, -1):
             near = np.roll(np.arange(len(x)), shift)
             same = document[near] == document
             total[same] += x[near[same]]
             weight += same
-        place = (np.arange(len(x)) - offsets[:-1][document] + 0.5) / lengths[document]
+        place = (places_of(offsets) + 0.5) / lengths[document]  # in (0, 1)
         points = np.column_stack([total / weight[:, None], 2 * place])
         labels = KMeans(k, n_init=3, random_state=self.seed).fit_predict(points)
+        # moments of each cluster, (K, V); an empty cluster gets the overall mean, a single piece the overall variance
         spread = x.var(axis=0) + 1e-6
         mean = np.stack([x[labels == c].mean(axis=0) if (labels == c).any() else x.mean(axis=0) for c in range(k)])
         variance = np.stack([x[labels == c].var(axis=0) if (labels == c).sum() > 1 else spread for c in range(k)])
+        # uniform over first states and over successors with the end; durations fall off as exp(−0.35 d)
         flat = torch.full((k, k + 1), -float(np.log(k + 1)))
         lasting = torch.log_softmax(-0.35 * torch.arange(self.longest, dtype=torch.float32), 0).expand(k, -1).clone()
         prior = Parameters(torch.full((k,), -float(np.log(k))), flat[:, :k].clone(), lasting, flat[:, k].clone())
@@ -130,7 +136,7 @@ class Segmenter(Estimator):
         emission = DiagonalGaussian(_tensor(mean), _tensor(np.maximum(variance, floor)), floor, self.temper)
         return HSMM(prior.to(self.device), emission.to(self.device), smoothing=0.1)
 
-    def _batches(self, x: Floats, offsets: NDArray[np.int64]) -> list[tuple[Batch, NDArray[np.int64]]]:
+    def _batches(self, x: Floats, offsets: Ints) -> list[tuple[Batch, Ints]]:
         """Padded batches of documents of similar length, with their row numbers."""
         lengths = np.diff(offsets)
         order = np.argsort(lengths, kind="stable")
@@ -139,44 +145,47 @@ class Segmenter(Estimator):
             if groups[-1] and (len(groups[-1]) + 1) * lengths[i] > CELLS:
                 groups.append([])
             groups[-1].append(int(i))
-        found = []
+        batches = []
         for rows in groups:
             if rows:
-                parts = [_tensor(x[offsets[i] : offsets[i + 1]]) for i in rows]
-                padded = torch.nn.utils.rnn.pad_sequence(parts, batch_first=True).to(self.device)
-                found.append(((padded, torch.from_numpy(lengths[rows]).to(self.device)), np.array(rows)))
-        return found
+                documents = [_tensor(x[offsets[i] : offsets[i + 1]]) for i in rows]
+                padded = torch.nn.utils.rnn.pad_sequence(documents, batch_first=True).to(self.device)  # (B, T, V)
+                batches.append(((padded, torch.from_numpy(lengths[rows]).to(self.device)), np.array(rows)))
+        return batches
 
-    def _likelihoods(self, model: HSMM, x: Floats, offsets: NDArray[np.int64]) -> Floats:
+    def _likelihoods(self, model: HSMM, x: Floats, offsets: Ints) -> Floats:
+        """log P(x) of each document, (n,)."""
         out = np.zeros(len(offsets) - 1)
         for batch, rows in self._batches(x, offsets):
             out[rows] = model.log_likelihood([batch]).double().cpu().numpy()
         return out
 
-    def decode(self, x: Floats, offsets: NDArray[np.int64]) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Most probable segmentation of each document: states, and where each segment begins (a last one: the end).
+    def decode(self, x: Floats, offsets: Ints) -> list[tuple[Ints, Ints]]:
+        """Most probable segmentation of each document: states of the segments (M,), and their borders (M + 1,).
 
-        Neighbouring segments of one state are read as one.
+        Consecutive segments of one state are merged.
         """
-        parts = (self.initial_, self.transition_, self.duration_, self.final_)
-        prior = Parameters(*(torch.from_numpy(np.array(p)) for p in parts)).to(self.device)
+        arrays = (self.initial_, self.transition_, self.duration_, self.final_)
+        prior = Parameters(*(torch.from_numpy(np.array(a)) for a in arrays)).to(self.device)
         emission = DiagonalGaussian(_tensor(self.mean_), _tensor(self.variance_), temper=self.temper).to(self.device)
         model = HSMM(prior, emission)
         empty = np.zeros(0, dtype=np.int64)
-        found = [(empty, empty)] * (len(offsets) - 1)
+        chains = [(empty, empty)] * (len(offsets) - 1)
         for batch, rows in self._batches(x, offsets):
             for i, s in zip(rows, model.decode([batch]), strict=True):
+                # the state of each piece; a stretch starts wherever it changes
                 states = np.repeat(s.states, s.durations)
                 starts = np.flatnonzero(np.concatenate([[True], states[1:] != states[:-1]]))
-                found[i] = (states[starts].astype(np.int64), np.append(starts, len(states)).astype(np.int64))
-        return found
+                chains[i] = (states[starts].astype(np.int64), np.append(starts, len(states)).astype(np.int64))
+        return chains
 
 
 def _tensor(x: Sequence[float] | Floats) -> torch.Tensor:
     return torch.from_numpy(np.ascontiguousarray(x, dtype=np.float32))
 
 
-def _take(x: Floats, offsets: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+def _take(x: Floats, offsets: Ints, rows: Ints) -> tuple[Floats, Ints]:
+    """Features and offsets of some documents, in the order of the corpus."""
     rows = np.sort(rows)
-    parts = [x[offsets[i] : offsets[i + 1]] for i in rows]
-    return np.concatenate(parts), offsets_of([len(p) for p in parts])
+    lengths = np.diff(offsets)[rows]
+    return x[ranges_of(offsets[rows], lengths)], offsets_of(lengths)

@@ -1,4 +1,4 @@
-"""Likelihood under a phrase-structure grammar, by length of sentence: a yardstick for well-formedness."""
+"""Likelihood under a phrase-structure grammar, by sentence length: a yardstick for well-formedness."""
 
 from __future__ import annotations
 
@@ -7,52 +7,54 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Rows, StatisticsMixin, TokenCritic
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import group_sums
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.passages.pieces import sentences
 from momus_critics.pcfg.grammar import Grammar
 from momus_critics.pcfg.trees import Rules, read_trees
 
 EDGES = np.array([0, 5, 10, 15, 20, 25, 30, 40])
+"""Sentence lengths, in words, above which the classes of length begin."""
 GRID = 2.0**20
+"""log p is rounded to multiples of 1 / GRID nats."""
 
 
 @dataclass(frozen=True)
 class ParsedSentences:
-    """log p of the sentences of each document, and their lengths; sentence ``offsets`` are int64 (n + 1,)."""
+    """log p of each sentence, (N,), and its length in words, (N,); ``offsets`` are int64 (n + 1,)."""
 
-    values: NDArray[np.float64]
-    words: NDArray[np.int64]
-    offsets: NDArray[np.int64]
+    values: Floats
+    words: Ints
+    offsets: Ints
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
 
 class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
-    """z is the text itself, sentence by sentence; P_c a context-free grammar read off a treebank.
+    """z is the text itself, sentence by sentence; P_c is a context-free grammar estimated from a treebank.
 
-    Derivations are summed by the inside algorithm (Lari & Young 1990). A yardstick: the grammar comes from the
-    treebank, and `fit` reads nothing from the real text.
+    The inside algorithm sums over derivations (Lari & Young 1990). This is a yardstick: the grammar comes from the
+    treebank alone, and `fit` ignores the real text.
 
     Parameters
     ----------
     treebank
-        A file of trees in brackets, such as NLTK's sample of the Penn Treebank; `momus_adapters.corpora.treebank`
-        writes one from dependency parses where there is none.
+        A file of bracketed trees, such as NLTK's sample of the Penn Treebank; `momus_adapters.corpora.treebank` writes
+        one from dependency parses.
     longest
-        Longer sentences, in words, are left out.
+        Maximum sentence length in words; longer sentences are left out.
     tokens, lower
         See `TokenCritic`.
     """
 
     name = "pcfg"
     axis = "phrase structure"
-    question = "Are sentences as well formed as in real text? z is the sentence, P_c a grammar from a treebank."
+    question = "Are sentences as well formed as in real text? z is the sentence, P_c a treebank grammar."
     sequence = True
     guard = False
     headline = "latent_ppl"
@@ -80,30 +82,31 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
         self.top_, self.binary_, self.lexical_ = grammar.top, grammar.binary, grammar.lexical
         return self
 
-    def _sentences(self, batch: Corpus) -> tuple[list[list[str]], NDArray[np.int64]]:
+    def _sentences(self, batch: Corpus) -> tuple[list[list[str]], Ints]:
+        """Words of each sentence of at most ``longest`` words, and where documents begin, (n + 1,)."""
         split = self.tokenizer.split
-        found: list[list[str]] = []
+        short: list[list[str]] = []
         offsets = [0]
         for document in batch:
             for sentence in sentences(document.text):
                 words = split(sentence.lower() if self.lower else sentence)
                 if 0 < len(words) <= self.longest:
-                    found.append(words)
-            offsets.append(len(found))
-        return found, np.array(offsets, dtype=np.int64)
+                    short.append(words)
+            offsets.append(len(short))
+        return short, np.array(offsets, dtype=np.int64)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without a sentence that is short enough."""
+        """Reject documents without a sentence of at most ``longest`` words."""
         reason = f"no sentence of at most {self.longest} words"
         return [reason if n == 0 else None for n in np.diff(self._sentences(batch)[1])]
 
     def project(self, batch: Corpus) -> ParsedSentences:
         """log p of each sentence."""
-        found, offsets = self._sentences(batch)
+        split, offsets = self._sentences(batch)
         grammar = Grammar(self.labels_, self.words_, self.top_, self.binary_, self.lexical_)
-        values = grammar.log_likelihood([grammar.encode(s) for s in found], self.device)
-        values = np.round(values * GRID) / GRID  # sums are then exact, whatever their order
-        return ParsedSentences(values, np.array([len(s) for s in found], dtype=np.int64), offsets)
+        values = grammar.log_likelihood([grammar.encode(s) for s in split], self.device)
+        values = np.round(values * GRID) / GRID  # makes sums exact in any order
+        return ParsedSentences(values, np.array([len(s) for s in split], dtype=np.int64), offsets)
 
     def log_prior(self, latents: ParsedSentences) -> LogPrior:
         """Sum of log p over sentences, and the number of words."""
@@ -111,23 +114,24 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
         return LogPrior(np.asarray(totals, dtype=np.float64), np.asarray(words, dtype=np.int64))
 
     def sufficient_statistics(self, latents: ParsedSentences) -> Mapping[str, Rows]:
-        """By length of sentence: sum of log p, and number of sentences."""
-        which = np.eye(len(EDGES))[np.searchsorted(EDGES, latents.words, side="left") - 1]
-        both_parts = np.hstack([which * latents.values[:, None], which])
-        return {"lengths": np.asarray(group_sums(both_parts, latents.offsets), dtype=np.float64)}
+        """Sum of log p and number of sentences, by class of sentence length."""
+        # one-hot length class of each sentence, (N, L); rows of [log p by class, 1 by class], (N, 2 L)
+        length_class = np.eye(len(EDGES))[np.searchsorted(EDGES, latents.words, side="left") - 1]
+        rows = np.hstack([length_class * latents.values[:, None], length_class])
+        return {"lengths": np.asarray(group_sums(rows, latents.offsets), dtype=np.float64)}
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Mean log-likelihood of a sentence by its length."""
+        """Mean log-likelihood per sentence, by sentence length."""
         series, k = [], len(EDGES)
         for role, summary in both(real, generated):
             sums, counts = summary.arrays["lengths"][:k], summary.arrays["lengths"][k:]
             enough = counts >= 5
             x = (EDGES[enough] + 2.5).tolist()
             series.append(Series(str(role), x, (sums[enough] / counts[enough]).tolist(), role, "line"))
-        x_axis, y_axis = Axis("words of a sentence"), Axis("mean log p, nats")
+        x_axis, y_axis = Axis("words per sentence"), Axis("mean log p, nats")
         note = f"Grammar of {self.trees_:,} trees, {len(self.labels_)} labels. Points with at least five sentences."
-        return [Chart("sentence-likelihood", "Likelihood by length of sentence", x_axis, y_axis, series, note=note)]
+        return [Chart("sentence-likelihood", "Likelihood by sentence length", x_axis, y_axis, series, note=note)]
 
     def notes(self) -> list[Note]:
-        """Where the grammar comes from."""
+        """Size of the grammar."""
         return [Note(f"grammar of {self.trees_:,} trees: {len(self.labels_)} labels, {len(self.words_):,} words")]

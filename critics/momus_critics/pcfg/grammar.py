@@ -1,4 +1,4 @@
-"""A probabilistic context-free grammar in Chomsky's normal form, and log p of sentences by the inside algorithm."""
+"""A probabilistic context-free grammar in Chomsky normal form, and log p of sentences by the inside algorithm."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ UNKNOWN = "<unk>"
 
 
 class Grammar:
-    """Relative frequencies of rules, smoothed so that every sentence has a derivation.
+    """Relative frequencies of rules, smoothed to give every sentence a derivation.
 
-    Each label rewrites to two labels or to a word. Of its mass, ``flat`` is spread evenly: half of it over all pairs of
-    labels, half over all words. Words that occur once in the trees are one word, ``<unk>``, which stands for all that
-    are not known.
+    Each label rewrites to two labels or to a word. A share ``flat`` of its mass is spread evenly: half of it over all
+    pairs of labels, half over all words. Words that occur once in the trees are mapped to ``<unk>``, as are unknown
+    words.
 
     Attributes
     ----------
     labels, words
         K labels and V words, ``<unk>`` last.
     top
-        float64 (K,): P(the top label).
+        float64 (K,): P(label at the top of a tree).
     binary
         float64 (K, K, K): P(A → B C).
     lexical
-        float64 (K, V): P(A → word); each label's two parts sum to 1.
+        float64 (K, V): P(A → word); for each label, binary and lexical probabilities sum to 1.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Grammar:
 
     @classmethod
     def of_rules(cls, rules: Rules, flat: float = 1e-3, lower: bool = True, labels: int = 50) -> Grammar:
-        """Estimate from counts; of more than ``labels`` labels the rarest are one.
+        """Estimate from counts of rules; the rarest labels are merged if there are more than ``labels``.
 
         >>> rules = Rules()
         >>> from momus_critics.pcfg.trees import parse_trees
@@ -54,6 +54,7 @@ class Grammar:
         >>> float(np.round(grammar.binary.sum(axis=(1, 2)) + grammar.lexical.sum(axis=1), 9).min())
         1.0
         """
+        # labels by frequency, and the number of each
         counts: dict[str, int] = {}
         for (a, b, c), n in rules.binary.items():
             for x in (a, b, c):
@@ -65,27 +66,28 @@ class Grammar:
             names = [*names[: labels - 1], "<rare>"]
         number = {x: i for i, x in enumerate(names)}
         k = len(names)
-        seen: dict[str, int] = {}
+        # words that occur at least twice, and the number of each
+        word_counts: dict[str, int] = {}
         for (_, w), n in rules.lexical.items():
             word = w.lower() if lower else w
-            seen[word] = seen.get(word, 0) + n
-        words = [*sorted(w for w, n in seen.items() if n > 1), UNKNOWN]
-        place = {w: i for i, w in enumerate(words)}
+            word_counts[word] = word_counts.get(word, 0) + n
+        words = [*sorted(w for w, n in word_counts.items() if n > 1), UNKNOWN]
+        word_number = {w: i for i, w in enumerate(words)}
         binary, lexical, top = np.zeros((k, k, k)), np.zeros((k, len(words))), np.zeros(k)
         for (a, b, c), n in rules.binary.items():
             binary[tuple(number.get(x, k - 1) for x in (a, b, c))] += n
         for (a, w), n in rules.lexical.items():
-            lexical[number.get(a, k - 1), place.get(w.lower() if lower else w, len(words) - 1)] += n
+            lexical[number.get(a, k - 1), word_number.get(w.lower() if lower else w, len(words) - 1)] += n
         for a, n in rules.top.items():
             top[number.get(a, k - 1)] += n
-        used = binary.sum(axis=(1, 2)) + lexical.sum(axis=1)
-        binary = (1 - flat) * binary / used[:, None, None] + flat / 2 / k**2
-        lexical = (1 - flat) * lexical / used[:, None] + flat / 2 / len(words)
+        totals = binary.sum(axis=(1, 2)) + lexical.sum(axis=1)  # expansions of each label, (K,)
+        binary = (1 - flat) * binary / totals[:, None, None] + flat / 2 / k**2
+        lexical = (1 - flat) * lexical / totals[:, None] + flat / 2 / len(words)
         top = (1 - flat) * top / top.sum() + flat / k
         return cls(names, words, top, binary, lexical)
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Word numbers; unknown words get the last."""
+        """Word numbers; unknown words get that of ``<unk>``, the last."""
         last = len(self.words) - 1
         return [self._index.get(w, last) for w in words]
 
@@ -95,28 +97,30 @@ class Grammar:
 
         out = np.zeros(len(sentences))
         lengths = np.array([len(s) for s in sentences])
-        # what all rules have alike needs no sum over pairs: only pairs of labels that some rule prefers are listed
-        alike = float(self.binary.min())
-        left, right = np.nonzero((self.binary > alike).any(axis=0))
-        pairs = np.ascontiguousarray((self.binary[:, left, right] - alike).T)
+        # every rule has at least the probability `base`, whose part needs no sum over pairs of labels; only the P pairs
+        # above it for some label are listed, with the excess over `base`, (P, K)
+        base = float(self.binary.min())
+        left, right = np.nonzero((self.binary > base).any(axis=0))
+        pairs = np.ascontiguousarray((self.binary[:, left, right] - base).T)
         rules = [torch.from_numpy(x).to(device) for x in (self.top, pairs, left, right, self.lexical)]
         for length in np.unique(lengths):
             rows = np.flatnonzero(lengths == length)
-            room = max(1, 4_000_000 // (int(length) * max(len(left), int(length) * len(self.labels))))
-            for a in range(0, len(rows), room):
-                some = rows[a : a + room]
-                ids = torch.tensor([list(sentences[i]) for i in some], dtype=torch.int64, device=device)
-                out[some] = _inside(ids, alike, *rules).cpu().numpy()
+            size = max(1, 4_000_000 // (int(length) * max(len(left), int(length) * len(self.labels))))
+            for a in range(0, len(rows), size):
+                batch = rows[a : a + size]
+                ids = torch.tensor([list(sentences[i]) for i in batch], dtype=torch.int64, device=device)
+                out[batch] = _inside(ids, base, *rules).cpu().numpy()
         return out
 
 
 def _inside(
-    ids: Tensor, alike: float, top: Tensor, pairs: Tensor, left: Tensor, right: Tensor, lexical: Tensor
+    ids: Tensor, base: float, top: Tensor, pairs: Tensor, left: Tensor, right: Tensor, lexical: Tensor
 ) -> Tensor:
-    """The inside algorithm over a batch (B, n) of sentences of one length.
+    """log p of a batch (B, n) of sentences of one length, (B,), by the inside algorithm.
 
-    Each cell (span) holds P(words | label) divided by its largest value, whose logarithm is kept beside it. A rule
-    A → B C has the probability ``alike``, plus ``pairs`` (P, K) where (B, C) is among the P pairs ``left``, ``right``.
+    Each cell (span) holds P(words | label), (B, cells, K), divided by its maximum over labels, and the logarithm of
+    that maximum, (B, cells). A rule A → B C has probability ``base``, plus ``pairs`` (P, K) if (B, C) is among the P
+    pairs ``left``, ``right``.
     """
     import torch
 
@@ -127,6 +131,7 @@ def _inside(
     for width in range(2, n + 1):
         cells = n - width + 1
         splits = range(1, width)
+        # the scales of both halves, for each split, (splits, B, cells); weights are relative to the largest of a cell
         log_scale = torch.stack([scales[s][:, :cells] + scales[width - s][:, s : s + cells] for s in splits])
         highest = log_scale.amax(dim=0)
         weight = (log_scale - highest).exp()
@@ -136,12 +141,13 @@ def _inside(
             first = values[s][:, :cells] * weight[i][:, :, None]
             second = values[width - s][:, s : s + cells]
             sums.addcmul_(first[:, :, left], second[:, :, right])
-            rest.addcmul_(first.sum(dim=2), second.sum(dim=2))
-        cell, scale = _scaled(sums @ pairs + alike * rest[:, :, None])
+            rest.addcmul_(first.sum(dim=2), second.sum(dim=2))  # over all pairs of labels
+        cell, scale = _scaled(sums @ pairs + base * rest[:, :, None])
         values[width], scales[width] = cell, scale + highest
     return (values[n][:, 0] @ top).log() + scales[n][:, 0]
 
 
 def _scaled(x: Tensor) -> Any:
+    """Values divided by their maximum over the last dimension, and the logarithm of that maximum."""
     largest = x.amax(dim=-1).clamp(min=1e-300)
     return x / largest[..., None], largest.log()

@@ -1,4 +1,4 @@
-"""Section coherence: a chain of section types, seen through a posterior learned from the sections' text."""
+"""Section coherence: a chain of section types, inferred from the text of sections."""
 
 from momus_critics.sections.critic import Sections
 

@@ -7,14 +7,14 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import ExplanationMixin, Note
 from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.evidence import MarkedDocument
-from momus.numeric.ragged import offsets_of
+from momus.numeric.ragged import offsets_of, owners_of
+from momus.numeric.types import Ints
 from momus.text.corpus import Corpus
 from momus.text.titles import normalize_title
 from momus.text.tokens import Tokenizer, get_tokenizer
@@ -26,15 +26,15 @@ from momus_critics.sections.posterior import LinearPosterior
 from momus_critics.sections.titles import OTHER, frequent_titles
 
 ACCURATE = 0.6
-"""Share of held-out sections with the right type below which verdicts are doubtful."""
+"""Accuracy on held-out sections below which verdicts are doubtful."""
 
 
 class Sections(ChainCritic, ExplanationMixin):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
     Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included (Deng et al. 2022,
-    section 4). Titles are used to learn the types on real text; text is then projected by
-    what the sections say, so that untitled generations and titled originals are seen alike.
+    section 4). Titles serve only to learn the types on real text. Text is projected by what its sections say: untitled
+    generations and titled originals are treated alike.
 
     Parameters
     ----------
@@ -44,10 +44,10 @@ class Sections(ChainCritic, ExplanationMixin):
     model
         The adapter's model: a folder, or a name on a model hub.
     options
-        More parameters of the adapter, such as ``{"epochs": 3, "rate": 2e-5}``.
+        Further parameters of the adapter, such as ``{"epochs": 3, "rate": 2e-5}``.
     expectation
         ``chain``: under the posterior of the whole chain, P_c(z | x) ∝ P_c(z) Π P(z_m | x_m) / P(z_m); ``exact``: under
-        the classifier's posterior, one section at a time, as in the paper; ``map``: its most probable types only.
+        the classifier's posterior, one section at a time, as in the paper; ``map``: under its most probable types only.
     min_documents
         Titles in fewer real documents share the state ``<other>``.
     tokens, lower, features, penalty
@@ -59,8 +59,8 @@ class Sections(ChainCritic, ExplanationMixin):
     name = "sections"
     axis = "order of section types"
     question = (
-        "Do sections follow one another as in real documents? z is the chain of section types, P_c a Markov chain "
-        "with start and end; types are read off each section's text."
+        "Are sections in the order of real documents? z is the chain of section types, P_c a Markov chain with start "
+        "and end; types are inferred from each section's text."
     )
     sequence = True
     needs = 5
@@ -93,7 +93,7 @@ class Sections(ChainCritic, ExplanationMixin):
 
     @property
     def tokenizer(self) -> Tokenizer | None:
-        """The tokenizer of the posterior; titles need none."""
+        """The tokenizer of the linear posterior; others need none."""
         return get_tokenizer(self.tokens, self.lower) if self.posterior == "linear" else None
 
     def component(self, attribute: str) -> Estimator:
@@ -101,8 +101,8 @@ class Sections(ChainCritic, ExplanationMixin):
         if attribute != "posterior_":
             return super().component(attribute)
         if self.posterior != "linear":
-            given = {"model": self.model, "seed": self.seed, **(self.options or {})}
-            return make_adapter("posterior", self.posterior, given, own=("linear", "titles"))
+            parameters = {"model": self.model, "seed": self.seed, **(self.options or {})}
+            return make_adapter("posterior", self.posterior, parameters, own=("linear", "titles"))
         return LinearPosterior(
             tokens=self.tokens, lower=self.lower, features=self.features, penalty=self.penalty, seed=self.seed
         )
@@ -124,24 +124,25 @@ class Sections(ChainCritic, ExplanationMixin):
         self.titles_ = [*frequent_titles(titles, documents, self.min_documents), OTHER]
         if len(self.titles_) < 3:
             raise FittingError(
-                f"critic 'sections': {len(titled)} of {len(real)} documents of {real.name!r} have titled sections, and "
-                f"{len(self.titles_) - 1} titles occur in at least {self.min_documents} of them; two are needed",
+                f"critic 'sections': {len(titled)} of {len(real)} documents of {real.name!r} have titled sections; "
+                f"{len(self.titles_) - 1} titles occur in at least {self.min_documents} of them, and two are needed",
                 hint="give more documents with `sections` and `section_names`, or lower min_documents",
             )
         labels = self._labels(titles)
         self.learn_chain(labels, _offsets(titled), self.seed)
         if self.posterior != "titles":
-            part: Any = self.component("posterior_")
-            part.device = self.device
-            self.posterior_: Any = part.fit(titled, labels, self.states)
+            posterior: Any = self.component("posterior_")
+            posterior.device = self.device
+            self.posterior_: Any = posterior.fit(titled, labels, self.states)
         return self
 
-    def _labels(self, titles: Sequence[str]) -> NDArray[np.int64]:
+    def _labels(self, titles: Sequence[str]) -> Ints:
+        """The number of each title's state, (N,); unknown titles are `OTHER`, the last."""
         index = {title: i for i, title in enumerate(self.titles_)}
         return np.array([index.get(t, self.states - 1) for t in titles], dtype=np.int64)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without section marks, or, for ``posterior="titles"``, without titles."""
+        """Reject documents without section marks, or, for ``posterior="titles"``, without titles."""
         reasons: list[str | None] = [None if s else "no sections" for s in batch.sectioned]
         if self.posterior == "titles":
             titles, offsets = batch.section_titles, _offsets(batch)
@@ -161,13 +162,13 @@ class Sections(ChainCritic, ExplanationMixin):
         marginals = posterior.predict(batch)
         if self.expectation == "chain":
             return joint.chained(marginals, offsets, self.shares_, self.transitions_)
-        kept = marginals if self.expectation == "exact" else None
-        return joint.factorised(marginals.argmax(axis=1), offsets, kept, self.shares_, self.transitions_)
+        states, soft = marginals.argmax(axis=1), marginals if self.expectation == "exact" else None
+        return joint.factorised(states, offsets, soft, self.shares_, self.transitions_)
 
     def notes(self) -> list[Note]:
-        """How good the posterior is on held-out sections, and a warning where it is too weak.
+        """Accuracy of the posterior on held-out sections, and a warning if it is too weak.
 
-        A weak posterior lets the chain outweigh the text, and disorder is then read as order.
+        Under a weak posterior the chain outweighs the text, and disorder is mistaken for order.
         """
         notes = [Note(f"{self.states} section types, smoothing constant {self.constant_:.3g}.")]
         held_out = self.posterior_.held_out if self.posterior != "titles" else {}
@@ -176,16 +177,16 @@ class Sections(ChainCritic, ExplanationMixin):
         accuracy, sections = held_out["accuracy"], held_out["sections"]
         notes.append(
             Note(
-                f"Posterior {self.posterior}: {accuracy:.1%} of {sections:,.0f} held-out real sections get their type "
-                f"right; expected calibration error {held_out['calibration_error']:.3f}."
+                f"Posterior {self.posterior}: {accuracy:.1%} of {sections:,.0f} held-out real sections are typed "
+                f"correctly; expected calibration error {held_out['calibration_error']:.3f}."
             )
         )
         if accuracy < ACCURATE:
             notes.append(
                 Note(
-                    f"only {accuracy:.0%} of {sections:,.0f} held-out real sections get their type right. The expected "
-                    "order then outweighs what the sections say, and Latent PPL may even fall where they are shuffled; "
-                    'look at `disorder` beside it, or use posterior = "titles" where both sides have titles.',
+                    f"only {accuracy:.0%} of {sections:,.0f} held-out real sections are typed correctly. The expected "
+                    "order then outweighs the text of sections, and Latent PPL may even fall if they are shuffled; "
+                    'check `disorder` too, or use posterior = "titles" if both texts have titles.',
                     warning=True,
                 )
             )
@@ -196,7 +197,8 @@ class Sections(ChainCritic, ExplanationMixin):
         return evidence.explain(self, document, document.section_texts.to_pylist())
 
 
-def _offsets(corpus: Corpus) -> NDArray[np.int64]:
+def _offsets(corpus: Corpus) -> Ints:
+    """Where the sections of each document begin, (n + 1,)."""
     return offsets_of(corpus.section_counts)
 
 
@@ -207,7 +209,6 @@ def _titled(corpus: Corpus) -> Corpus:
     return corpus.take([i for i, (s, a, b) in enumerate(spans) if s and any(titles[a:b])])
 
 
-def _normalized(corpus: Corpus) -> tuple[list[str], NDArray[np.int64]]:
+def _normalized(corpus: Corpus) -> tuple[list[str], Ints]:
     """The normalised title and the document of each section."""
-    documents = np.repeat(np.arange(len(corpus)), corpus.section_counts)
-    return [normalize_title(t) for t in corpus.section_titles], documents
+    return [normalize_title(t) for t in corpus.section_titles], owners_of(_offsets(corpus))

@@ -1,6 +1,6 @@
-"""Posteriors P_c(z_m | x_m): which type a section is, from its own text.
+"""Posteriors P_c(z_m | x_m): the type of a section, from its text.
 
-The protocol is `momus.critic.tools.SectionPosterior`; adapters bring other posteriors, such as fine-tuned encoders.
+The protocol is `momus.critic.tools.SectionPosterior`; adapters provide other posteriors, such as fine-tuned encoders.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from momus.estimator import Estimator
-from momus.numeric.ragged import offsets_of
+from momus.numeric.ragged import kept_offsets
 from momus.numeric.temperature import calibration_error, fit_temperature, softmax
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable, get_tokenizer
 
@@ -28,11 +27,11 @@ class LinearPosterior(Estimator):
     tokens, lower
         The tokenizer, see `momus.critic.tokens.TokenCritic`.
     features
-        Size of the vocabulary: the most frequent words.
+        Size of the vocabulary, which holds the most frequent words.
     penalty
         Inverse strength C of the L2 penalty.
     seed
-        Seeds the folds that the temperature is chosen on.
+        Seeds the choice of the held-out sections on which the temperature is fitted.
     """
 
     def __init__(
@@ -50,7 +49,7 @@ class LinearPosterior(Estimator):
         self.penalty = penalty
         self.seed = seed
 
-    def fit(self, corpus: Corpus, labels: NDArray[np.int64], states: int) -> Self:
+    def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Learn vocabulary, weights, and the temperature that calibrates held-out probabilities."""
         from sklearn.feature_extraction.text import TfidfTransformer
 
@@ -69,23 +68,27 @@ class LinearPosterior(Estimator):
 
     def _counts(self, table: TokenTable) -> sparse.csr_array:
         """Counts of known words, CSR array (N, V)."""
+        # vocabulary number of each token, −1 if unknown, (tokens,); offsets[m]:offsets[m + 1] are the known tokens of
+        # section m, and so the entries of row m
         codes = table.codes({word: i for i, word in enumerate(self.vocabulary_)})
         known = codes >= 0
-        offsets = offsets_of(known)[table.section_offsets]
+        offsets = kept_offsets(known, table.section_offsets)
         shape = (len(table.section_offsets) - 1, len(self.vocabulary_))
         matrix = sparse.csr_array((np.ones(int(offsets[-1])), codes[known], offsets), shape=shape)
         matrix.sum_duplicates()
         return matrix
 
     def _weighted(self, counts: sparse.csr_array) -> sparse.csr_array:
-        """Sublinear TF-IDF with rows of length 1."""
+        """Sublinear TF-IDF, each row scaled to Euclidean norm 1."""
         data = (1.0 + np.log(counts.data)) * self.idf_[counts.indices]
         weighted = sparse.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
         squares = np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel()
-        norm = np.repeat(1.0 / np.sqrt(np.maximum(squares, 1e-300)), np.diff(counts.indptr))
-        return sparse.csr_array((data * norm, counts.indices, counts.indptr), shape=counts.shape)
+        # one factor per row, repeated over the row's stored entries
+        scale = np.repeat(1.0 / np.sqrt(np.maximum(squares, 1e-300)), np.diff(counts.indptr))
+        return sparse.csr_array((data * scale, counts.indices, counts.indptr), shape=counts.shape)
 
-    def _regress(self, x: sparse.csr_array, y: NDArray[np.int64], states: int) -> tuple[Floats, Floats]:
+    def _regress(self, x: sparse.csr_array, y: Ints, states: int) -> tuple[Floats, Floats]:
+        """Weights (V, K) and bias (K,) of the softmax; types without a section get bias −50."""
         from sklearn.linear_model import LogisticRegression
 
         weights, bias = np.zeros((x.shape[1], states)), np.full(states, -50.0)
@@ -94,17 +97,17 @@ class LinearPosterior(Estimator):
             bias[present] = 0.0
             return weights, bias
         model = LogisticRegression(C=self.penalty, max_iter=200, tol=1e-3).fit(x, y)
-        if len(present) == 2:
+        if len(present) == 2:  # scikit-learn then fits one logit, of the second type against the first
             weights[:, present[1]], bias[present[0]], bias[present[1]] = model.coef_[0], 0.0, model.intercept_[0]
             return weights, bias
         weights[:, present], bias[present] = model.coef_.T, model.intercept_
         return weights, bias
 
-    def _calibrate(self, x: sparse.csr_array, y: NDArray[np.int64], states: int) -> float:
-        """Choose the temperature on a held-out fifth of the sections; measure accuracy and calibration there."""
+    def _calibrate(self, x: sparse.csr_array, y: Ints, states: int) -> float:
+        """Fit the temperature on a held-out fifth of the sections; measure accuracy and calibration there."""
         order = np.random.default_rng(self.seed).permutation(len(y))
         held, rest = order[: len(y) // 5], order[len(y) // 5 :]
-        known = held[np.isin(y[held], y[rest])]
+        known = held[np.isin(y[held], y[rest])]  # held-out sections whose type occurs in training
         if len(known) < 10:
             return 1.0
         weights, bias = self._regress(x[rest], y[rest], states)
@@ -120,7 +123,7 @@ class LinearPosterior(Estimator):
 
     @property
     def held_out(self) -> Mapping[str, float]:
-        """Accuracy and calibration error on the fifth of the sections that the temperature was chosen on."""
+        """Accuracy and calibration error on the fifth of the sections on which the temperature was fitted."""
         return getattr(self, "held_out_", {})
 
     def predict(self, batch: Corpus) -> Floats:

@@ -1,17 +1,17 @@
-"""Titles: from what authors write above a section to the section types that are the critic's states."""
+"""Section types, the critic's states, from the titles of sections."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from numpy.typing import NDArray
+from momus.numeric.types import Ints
 
 OTHER = "<other>"
-"""The state of titles that are too rare, unknown, or missing: scored like any other, never skipped."""
+"""The state of rare, unknown and missing titles: scored like any other, never skipped."""
 
 
-def frequent_titles(titles: Sequence[str], documents: NDArray, least: int) -> list[str]:  # type: ignore[type-arg]
+def frequent_titles(titles: Sequence[str], documents: Ints, least: int) -> list[str]:
     """Titles that occur in at least ``least`` documents, the most frequent first.
 
     >>> import numpy as np

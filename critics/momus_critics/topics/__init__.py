@@ -1,4 +1,4 @@
-"""Topics and the company they keep."""
+"""Topic co-occurrence: the correlated topic model as a critic."""
 
 from momus_critics.topics.critic import Topics
 

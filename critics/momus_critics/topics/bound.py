@@ -1,13 +1,13 @@
-"""The variational bound of the correlated topic model, and its ascent, batched over documents (Blei & Lafferty 2007).
+"""The variational bound of the correlated topic model and its maximisation, batched over documents.
 
-A document has η ∈ R^{K−1}, η ~ N(μ, Σ), its last coordinate fixed at 0; topic shares are softmax([η, 0]). With
-q(η) = N(λ, diag ν²), and word assignments and ζ at their optimum, what is left of the bound of a document with counts c
-and length N is
+A document has η ∈ R^{K−1}, η ~ N(μ, Σ); its topic shares are softmax([η, 0]), the last coordinate being fixed at 0
+(Blei & Lafferty 2007). With q(η) = N(λ, diag ν²), and with word assignments and ζ at their optimum, the bound of a
+document with counts c and length N is
 
     Σ_v c_v log Σ_k φ_kv e^{λ_k} − N log Σ_k e^{λ_k + ν_k²/2} − ½ (λ − μ)ᵀ Σ⁻¹ (λ − μ) − ½ Σ_k Σ⁻¹_kk ν_k²
     + ½ Σ_k log ν_k² − ½ log |Σ| + ½ (K − 1)
 
-(a lower bound of log P(words), multinomial coefficient left out). Steps that would lower it are refused.
+(a lower bound of log P(words), without the multinomial coefficient). Steps that would lower it are rejected.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from momus.numeric.ragged import owners_of
 
 @dataclass(frozen=True)
 class Prior:
-    """μ (D,), Σ⁻¹ (D, D), log |Σ|; D = K − 1."""
+    """The normal prior of η: μ (D,), Σ⁻¹ (D, D) and log |Σ|, where D = K − 1."""
 
     mean: Tensor
     precision: Tensor
@@ -32,13 +32,13 @@ class Prior:
 
     @classmethod
     def of(cls, mean: Tensor, covariance: Tensor) -> Prior:
-        """Invert a covariance."""
+        """Invert the covariance (D, D)."""
         factor = torch.linalg.cholesky(covariance)
         return cls(mean, torch.cholesky_inverse(factor), float(2 * factor.diagonal().log().sum()))
 
 
 class Batch:
-    """Documents as counts, on a device.
+    """Word counts of B documents, on a device.
 
     Parameters
     ----------
@@ -47,6 +47,7 @@ class Batch:
     """
 
     def __init__(self, counts: sparse.csr_array, device: str, dtype: torch.dtype) -> None:
+        # rows, words and counts have one entry per stored count, (nnz,); total is the length of each document, (B,)
         rows = owners_of(counts.indptr)
         self.rows = torch.from_numpy(rows.astype(np.int64)).to(device)
         self.words = torch.from_numpy(counts.indices.astype(np.int64)).to(device)
@@ -55,20 +56,22 @@ class Batch:
         self.total = torch.zeros(self.size, dtype=dtype, device=device).index_add_(0, self.rows, self.counts)
 
     def gather(self, phi: Tensor) -> Tensor:
-        """φ of each stored word, (nnz, K), from φᵀ (V, K)."""
+        """Gather φ of each stored word, (nnz, K), from φᵀ (V, K)."""
         return phi[self.words]
 
 
 def _extended(lam: Tensor) -> Tensor:
+    """λ with the last coordinate 0, (B, K)."""
     return torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1)
 
 
 def word_part(batch: Batch, word_phi: Tensor, lam: Tensor) -> tuple[Tensor, Tensor]:
     """Σ_v c_v log Σ_k φ_kv e^{λ_k} of each document (B,), and expected topic counts n_dk (B, K)."""
     full = _extended(lam)
+    # exponentials relative to the largest coordinate of each document, against overflow
     top = full.max(dim=1, keepdim=True).values
     weight = (full - top).exp()
-    s = (weight[batch.rows] * word_phi).sum(dim=1).clamp_min(1e-30)
+    s = (weight[batch.rows] * word_phi).sum(dim=1).clamp_min(1e-30)  # Σ_k φ_kv e^{λ_k} of each stored word, (nnz,)
     value = lam.new_zeros(batch.size).index_add_(0, batch.rows, batch.counts * s.log())
     expected = lam.new_zeros(batch.size, full.shape[1]).index_add_(
         0, batch.rows, (batch.counts / s)[:, None] * word_phi
@@ -77,13 +80,13 @@ def word_part(batch: Batch, word_phi: Tensor, lam: Tensor) -> tuple[Tensor, Tens
 
 
 def bound(batch: Batch, word_phi: Tensor, prior: Prior, lam: Tensor, var: Tensor) -> Tensor:
-    """The bound of each document (B,)."""
+    """Compute the bound of each document (B,)."""
     value, _ = word_part(batch, word_phi, lam)
     return value + rest(batch, prior, lam, var)
 
 
 def rest(batch: Batch, prior: Prior, lam: Tensor, var: Tensor) -> Tensor:
-    """What the bound has beside its word part (B,)."""
+    """The terms of the bound other than the word part (B,)."""
     inside = torch.cat([lam + var / 2, lam.new_zeros(len(lam), 1)], dim=1)
     away = lam - prior.mean
     return (
@@ -104,18 +107,18 @@ def _shares(lam: Tensor, var: Tensor) -> Tensor:
 def ascend(
     batch: Batch, phi: Tensor, prior: Prior, lam: Tensor, var: Tensor, steps: int, tolerance: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Raise the bound over λ and ν², each document by itself.
+    """Maximise the bound over λ and ν², independently for each document.
 
     Parameters
     ----------
     phi
         φᵀ (V, K).
     lam, var
-        Where to start, (B, D).
+        Starting point, (B, D).
     steps
-        Most rounds: a Newton step of λ, a fixed-point step of ν².
+        Largest number of rounds, each a Newton step of λ and a fixed-point step of ν².
     tolerance
-        A document is done when its bound grows by less than this a token.
+        A document is done when its bound grows by less than this per token.
 
     Returns
     -------
@@ -124,13 +127,13 @@ def ascend(
     word_phi = batch.gather(phi)
     value, expected = word_part(batch, word_phi, lam)
     best = value + rest(batch, prior, lam, var)
-    done = torch.zeros_like(best, dtype=torch.bool)  # a document that is done stays, whatever company it has
+    done = torch.zeros_like(best, dtype=torch.bool)  # finished documents are frozen: results do not depend on the batch
     for _ in range(steps):
         old = lam, var, best, expected, value
         lam, best, expected, value = newton(batch, word_phi, prior, lam, var, best, expected, value)
         var, best = _spread(batch, prior, lam, var, best, value)
-        pairs = zip((old[0], old[1], old[3]), (lam, var, expected), strict=True)
-        lam, var, expected = (torch.where(done[:, None], a, b) for a, b in pairs)
+        old_and_new = zip((old[0], old[1], old[3]), (lam, var, expected), strict=True)
+        lam, var, expected = (torch.where(done[:, None], a, b) for a, b in old_and_new)
         best, value = torch.where(done, old[2], best), torch.where(done, old[4], value)
         done |= (best - old[2]) <= tolerance * batch.total.clamp_min(1.0)
         if bool(done.all()):
@@ -148,14 +151,16 @@ def newton(
     expected: Tensor,
     value: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """One Newton step of λ with word assignments held, shortened where the bound would fall."""
+    """One Newton step of λ with word assignments fixed, shortened for documents whose bound would fall."""
     p = _shares(lam, var)
     n = batch.total[:, None]
     gradient = expected[:, :-1] - n * p - (lam - prior.mean) @ prior.precision
+    # negative Hessian Σ⁻¹ + N (diag p − p pᵀ), (B, D, D); where it cannot be factored, a diagonal step is taken
     hessian = prior.precision + torch.diag_embed(n * p) - (n[:, :, None] * p[:, :, None]) * p[:, None, :]
     factor, info = torch.linalg.cholesky_ex(hessian)
     step = torch.cholesky_solve(gradient[:, :, None], factor)[:, :, 0]
     step = torch.where((info == 0)[:, None] & torch.isfinite(step), step, gradient / prior.precision.diagonal())
+    # backtracking per document: a step that raises the bound is taken once, any other is tried at a quarter of its size
     size = torch.ones_like(best)
     for _ in range(6):
         tried = lam + size[:, None] * step
@@ -173,7 +178,7 @@ def newton(
 
 
 def _spread(batch: Batch, prior: Prior, lam: Tensor, var: Tensor, best: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    """Fixed-point steps ν_k² = 1 / (Σ⁻¹_kk + N e^{λ_k + ν_k²/2} / ζ), kept where the bound does not fall."""
+    """Fixed-point steps ν_k² = 1 / (Σ⁻¹_kk + N e^{λ_k + ν_k²/2} / ζ), taken where the bound does not fall."""
     diagonal = prior.precision.diagonal()
     for _ in range(2):
         tried = 1 / (diagonal + batch.total[:, None] * _shares(lam, var))

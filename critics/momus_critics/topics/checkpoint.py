@@ -1,4 +1,4 @@
-"""Where a fit stands, on disk: arrays as safetensors, so that an interrupted fit goes on from its last step of EM."""
+"""Checkpoints of a fit as safetensors: an interrupted fit resumes from its last step of EM."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = "topics.safetensors"
 
 
 def save_checkpoint(folder: Path, model: Model, signature: str) -> None:
-    """Write a model; an older one is replaced when the new one is complete."""
+    """Write a model; replace an older one only when the new file is complete."""
     from safetensors.numpy import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -26,16 +26,16 @@ def save_checkpoint(folder: Path, model: Model, signature: str) -> None:
 
 
 def load_checkpoint(folder: Path, signature: str) -> Model | None:
-    """Read a model back, None where there is none, or one of another corpus or of other parameters."""
+    """Read a model; None if there is none, or if its signature (of corpus and parameters) differs."""
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(folder / NAME, framework="numpy") as found:
-            about = found.metadata() or {}
-            if about.get("signature") != signature:
+        with safe_open(folder / NAME, framework="numpy") as tensors:
+            metadata = tensors.metadata() or {}
+            if metadata.get("signature") != signature:
                 return None
-            arrays = {name: found.get_tensor(name) for name in found.keys()}  # noqa: SIM118 (no mapping)
+            arrays = {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118 (no mapping)
     except (OSError, SafetensorError):
         return None
-    divergence, *curve = json.loads(about["curve"])
+    divergence, *curve = json.loads(metadata["curve"])
     return Model(**arrays, divergence=divergence, curve=curve)

@@ -1,4 +1,4 @@
-"""The critic of topics: a correlated topic model, and how likely its topic proportions find a document."""
+"""The critic of topics: a correlated topic model, and how probable it finds the topic shares of documents."""
 
 from __future__ import annotations
 
@@ -47,45 +47,46 @@ TOP_WORDS = 12
 class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, EvidenceMixin, ExplanationMixin):
     """z is η, the log-odds of topics: P_c(z) = N(μ, Σ), words from φ (the CTM of Blei & Lafferty 2007).
 
-    Fitted by variational EM; the posterior of a document is N(λ, diag ν²), the maximum of the bound. Latent NLL is
-    exact under it: ½ [(K − 1) log 2π + log |Σ| + (λ − μ)ᵀ Σ⁻¹ (λ − μ) + tr(Σ⁻¹ diag ν²)] (Deng et al. 2022, section 6).
-    A density: it can be negative. The verdict is on the distance (λ − μ)ᵀ Σ⁻¹ (λ − μ) alone: a document of many topics
-    has a narrow q, so that the trace falls where company is broken.
+    The model is fitted by variational EM; the posterior of a document is N(λ, diag ν²), the maximum of the bound.
+    Latent NLL is exact under it: ½ [(K − 1) log 2π + log |Σ| + (λ − μ)ᵀ Σ⁻¹ (λ − μ) + tr(Σ⁻¹ diag ν²)] (Deng et al.
+    2022, section 6). It is a density and can be negative. The verdict is on the distance (λ − μ)ᵀ Σ⁻¹ (λ − μ) alone:
+    a document of many topics has a narrow q, so the trace falls when unrelated topics are mixed.
 
     Parameters
     ----------
     topics
         K; 0 takes one for every 20 documents, at least 5 and at most 100.
     posterior
-        ``full``, or ``mean``, which leaves the trace out, as the paper's code does.
+        ``full``, or ``mean``, which omits the trace, as the paper's code does.
     least_count, most_documents, most_words, language, without
-        The vocabulary: fewest tokens of a word, largest share of documents with it, largest size (0: none), language
-        of the stopwords (empty: none), strings that no word may contain.
+        The vocabulary: fewest tokens of a word, largest share of documents with it, largest size (0: no limit),
+        language of the stopwords (empty: no stopwords), strings that no word may contain.
     steps, tolerance
-        Most steps of EM, and the relative growth of the ELBO below which they end.
+        Largest number of steps of EM, and the relative growth of the ELBO below which EM stops.
     covariance
-        ``laplace`` finds μ and Σ again after EM, with whole covariances of the posteriors, since variational EM finds Σ
-        too small; ``variational`` leaves them (as does ``laplace`` where documents do not bound Σ; the notes say so).
+        ``laplace`` estimates μ and Σ again after EM, with full covariances of the posteriors, because variational EM
+        underestimates Σ; ``variational`` keeps the estimates of EM (as does ``laplace`` if the documents do not bound
+        Σ; the notes say so).
     smoothing
         β of the prior of φ_k.
     words
-        ``dirichlet`` (φ_k has a Dirichlet posterior), ``point`` (its most probable value), or ``auto``: what completes
-        held-out documents better.
+        ``dirichlet`` (φ_k has a Dirichlet posterior), ``point`` (its most probable value), or ``auto``: whichever
+        completes held-out documents better.
     shrinkage
-        Pseudo-documents without correlation that pull Σ to its diagonal.
+        Number of pseudo-documents without correlation that shrink Σ towards its diagonal.
     checkpoint
-        A folder that keeps the last step of EM; a fit that was interrupted goes on from there. Empty: none.
+        A folder for the last step of EM, from which an interrupted fit resumes. Empty: none.
     tokens, lower
-        The tokenizer, see `TokenCritic`.
+        The tokenizer; see `TokenCritic`.
     seed
-        Seeds the start.
+        Seed of the starting point.
     """
 
     name = "topics"
-    axis = "company of topics"
+    axis = "topic co-occurrence"
     question = (
-        "Do topics go together as they do in real documents? z is the log-odds of topics in a document, P_c a normal "
-        "distribution with the correlations of real text."
+        "Do topics co-occur as in real documents? z is the log-odds of topics in a document, P_c a normal distribution "
+        "with the correlations of real text."
     )
     headline = "distance"
     needs = 10
@@ -142,25 +143,26 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         options = self._options(self.topics or int(np.clip(counts.shape[0] // 20, 5, 100)))
         point = self.words == "point" or (self.words == "auto" and point_is_enough(counts, options))
         options = replace(options, point=point)
-        about = [
+        signed = [
             real.fingerprint,
             repr({k: v for k, v in self.get_params().items() if k not in ("steps", "covariance", "checkpoint")}),
         ]
-        signature = hashlib.blake2b("\n".join(about).encode(), digest_size=8).hexdigest()
-        kept = Path(self.checkpoint) if self.checkpoint else None
+        signature = hashlib.blake2b("\n".join(signed).encode(), digest_size=8).hexdigest()
+        folder = Path(self.checkpoint) if self.checkpoint else None
         with stage("EM of topics", options.steps) as advance:
 
             def report(step: int, model: Model) -> None:
                 advance(step)
-                if kept is not None:
-                    save_checkpoint(kept, model, signature)
+                if folder is not None:
+                    save_checkpoint(folder, model, signature)
 
-            model = fit(counts, options, load_checkpoint(kept, signature) if kept else None, report)
+            model = fit(counts, options, load_checkpoint(folder, signature) if folder else None, report)
         self.refined_ = False
         if self.covariance == "laplace":
-            found = refine(counts, model, options)
-            self.refined_ = found is not None
-            model = found or model
+            refined = refine(counts, model, options)
+            self.refined_ = refined is not None
+            model = refined or model
+        # topics by descending mean share; the last one stays last, as the reference of the log-odds
         order = np.argsort(-softmax(_extended(model.lam), axis=1).mean(axis=0)[:-1], kind="stable")
         self.phi_, self.weights_ = (np.concatenate([x[order], x[-1:]]) for x in (model.phi, model.weights))
         self.mean_, self.covariance_ = model.mean[order], model.covariance[np.ix_(order, order)]
@@ -170,7 +172,7 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         return self
 
     def _counts_of(self, real: Corpus) -> sparse.csr_array:
-        """Counts of usable documents over the vocabulary, which is built here."""
+        """Build the vocabulary, and count its words in the documents that have any: CSR (n, V)."""
         table = real.tokens(self.tokenizer)
         rules = VocabularyRules(
             self.least_count,
@@ -182,14 +184,18 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         self.vocabulary_ = build_vocabulary(table, rules)
         if len(self.vocabulary_) < 10:
             raise FittingError(
-                f"critic 'topics': {len(self.vocabulary_)} words of {real.name!r} occur {self.least_count} times and "
-                f"in at most {self.most_documents:.0%} of documents",
+                f"critic 'topics': {len(self.vocabulary_)} words of {real.name!r} occur at least {self.least_count} "
+                f"times and in at most {self.most_documents:.0%} of documents; at least 10 needed",
                 hint="give more real text, or lower least_count",
             )
         counts = count_words(table, self.vocabulary_)
         used = np.flatnonzero(np.diff(counts.indptr) > 0)
         if len(used) < self.needs:
-            raise FittingError(f"critic 'topics': {len(used)} documents of {real.name!r} hold a word of the vocabulary")
+            raise FittingError(
+                f"critic 'topics': {len(used)} documents of {real.name!r} have a word of the vocabulary; "
+                f"at least {self.needs} needed",
+                hint="give more real text, or lower least_count",
+            )
         return sparse.csr_array(counts[used])
 
     def _options(self, topics: int) -> Options:
@@ -204,14 +210,14 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         )
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents that hold no word of the vocabulary: their posterior would be the prior."""
+        """Documents without a word of the vocabulary: their posterior would be the prior."""
         known = np.diff(count_words(batch.tokens(self.tokenizer), self.vocabulary_).indptr)
         return [None if n else "no known word" for n in known]
 
     def project(self, batch: Corpus) -> Gaussians:
         """Maximise the bound of each document over λ and ν²."""
         counts = count_words(batch.tokens(self.tokenizer), self.vocabulary_)
-        options = replace(self._options(len(self.phi_)), dtype=torch.float64)  # where to stop must not hang on rounding
+        options = replace(self._options(len(self.phi_)), dtype=torch.float64)  # rounding must not decide where it stops
         lam, var, _ = infer(counts, self.weights_, self.mean_, self.covariance_, options)
         return Gaussians(lam, var)
 
@@ -238,13 +244,13 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         }
 
     def aggregated_posterior(self, latents: Gaussians) -> Rows:
-        """Topic shares at λ."""
+        """Topic shares at λ, (n, K)."""
         return np.asarray(softmax(_extended(latents.mean), axis=1))
 
     def statistics(self) -> Sequence[Statistic]:
         """Entropy of the topic shares of a document (how many topics it mixes), and (λ − μ)ᵀ Σ⁻¹ (λ − μ).
 
-        The distance leaves out how certain q is, which Latent NLL takes in: a document of many topics has a narrow q.
+        Unlike Latent NLL, the distance does not depend on the width of q, which is narrow for documents of many topics.
         """
         return (
             Statistic("topic_entropy", "topic_entropy", "value", mean, effect="hedges_g"),
@@ -252,7 +258,7 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         )
 
     def summarize(self, latents: Gaussians) -> Pooled:
-        """Sums of centred log-odds, of their products and of topic shares."""
+        """Sums over documents of centred log-odds, of their products and of topic shares."""
         full = _extended(latents.mean)
         centred = full - full.mean(axis=1, keepdims=True)
         shares = softmax(full, axis=1)
@@ -260,7 +266,7 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         return Pooled(len(latents), arrays)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Pairs of topics whose company differs, correlations side by side, and shares of topics."""
+        """Pairs of topics whose correlation differs most, both correlation matrices, and shares of topics."""
         return evidence.show(self.topic_words(), real, generated)
 
     def topic_words(self, count: int = TOP_WORDS) -> list[str]:
@@ -270,21 +276,22 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 
     def notes(self) -> list[Note]:
-        """Size of the model and of what it was fitted on."""
+        """Size of the model and of the text that it was fitted on."""
         kind = "points" if self.point_ else "Dirichlet posteriors"
-        how = "with whole posterior covariances" if self.refined_ else "as variational EM leaves it, too narrow rather"
+        how = "from full posterior covariances" if self.refined_ else "from variational EM, which underestimates it"
         return [
             Note(
                 f"{len(self.phi_)} topics, {len(self.vocabulary_):,} words; fitted on {self.documents_:,} documents "
-                f"with {self.tokens_:,} tokens of them, in {len(self.curve_)} steps of EM; words: {kind}; Σ {how}."
+                f"with {self.tokens_:,} tokens of them in {len(self.curve_)} steps of EM; words: {kind}; Σ {how}."
             )
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
-        """Show the topics of a document, and which of them do not go together."""
+        """Show the topics of a document, and mark those that rarely co-occur."""
         counts = count_words(document.tokens(self.tokenizer), self.vocabulary_)
         return evidence.explain(self, document, self.project(document), counts)
 
 
 def _extended(lam: NDArray[np.floating]) -> Floats:
+    """λ with the last log-odds, 0: (n, K)."""
     return np.concatenate([lam, np.zeros((len(lam), 1))], axis=1)

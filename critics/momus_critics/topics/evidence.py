@@ -1,27 +1,28 @@
-"""What shows that topics keep strange company: correlations, pairs, shares, and marked documents."""
+"""Evidence on topic co-occurrence: correlations, pairs, shares, and marked documents."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 
 from momus.critic import Gaussians, Pooled
 from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from momus_critics.topics.critic import Topics
 
-SHOWN_TOPICS, SHOWN_PAIRS, CLAMP = 30, 20, 0.8
+SHOWN_TOPICS, SHOWN_PAIRS = 30, 20
+CLAMP = 0.8
+"""Correlation at which the colours of the heat maps are full."""
 
 
 def correlations(summary: Pooled) -> Floats:
-    """Correlations of centred log-odds of topics (K, K); 0 where a topic does not vary."""
+    """Correlations of centred log-odds of topics, (K, K); 0 if a topic does not vary."""
     n = max(summary.documents, 1)
     centre = summary.arrays["sum"] / n
     covariance = summary.arrays["products"] / n - np.outer(centre, centre)
@@ -31,22 +32,23 @@ def correlations(summary: Pooled) -> Floats:
 
 
 def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
-    """Evidence from two summaries; ``words`` are the top words of each topic."""
+    """Build the evidence from two summaries; ``words`` are the top words of each topic."""
     names = [f"{k + 1}: {' '.join(w.split()[:3])}" for k, w in enumerate(words)]
     a, b = correlations(real), correlations(generated)
     share_a, share_b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
     top = np.argsort(-(share_a + share_b), kind="stable")[:SHOWN_TOPICS]
+    # the most frequent topics, in the order of a clustering of real text
     order = top[_clustered(a[np.ix_(top, top)])]
     return [
         _pairs(words, a, b, share_a, share_b),
-        _map("topic-correlations-real", "Company of topics: real", names, a, order),
-        _map("topic-correlations-generated", "Company of topics: generated", names, b, order),
+        _map("topic-correlations-real", "Topic correlations: real", names, a, order),
+        _map("topic-correlations-generated", "Topic correlations: generated", names, b, order),
         _shares(words, share_a, share_b),
     ]
 
 
-def _clustered(correlation: Floats) -> NDArray[np.int64]:
-    """Leaves of an average-linkage tree over 1 − correlation, in its optimal order."""
+def _clustered(correlation: Floats) -> Ints:
+    """Leaves of an average-linkage tree over 1 − correlation, in optimal order."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
@@ -59,8 +61,8 @@ def _clustered(correlation: Floats) -> NDArray[np.int64]:
 
 
 def _pairs(words: list[str], a: Floats, b: Floats, share_a: Floats, share_b: Floats) -> Table:
-    """Pairs whose correlation differs most, weighted by how much of the texts they make up."""
-    i, j = np.triu_indices(len(a), 1)
+    """Pairs of topics whose correlation differs most, weighted by their shares of the texts."""
+    i, j = np.triu_indices(len(a), 1)  # all pairs, (K (K − 1) / 2,)
     share = (share_a + share_b) / 2
     weight = np.abs(b - a)[i, j] * np.sqrt(share[i] * share[j])
     rows = []
@@ -70,14 +72,14 @@ def _pairs(words: list[str], a: Floats, b: Floats, share_a: Floats, share_b: Flo
         rows.append((f"{x + 1}: {left}", f"{y + 1}: {right}", float(a[x, y]), float(b[x, y]), float(b[x, y] - a[x, y])))
     return Table(
         "topic-pairs",
-        "Pairs of topics whose company differs most",
+        "Pairs of topics whose correlation differs most",
         ("topic", "topic", "correlation, real", "generated", "difference"),
         rows,
-        note="Correlations of centred log-odds over documents; ranked by difference times the shares of both topics.",
+        note="Correlations of centred log-odds over documents; ranked by difference times the mean share (geometric).",
     )
 
 
-def _map(name: str, title: str, names: list[str], correlation: Floats, order: NDArray[np.int64]) -> Heatmap:
+def _map(name: str, title: str, names: list[str], correlation: Floats, order: Ints) -> Heatmap:
     chosen = [names[k] for k in order]
     values = correlation[np.ix_(order, order)]
     np.fill_diagonal(values, 0.0)
@@ -89,7 +91,7 @@ def _map(name: str, title: str, names: list[str], correlation: Floats, order: ND
         values.tolist(),
         "correlation",
         limit=CLAMP,
-        note=f"The {len(order)} most frequent topics, in the clustering order of real text; colours end at ±{CLAMP}.",
+        note=f"The {len(order)} most frequent topics in the clustering order of real text; full colour at ±{CLAMP}.",
     )
 
 
@@ -100,9 +102,9 @@ def _shares(words: list[str], share_a: Floats, share_b: Floats) -> Table:
 
 
 def explain(critic: Topics, document: Corpus, latents: Gaussians, counts: sparse.csr_array) -> MarkedDocument | None:
-    """Topics of a document by share, each with its part of the Mahalanobis distance, ½ a_k (Σ⁻¹ a)_k.
+    """Topics of a document by share, each with its part of the Mahalanobis distance, ½ a_k (Σ⁻¹ a)_k for a = λ − μ.
 
-    A topic is marked where that is above the 99 % point of its expectation under the prior (½ χ²₁).
+    A topic is marked if its part exceeds 3.32, the 99 % point of ½ χ²₁ (its reference under the prior).
     """
     if not counts.nnz:
         return None
@@ -111,6 +113,7 @@ def explain(critic: Topics, document: Corpus, latents: Gaussians, counts: sparse
     away = latents.mean[0] - critic.mean_
     parts = np.append(0.5 * away * (np.linalg.inv(critic.covariance_) @ away), 0.0)
     present = np.asarray(counts.todense())[0]
+    # expected tokens of each word in each topic, (K, V)
     assigned = softmax(lam[:, None] + np.log(critic.phi_), axis=0) * present
     titles = critic.topic_words(4)
     steps = []

@@ -1,9 +1,8 @@
-"""Variational EM for the correlated topic model, over mini-batches of documents, the same for a seed.
+"""Variational EM for the correlated topic model, over mini-batches of documents, deterministic given a seed.
 
-One step goes through all documents: λ and ν² of each are raised from where they stood, then μ, Σ and φ are set to what
-maximises the bound (and an optional pull of Σ towards its diagonal). φ has a Dirichlet posterior (Blei, Ng & Jordan
-2003, section 5.4), or is a point, which fits the documents ever better and held-out ones, if there are few, ever worse.
-Every part of a step raises the bound or leaves it.
+One step goes through all documents: it improves λ and ν² of each from their last values, then sets μ, Σ and φ to the
+maximum of the bound (with optional shrinkage of Σ towards its diagonal). φ has a Dirichlet posterior (Blei, Ng & Jordan
+2003, section 5.4), or is a point, which overfits if documents are few. No part of a step lowers the bound.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from momus_critics.fits.clusters import cluster_counts, smoothed
 from momus_critics.topics.bound import Batch, Prior, ascend
 
 BATCH = 512
+"""Documents per batch."""
 
 
 @dataclass
@@ -33,13 +33,13 @@ class Model:
     phi
         (K, V), rows sum to 1: E φ under q(φ), Dirichlet distributions.
     weights
-        (K, V) exp E log φ: what stands for φ in the bound.
+        (K, V): exp E log φ, which stands for φ in the bound.
     divergence
         KL(q(φ) ‖ its prior), in nats.
     mean, covariance
-        (D,), (D, D), D = K − 1.
+        μ (D,) and Σ (D, D), where D = K − 1.
     lam, var
-        (n, D): the variational posterior of each document, where it stands.
+        (n, D): the current variational posterior of each document.
     curve
         The ELBO after each step, in nats.
     """
@@ -56,24 +56,24 @@ class Model:
 
 @dataclass(frozen=True)
 class Options:
-    """How to fit.
+    """Options of a fit.
 
     Attributes
     ----------
     topics
         K.
     steps, tolerance
-        Most steps of EM, and the relative growth of the ELBO below which they end.
+        Largest number of steps of EM, and the relative growth of the ELBO below which EM stops.
     inner
-        Most rounds of the E step for a document in one step.
+        Largest number of rounds of the E step per document and step of EM.
     smoothing
         β: the prior of φ_k is Dir(β).
     point
         Whether φ is its most probable value (under Dir(1 + β)) rather than a distribution.
     shrinkage
-        Pseudo-documents that say that topics are not correlated, with the variances found: pulls Σ to its diagonal.
+        Number of pseudo-documents with the estimated variances and no correlation, which shrink Σ towards its diagonal.
     seed, device, dtype
-        Of everything.
+        Seed of the starting point; device and floating-point type of the E step.
     """
 
     topics: int
@@ -89,7 +89,7 @@ class Options:
 
 
 def start(counts: sparse.csr_array, options: Options) -> Model:
-    """Begin with clusters of documents."""
+    """Start from clusters of documents."""
     phi = smoothed(cluster_counts(counts, options.topics, options.seed))
     n, d = counts.shape[0], options.topics - 1
     return Model(phi, phi, np.nan, np.zeros(d), np.eye(d), np.zeros((n, d)), np.full((n, d), 0.5))
@@ -101,20 +101,20 @@ def fit(
     model: Model | None = None,
     report: Callable[[int, Model], None] | None = None,
 ) -> Model:
-    """Run EM until the ELBO hardly grows.
+    """Run EM until the ELBO converges.
 
     Parameters
     ----------
     counts
         CSR (n, V).
     model
-        Where to go on, such as an interrupted fit; a fresh start otherwise.
+        Where to resume, such as the checkpoint of an interrupted fit; default: a fresh start.
     report
-        Called after each step.
+        Called after each step with its number (from 1) and the model.
     """
     current = model or start(counts, options)
     if np.isnan(current.divergence):
-        _step(counts, options, current)  # the start is no distribution of φ: its bound is not on the curve
+        _step(counts, options, current)  # the start is not a distribution q(φ), so its bound is not on the curve
     for step in range(len(current.curve), options.steps):
         elbo = _step(counts, options, current)
         current.curve.append(elbo)
@@ -126,7 +126,7 @@ def fit(
 
 
 def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
-    """One step of EM; returns the ELBO between E and M step, which no later step falls below."""
+    """Run one step of EM; return the ELBO between E and M step, below which no later step falls."""
     device, dtype = options.device, options.dtype
     phi = torch.from_numpy(np.ascontiguousarray(model.weights.T)).to(device, dtype)
     prior = Prior.of(_tensor(model.mean, options), _tensor(model.covariance, options))
@@ -146,18 +146,20 @@ def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
 
 
 def _word_counts(batch: Batch, phi: Tensor, lam: Tensor) -> Tensor:
-    """Expected counts of words in topics, transposed (V, K)."""
+    """Expected counts of words in topics, transposed: (V, K)."""
     full = torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1)
     weight = torch.softmax(full, dim=1)
     word_phi = batch.gather(phi)
     joint = weight[batch.rows] * word_phi
+    # topic probabilities of each stored word, times its count, (nnz, K)
     joint *= (batch.counts / joint.sum(dim=1).clamp_min(1e-30))[:, None]
     return torch.zeros_like(phi).index_add_(0, batch.words, joint)
 
 
 def _maximise(model: Model, words: Floats, options: Options) -> None:
-    of = points if options.point else dirichlets
-    model.phi, model.weights, model.divergence = of(words, options.smoothing)
+    """The M step, in place: φ from expected counts (K, V), μ and Σ from λ and ν²."""
+    estimate = points if options.point else dirichlets
+    model.phi, model.weights, model.divergence = estimate(words, options.smoothing)
     model.mean = model.lam.mean(axis=0)
     away = model.lam - model.mean
     n, s = len(away), options.shrinkage
@@ -167,7 +169,7 @@ def _maximise(model: Model, words: Floats, options: Options) -> None:
 
 
 def dirichlets(words: Floats, smoothing: float) -> tuple[Floats, Floats, float]:
-    """Posterior of φ given expected counts (K, V): its mean, exp E log φ, and the divergence from its prior.
+    """Posterior of φ given expected counts (K, V): its mean, exp E log φ, and the divergence from the prior.
 
     >>> mean, weights, kl = dirichlets(np.array([[3.0, 1.0]]), 1.0)
     >>> mean.round(3).tolist(), weights.round(3).tolist(), round(kl, 3)
@@ -200,9 +202,8 @@ def infer(
 ) -> tuple[Floats, Floats, Floats]:
     """Posterior of new documents: λ and ν² (n, D), and the bound (n,); a document without words keeps the prior.
 
-    ``weights`` (K, V) are φ where it is known, and exp E log φ where it has a distribution.
-
-    Every document starts at the prior's mean and is raised by itself, so its batch does not matter.
+    ``weights`` (K, V) are φ if it is a point, and exp E log φ if it has a distribution. Every document starts at the
+    prior's mean and is optimised independently, so results do not depend on batches.
     """
     n, d = counts.shape[0], len(mean)
     lam, var, values = np.zeros((n, d)), np.zeros((n, d)), np.zeros(n)
@@ -211,8 +212,8 @@ def infer(
     spread = 1 / prior.precision.diagonal()
     for first in range(0, n, BATCH):
         batch = Batch(counts[first : first + BATCH], options.device, options.dtype)
-        begin = prior.mean.expand(batch.size, d).clone(), spread.expand(batch.size, d).clone()
-        found = ascend(batch, phi_t, prior, *begin, rounds, 1e-7)
+        start_lam, start_var = prior.mean.expand(batch.size, d).clone(), spread.expand(batch.size, d).clone()
+        posterior = ascend(batch, phi_t, prior, start_lam, start_var, rounds, 1e-7)
         rows = slice(first, first + batch.size)
-        lam[rows], var[rows], values[rows] = (x.double().cpu().numpy() for x in found[:3])
+        lam[rows], var[rows], values[rows] = (x.double().cpu().numpy() for x in posterior[:3])
     return lam, var, values

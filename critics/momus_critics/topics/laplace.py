@@ -1,9 +1,9 @@
-"""μ and Σ again, with the whole covariance of each posterior, once φ is found.
+"""Estimates of μ and Σ from the full covariance of each posterior, with φ fixed.
 
 Mean-field variational EM underestimates Σ: its posteriors have no correlations and are too narrow (Giordano et al.
-2018) and every M step takes their variances over. Here the posterior of a document is the Laplace approximation at its
+2018), and every M step inherits their variances. Here the posterior of a document is the Laplace approximation at its
 mode, with the observed information of its words (Wang & Blei 2013, section 3.1) and a mean corrected for skewness; μ
-and Σ are iterated to their fixed point under it, φ being kept.
+and Σ are iterated to their fixed point under it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from momus.progress import stage
 from momus_critics.topics.bound import Batch, Prior, newton, rest, word_part
 from momus_critics.topics.fitting import Model, Options
 
-CELLS = 20_000_000  # of one (documents, types, D) array
+CELLS = 20_000_000
+"""Largest number of entries of a (documents, types, D) array."""
 STRETCH = 1.8
-HALF_NORMAL = 0.7979  # √(2/π): the mean of |N(0, 1)|, as far as the mean of so skewed a posterior lies from its mode
+"""Over-relaxation of the steps of Σ."""
+HALF_NORMAL = 0.7979
+"""√(2/π): the mean of |N(0, 1)|, which is how far the mean of a half-normal distribution lies from its mode."""
 
 
 def refine(
@@ -33,14 +36,14 @@ def refine(
     Parameters
     ----------
     rounds
-        Most rounds; each goes through all documents.
+        Largest number of rounds; each goes through all documents.
 
     Returns
     -------
-    The model with new μ, Σ, λ and ν²; φ and the curve of the ELBO as they were. None where Σ grows without end: topics
-    that documents have either much of or none, so that no log-odds is too extreme for them. Words of a document of
-    length N cannot tell log-odds beyond log N from one another, so a standard deviation (of log-odds against the
-    average topic) beyond that has no basis.
+    The model with new μ, Σ, λ and ν²; φ and the curve of the ELBO are unchanged. None if Σ grows without bound, because
+    documents have either much of a topic or none and no log-odds is too extreme for them. The words of a document of
+    length N cannot distinguish log-odds beyond log N, so a standard deviation (of log-odds against the average topic)
+    beyond that has no basis.
     """
     dtype = torch.float64
     phi = torch.from_numpy(np.ascontiguousarray(model.weights.T)).to(options.device, dtype)
@@ -48,19 +51,19 @@ def refine(
     mean, covariance = (torch.from_numpy(x).to(options.device, dtype) for x in (model.mean, model.covariance))
     n = counts.shape[0]
     limit = np.log(counts.sum() / n) ** 2
-    parts = _parts(counts, len(mean))
+    batches = _batches(counts, len(mean))
     with stage("covariance of topics", rounds) as advance:
         for i in range(rounds):
             prior = Prior.of(mean, covariance)
             spread, expected = torch.zeros_like(covariance), torch.empty_like(lam)
-            for rows in parts:
+            for rows in batches:
                 batch = Batch(counts[rows], options.device, dtype)
                 lam[rows] = climb(batch, phi, prior, lam[rows], 3)
-                expected[rows], each = posterior_moments(batch, phi, prior, lam[rows])
-                spread += each.sum(dim=0)
+                expected[rows], covariances = posterior_moments(batch, phi, prior, lam[rows])
+                spread += covariances.sum(dim=0)
             mean = expected.mean(dim=0)
             away = expected - mean
-            covariance, moved = _towards(covariance, _pulled(away.T @ away + spread, n))
+            covariance, moved = _towards(covariance, _regularised(away.T @ away + spread, n))
             advance(i + 1)
             if float(_centred_variances(covariance).max()) > limit:
                 return None
@@ -70,14 +73,14 @@ def refine(
     return replace(model, mean=mean_, covariance=covariance_, lam=lam_, var=var_)
 
 
-def _pulled(scatter: Tensor, n: int) -> Tensor:
-    """Σ of n documents and D / 10 more of unit variance: alone, directions could shrink to nothing or grow for ever."""
-    some = len(scatter) / 10
-    return (scatter + some * torch.eye(len(scatter), dtype=scatter.dtype, device=scatter.device)) / (n + some)
+def _regularised(scatter: Tensor, n: int) -> Tensor:
+    """Σ of n documents and D / 10 pseudo-documents of unit variance, lest a direction vanish or diverge."""
+    extra = len(scatter) / 10
+    return (scatter + extra * torch.eye(len(scatter), dtype=scatter.dtype, device=scatter.device)) / (n + extra)
 
 
 def _centred_variances(covariance: Tensor) -> Tensor:
-    """Variances of log-odds against the average topic (K,), whichever topic is the last."""
+    """Variances of log-odds against the average topic, (K,); they do not depend on which topic is the last."""
     k = len(covariance) + 1
     whole = torch.nn.functional.pad(covariance, (0, 1, 0, 1))
     centring = torch.eye(k, dtype=whole.dtype, device=whole.device) - 1 / k
@@ -85,7 +88,8 @@ def _centred_variances(covariance: Tensor) -> Tensor:
 
 
 def _towards(old: Tensor, target: Tensor) -> tuple[Tensor, float]:
-    """Go a stretch beyond the target where that stays safe; also the largest change of a log-variance."""
+    """Step towards the target, or beyond it if that is safe; return Σ and the largest change of a log-variance."""
+    # eigenvalues of L⁻¹ target L⁻ᵀ with old = L Lᵀ: ratios of target to old variances in their common directions, (D,)
     factor = torch.linalg.cholesky(old)
     half = torch.linalg.solve_triangular(factor, target, upper=False)
     ratio = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.T, upper=False))
@@ -94,41 +98,44 @@ def _towards(old: Tensor, target: Tensor) -> tuple[Tensor, float]:
     return (new + new.T) / 2, float((1 + stretch * (ratio - 1)).log().abs().max())
 
 
-def _parts(counts: sparse.csr_array, d: int) -> list[NDArray[np.intp]]:
-    """Documents of like numbers of types together, as many as memory allows."""
+def _batches(counts: sparse.csr_array, d: int) -> list[NDArray[np.intp]]:
+    """Row numbers of documents in batches of similar numbers of types, as large as memory allows."""
     types = np.diff(counts.indptr)
     order = np.argsort(-types, kind="stable")
-    parts, first = [], 0
+    batches, first = [], 0
     while first < len(order):
         count = int(np.clip(CELLS // max(int(types[order[first]]) * d, 1), 1, 512))
-        parts.append(order[first : first + count])
+        batches.append(order[first : first + count])
         first += count
-    return parts
+    return batches
 
 
 def climb(batch: Batch, phi: Tensor, prior: Prior, lam: Tensor, steps: int) -> Tensor:
-    """Newton steps of λ towards the mode of P(η | words)."""
+    """Take Newton steps of λ towards the mode of P(η | words)."""
     word_phi = batch.gather(phi)
-    none = torch.full_like(lam, 1e-12)
+    no_variance = torch.full_like(lam, 1e-12)
     value, expected = word_part(batch, word_phi, lam)
-    best = value + rest(batch, prior, lam, none)
+    best = value + rest(batch, prior, lam, no_variance)
     for _ in range(steps):
-        lam, best, expected, value = newton(batch, word_phi, prior, lam, none, best, expected, value)
+        lam, best, expected, value = newton(batch, word_phi, prior, lam, no_variance, best, expected, value)
     return lam
 
 
 def posterior_moments(batch: Batch, phi: Tensor, prior: Prior, lam: Tensor) -> tuple[Tensor, Tensor]:
     """Mean (B, D) and covariance (B, D, D) of P(η | words) around its mode λ.
 
-    The covariance is the inverse of the negative Hessian V⁻¹ (without the words' own curvature where that is not
-    positive); the mean is λ + ½ V g, g_k = Σ_ij ∂³ log P / ∂η_k ∂η_i ∂η_j V_ij, since posteriors of shares are skewed;
-    no further than in a half-normal distribution, since the expansion fails where words hardly bound a topic.
-    Of log Σ_k a_k e^{η_k} with shares p, the contraction is p_k (q_k − Σ_i p_i q_i), q_k = (e_k − p)ᵀ V (e_k − p).
+    The covariance V is the inverse of the negative Hessian (without the words' own curvature if that is not positive
+    definite). Because posteriors of shares are skewed, the mean is λ + ½ V g with
+    g_k = Σ_ij ∂³ log P / ∂η_k ∂η_i ∂η_j V_ij. The shift is limited to that of a half-normal distribution, because the
+    expansion fails if words hardly bound a topic. For log Σ_k a_k e^{η_k} with shares p, the contraction is
+    p_k (q_k − Σ_i p_i q_i), q_k = (e_k − p)ᵀ V (e_k − p).
     """
     d = lam.shape[1]
     p = torch.softmax(torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1), dim=1)
+    # topic probabilities of each stored word, (nnz, D)
     r = p[batch.rows] * batch.gather(phi)
     r = (r / r.sum(dim=1, keepdim=True).clamp_min(1e-300))[:, :d]
+    # pad them to (B, L, D), L being the largest number of types of a document; padding has count 0
     lengths = torch.bincount(batch.rows, minlength=batch.size)
     starts = torch.cumsum(lengths, 0) - lengths
     place = torch.arange(len(batch.rows), device=lam.device) - starts[batch.rows]
@@ -137,6 +144,7 @@ def posterior_moments(batch: Batch, phi: Tensor, prior: Prior, lam: Tensor) -> t
     words[batch.rows, place], counts[batch.rows, place] = r, batch.counts
     shares, total = p[:, None, :d], batch.total[:, None]
     observed = _curvature(shares, total) - _curvature(words, counts)
+    # where the observed information is not positive definite, leave out the words' own curvature
     factor, failed = torch.linalg.cholesky_ex(prior.precision + observed)
     if bool(failed.any()):
         safe = torch.linalg.cholesky(prior.precision + _curvature(shares, total))
@@ -156,6 +164,7 @@ def _curvature(shares: Tensor, counts: Tensor) -> Tensor:
 
 def _skewness(shares: Tensor, counts: Tensor, v: Tensor) -> Tensor:
     """Σ_l c_l r_lk (q_lk − Σ_i r_li q_li), (B, D)."""
+    # q_k = V_kk − 2 (r V)_k + r V rᵀ for k < K, and r V rᵀ for the last topic, whose coordinate is fixed, (B, L, D)
     moved = shares @ v
     inner = (shares * moved).sum(dim=2, keepdim=True)
     q = v.diagonal(dim1=1, dim2=2)[:, None, :] - 2 * moved + inner

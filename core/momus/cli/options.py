@@ -1,0 +1,117 @@
+"""Options that several commands share, and the helpers that read them and print results."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+CriticNames = Annotated[
+    str | None,
+    typer.Option(
+        "--critics",
+        "-c",
+        help="Critics, comma-separated (`momus critics` lists them); default: all that can be fitted on the text.",
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="TOML file with one table of parameters per critic, e.g. \\[length] with bins = 12."),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same results.")]
+Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.")]
+Field = Annotated[
+    str | None,
+    typer.Option(help="Field that holds the text or the sections; default: `sections` if there is one, else `text`."),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="jsonl, json, parquet, arrow, text, lines, paragraphs, …; default: by file name and content."
+    ),
+]
+Encoding = Annotated[str, typer.Option(help="Encoding of text and JSON files, e.g. latin-1.")]
+SkipBad = Annotated[
+    bool,
+    typer.Option("--skip-bad-lines", help="Count lines that are not valid JSON as unscored documents; do not stop."),
+]
+
+
+def config_tables(path: Path | None) -> dict[str, Any]:
+    """Read the TOML file of ``--config``: parameters by critic.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, or has values outside of tables.
+    """
+    import tomllib
+
+    from momus.errors import UsageError
+
+    if path is None:
+        return {}
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        hint = "write one TOML table per critic, e.g. [length] and below it bins = 20"
+        raise UsageError(f"--config {path}: {error}", hint=hint) from error
+    loose = [k for k, v in content.items() if not isinstance(v, dict)]
+    if loose:
+        raise UsageError(f"--config {path}: {loose[0]!r} is outside of any table", hint="put it under [critic-name]")
+    return content
+
+
+def comma_separated(text: str | None) -> list[str] | None:
+    """Split a comma-separated option; None if it was not given.
+
+    >>> comma_separated("length, unigram,"), comma_separated(None)
+    (['length', 'unigram'], None)
+    """
+    return None if text is None else [n for n in (item.strip() for item in text.split(",")) if n]
+
+
+def named_paths(pairs: list[str]) -> dict[str, str]:
+    """Parse the ``NAME=PATH`` pairs of ``--generated``.
+
+    Raises
+    ------
+    UsageError
+        A pair has no name or no path, or two have the same name.
+
+    >>> named_paths(["nucleus=a.jsonl", "beam=b.jsonl"])
+    {'nucleus': 'a.jsonl', 'beam': 'b.jsonl'}
+    """
+    from momus.errors import UsageError
+
+    paths: dict[str, str] = {}
+    for pair in pairs:
+        name, separator, path = pair.partition("=")
+        name = name.strip()
+        if not separator or not name or not path:
+            raise UsageError(
+                f"--generated {pair!r} is not of the form NAME=PATH",
+                hint="give each text a name, e.g. --generated gpt2=out.jsonl",
+            )
+        if name in paths:
+            raise UsageError(f"--generated: two corpora are called {name!r}", hint="give each a different name")
+        paths[name] = path
+    return paths
+
+
+def command_line() -> str:
+    """The command as it was typed, quoted for a shell; runs record it."""
+    import shlex
+
+    return shlex.join(["momus", *sys.argv[1:]])
+
+
+def print_view(view: Any) -> None:
+    """Print a rich renderable: as wide as the terminal, 150 columns into files and pipes, never below 80."""
+    from rich.console import Console
+
+    console = Console()
+    width = console.width if sys.stdout.isatty() else 150
+    Console(width=max(width, 80), highlight=False).print(view)

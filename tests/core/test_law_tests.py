@@ -1,0 +1,136 @@
+"""Tests of laws between running texts, against closed forms and SciPy."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from momus.errors import MomusError
+from momus.laws import Law, compare_law, jackknife, standard_error
+from momus.laws.jackknife import joined, shortened
+from momus.laws.test import LEAST_GROUPS, groups_for
+from momus.text.running import RunningText
+
+
+def text(numbers, ends=None):
+    numbers = np.asarray(numbers, dtype=np.int32)
+    return RunningText(numbers, [str(i) for i in range(int(numbers.max(initial=0)) + 1)], ends)
+
+
+def average(stream):
+    return float(stream.ids.mean())
+
+
+@pytest.fixture
+def texts():
+    rng = np.random.default_rng(0)
+    return text(rng.integers(0, 9, 1200)), text(rng.integers(1, 11, 1200))
+
+
+def test_the_jackknife_of_a_mean_is_the_standard_error_of_the_group_means(texts):
+    means = texts[0].ids.reshape(20, 60).mean(axis=1)
+    estimate = jackknife(average, texts[0], 20)
+    assert estimate.value == pytest.approx(means.mean())
+    assert estimate.error == pytest.approx(means.std(ddof=1) / np.sqrt(20))
+    assert (estimate.groups, estimate.freedom) == (20, 19)
+
+
+def test_the_difference_is_tested_by_welch(texts):
+    outcome = compare_law(Law("mean", average), *texts, 0.95)
+    a, b = (t.ids.reshape(20, 60).mean(axis=1) for t in texts)
+    expected = stats.ttest_ind(b, a, equal_var=False)
+    interval = expected.confidence_interval(0.95)
+    assert outcome.difference == pytest.approx(b.mean() - a.mean())
+    assert outcome.p == pytest.approx(expected.pvalue)
+    assert (outcome.low, outcome.high) == pytest.approx((interval.low, interval.high))
+    assert outcome.inner == pytest.approx(tuple(expected.confidence_interval(0.90)))
+    error, freedom = expected.confidence_interval(0.95).high - outcome.difference, expected.df
+    error /= stats.t.ppf(0.975, freedom)
+    assert outcome.mde == pytest.approx((stats.t.ppf(0.975, freedom) + stats.t.ppf(0.8, freedom)) * error)
+    assert (outcome.tokens, outcome.error, outcome.relabellings) == (1200, "jackknife", 0)
+
+
+def test_texts_without_spread_have_no_interval():
+    flat = text(np.full(400, 3))
+    outcome = compare_law(Law("mean", average), flat, flat, 0.95)
+    assert (outcome.p, outcome.low, outcome.high, outcome.inner, outcome.mde) == (1.0, None, None, None, None)
+    other = compare_law(Law("mean", average), flat, text(np.full(400, 4)), 0.95)
+    assert (other.p, other.difference, other.low) == (None, 1.0, None)
+
+
+def test_the_longer_text_is_cut_to_the_shorter(texts):
+    long = text(np.tile(texts[1].ids, 3))
+    outcome = compare_law(Law("length", lambda t: float(len(t))), texts[0], long, 0.95)
+    assert outcome.tokens == 1200
+    assert outcome.difference == 0
+
+
+def test_the_declared_error_estimate_is_used(texts):
+    by_order = standard_error(Law("first", lambda t: float(t.ids[0]), error="shuffled"), texts[0], 20)
+    by_groups = standard_error(Law("first", lambda t: float(t.ids[0])), texts[0], 20)
+    assert by_order.error != by_groups.error
+    more = standard_error(Law("first", lambda t: float(t.ids[0]), error="shuffled", orders=9), texts[0], 20)
+    assert more.error != by_order.error
+    aligned = jackknife(average, texts[0], 7, align=100)
+    assert aligned.error == standard_error(Law("mean", average, align=100), texts[0], 7).error
+    assert aligned.error != standard_error(Law("mean", average), texts[0], 7).error
+
+
+def test_relabelling_equals_an_enumeration():
+    """Four groups a side: 70 labellings; 2,000 random ones estimate the exact p."""
+    from itertools import combinations
+
+    groups = [3, 5, 4, 6, 5, 7, 6, 8]
+    a, b = text(np.repeat(groups[:4], 100)), text(np.repeat(groups[4:], 100))
+    law = Law("mean", average, error="relabelled", groups=4)
+    outcome = compare_law(law, a, b, 0.95, relabellings=1999)
+    gaps = [abs(sum(groups) - 2 * sum(groups[i] for i in c)) / 4 for c in combinations(range(8), 4)]
+    exact = np.mean([gap >= abs(outcome.difference) - 1e-9 for gap in gaps])
+    assert outcome.difference == 2.0
+    assert outcome.p == pytest.approx(exact, abs=0.02)
+    assert (outcome.error, outcome.relabellings) == ("relabelled", 1999)
+    assert outcome.high - outcome.difference == pytest.approx(outcome.difference - outcome.low)
+    assert outcome.high - outcome.difference == pytest.approx(np.quantile(gaps, 0.95), abs=0.51)
+    assert outcome.inner[1] <= outcome.high
+    assert outcome.real.error == pytest.approx(np.sqrt(np.mean(np.square(gaps)) / 2), rel=0.05)
+
+
+def test_a_statistic_that_most_relabelled_texts_lack_is_no_test():
+    def only_pure(stream):
+        if len(np.unique(stream.ids)) > 1:
+            raise ValueError("mixed")
+        return float(stream.ids[0])
+
+    a, b = text(np.full(400, 1)), text(np.full(400, 2))
+    with pytest.raises(ValueError, match="95 of 99 relabellings"):
+        compare_law(Law("pure", only_pure, error="relabelled", groups=4), a, b, 0.95, relabellings=99)
+
+
+def test_a_text_is_cut_into_as_many_groups_as_its_length_allows():
+    law = Law("mean", average, minimum=1000, groups=20)
+    assert groups_for(law, 10_000, "x") == 20
+    for tokens in (1400, 1500, 2000):
+        groups = groups_for(law, tokens, "x")
+        assert tokens * (1 - 1 / groups) >= 1000
+        assert groups in (20, LEAST_GROUPS) or tokens * (1 - 1 / (groups + 1)) >= 1000
+    assert groups_for(law, 1334, "x") == 20
+    with pytest.raises(MomusError, match="'x' has 999 tokens of running text; the law needs 1,000$"):
+        groups_for(law, 999, "x")
+    with pytest.raises(MomusError, match="the law needs 1,334 for an interval"):
+        groups_for(law, 1333, "x")
+
+
+def test_whole_documents_meet_a_length_as_nearly_as_they_can():
+    ends = np.cumsum([5, 9, 4, 8, 7, 3, 6, 8])
+    stream = text(np.arange(50), ends)
+    cut = shortened(stream, 30, 2)
+    starts = {0, *ends.tolist()}
+    assert abs(len(cut) - 30) <= 4.5
+    assert all(int(p.ids[0]) in starts for p in (cut,))
+    assert shortened(stream, 50, 2) is stream
+    assert shortened(stream, 30, 3, align=5).ids.tolist() == [*range(10), *range(15, 25), *range(30, 40)]
+
+
+def test_pieces_are_joined_in_the_order_given():
+    stream = text(np.arange(6))
+    pieces = stream.cut(3)
+    assert joined(stream, [pieces[2], pieces[0]]).ids.tolist() == [4, 5, 0, 1]

@@ -1,0 +1,43 @@
+"""Optional powers of critics are mixins, and a power without its mixin is refused."""
+
+import pytest
+
+from momus.critic import Critic, EvidenceMixin, StatisticsMixin, Values
+from momus.critic.powers import POWERS
+
+
+@pytest.mark.parametrize("method", POWERS)
+def test_a_power_without_its_mixin_is_refused(method):
+    with pytest.raises(TypeError, match=f"defines {method}\\(\\) but does not inherit .*{POWERS[method].__name__}"):
+        type("Wrong", (Critic,), {method: lambda self, *_: None})
+
+
+def test_a_forgotten_method_of_a_power_is_refused_when_the_critic_is_made():
+    class Silent(Critic[Values], EvidenceMixin):
+        name = axis = "silent"
+
+        def fit(self, real):
+            return self
+
+        def project(self, batch):
+            return Values([])
+
+        def log_prior(self, latents):
+            return None
+
+    with pytest.raises(TypeError, match="evidence"):
+        Silent()
+
+
+def test_a_subclass_inherits_the_power():
+    class Base(Critic[Values], StatisticsMixin):
+        name = axis = "base"
+
+        def sufficient_statistics(self, latents):
+            return {}
+
+    class Sub(Base):
+        def sufficient_statistics(self, latents):
+            return {"x": latents.values}
+
+    assert issubclass(Sub, StatisticsMixin)
