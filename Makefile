@@ -19,9 +19,9 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP) ## Compare a small language model with real documentation; ends with the report's path
 	$(BIN)/momus demo --out momus-demo
 
-# one file of tests a process, one thread each: processes with threads of their own slow one another
+# groups of tests that share fixtures go to one process (tests/conftest.py), one thread each: threads slow one another
 test: $(STAMP) lint types ## Lint, type check, and run all tests but the slow ones
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadgroup
 
 check: lint types ## Lint and type check only
 

@@ -5,7 +5,7 @@ All blocks of a page run in one temporary folder, in order. The page itself says
 * ``python``: runs in one namespace with the other Python blocks of the page;
 * ``python``, ``toml``, … with ``title="path"``: is written to this file;
 * ``console``: each line that begins with ``$`` is a command (with the lines that continue it after a backslash); each
-  runs in a shell of its own in the page's folder and must succeed; the lines after it, if any, are its output;
+  runs in a new shell in the page's folder and must succeed; the lines after it, if any, are its output;
 * ``bash``: a script, which must succeed;
 * ``text`` after ``<!-- output -->``: the output of the block that ran last;
 * any block after ``<!-- not run: reason -->`` is left alone; so are other ``text`` and untitled ``toml`` and ``json``.
@@ -13,7 +13,7 @@ All blocks of a page run in one temporary folder, in order. The page itself says
 Output is compared line by line; times in seconds and white space at line ends do not count, and a line ``…`` stands for
 any number of lines. ``--update`` writes the output found into the pages instead, except where they hold a ``…``.
 
-``pip install`` goes to a throw-away folder, from what is installed already. The folder of a page holds small files under
+``pip install`` goes to a throw-away folder, from what is installed already. The folder holds small files under
 the names that pages use, made of the demo's texts (`FILES`).
 """
 
@@ -53,7 +53,7 @@ FILES = {
 """Files in the folder of every page: which of the demo's texts, and which of its lines."""
 
 
-TIME = re.compile(r"\b\d+(?:\.\d+)? s\b")
+TIME = re.compile(r"\b\d+(?:\.\d+)? ?s\b")
 ANY = "…"
 
 
@@ -206,7 +206,9 @@ class Page:
         if agrees(normal(shown), normal(printed)):
             return
         if self.update and ANY not in {line.strip() for line in shown.splitlines()}:
-            self.updates.append((shown.strip("\n"), "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())))
+            self.updates.append(
+                (shown.strip("\n"), "\n".join(line.rstrip() for line in printed.strip("\n").splitlines()))
+            )
             return
         difference = "\n".join(unified_diff(normal(shown), normal(printed), "page", "printed", lineterm="", n=1))
         raise AssertionError(f"{block}: the output differs; `python docs/blocks.py --update` writes it\n{difference}")

@@ -78,8 +78,8 @@ def report(scores: list[Scores], threshold: float) -> None:
     above = binomtest(int((generated > threshold).sum()), len(generated))
     low, high = above.proportion_ci()
     print(
-        f"{above.statistic:.1%} of {len(generated)} generated documents are above {threshold:.2f} nats per step, as "
-        f"5 % of real ones are (95 % interval {low:.1%} to {high:.1%}, Clopper–Pearson)"
+        f"{above.statistic:.1%} of {len(generated)} generated documents exceed {threshold:.2f} nats per step, as do "
+        f"5 % of real ones (95 % interval {low:.1%} to {high:.1%}, Clopper–Pearson)"
     )
 
 

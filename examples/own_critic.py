@@ -1,4 +1,4 @@
-"""Write a critic: do speech and narration alternate as in the novels?
+"""Write a critic that asks whether speech and narration alternate as in novels.
 
     python examples/own_critic.py --out folder
 

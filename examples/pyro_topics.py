@@ -17,7 +17,7 @@ posterior of the Pyro model (``expectation="importance"``), the correlation of t
 Latent NLL of the true η under the true parameters lies between the two: ``topics`` is 1.5 to 7 % below it, Pyro 3 to
 13 % above it.
 
-On the documentation, documents have either one topic or another, and do not bound Σ. The means over 340 documents differ
+On the documentation, topics are all or none in a document, and Σ is not bounded. The means over 340 documents differ
 by 2 % (19.0 and 19.4 nats with 8 topics), but the two critics learn different topics and rank documents differently
 (correlation 0.09, n = 340): a Latent NLL of topics depends on the topics that were learned.
 """
@@ -102,7 +102,7 @@ class PyroTopics(PyroCritic):
 
     name = "pyro-topics"
     axis = "topic co-occurrence, in Pyro"
-    question = "Do topics go together as they do in real documents?"
+    question = "Do topics co-occur as in real documents?"
 
 
 def critic(topics: int, words: dict[str, Any] | None = None, **settings: Any) -> PyroTopics:

@@ -57,7 +57,8 @@ def letters(texts: Sequence[str]) -> Any:
     from transformers import PreTrainedTokenizerFast
 
     characters = sorted({c for t in texts for c in t})
-    backend = Tokenizer(models.WordLevel({c: i for i, c in enumerate(["<pad>", "<unk>", *characters])}, unk_token="<unk>"))
+    vocabulary = {c: i for i, c in enumerate(["<pad>", "<unk>", *characters])}
+    backend = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     backend.pre_tokenizer = pre_tokenizers.Split("", "isolated")
     backend.decoder = decoders.Fuse()
     return PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="<pad>", unk_token="<unk>")

@@ -1,4 +1,4 @@
-"""What tests share: where real data lies, and a small corpus."""
+"""Shared fixtures: where real data is, a small corpus, a tiny language model; and how tests are spread over workers."""
 
 import os
 from pathlib import Path
@@ -7,6 +7,28 @@ import numpy as np
 import pytest
 
 from momus import Corpus
+
+
+FIRST = ("test_code_blocks", "test_conformance_shipped", "test_new", "test_site", "test_examples", "test_laws")
+"""Files whose groups take longest; they start first, which leaves short ones to even out the workers."""
+
+
+def group_of(item: pytest.Item) -> str:
+    """The tests that share fixtures and run on one worker: those of a critic, of a page, or of a file."""
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    if item.path.stem == "test_conformance_shipped" and "check" in parameters:
+        return f"conformance of {parameters['check'].args[1].critic.name}"
+    if item.path.stem == "test_code_blocks" and "page" in parameters:
+        return f"page {parameters['page'].stem}"
+    return str(item.path)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Group tests for ``--dist loadgroup``, the longest files first."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    rank = {stem: i for i, stem in enumerate(FIRST)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(FIRST)))
 
 
 @pytest.fixture(scope="session")

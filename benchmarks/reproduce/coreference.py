@@ -228,7 +228,7 @@ def stories(corpus: Corpus, resolver: SpacyPersons) -> None:
     critic = Coreference().fit(Corpus.from_texts([begins[i] for i in order[:60]], name="novels"))
     print(critic.notes()[0].text)
     held = critic.score(Corpus.from_texts([begins[i] for i in order[60:]], name="held"))
-    print(f"   held-out novels: {_interval(np.log(np.exp(held.per_state[held.scored])))} (n = {held.n_scored})")
+    print(f"   held-out novels: {_interval(np.log(np.exp(held.per_step[held.scored])))} (n = {held.n_scored})")
     groups = defaultdict(list)
     with gzip.open(data() / "long-stories" / "stories.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -241,10 +241,10 @@ def stories(corpus: Corpus, resolver: SpacyPersons) -> None:
             named = Corpus.from_texts(texts, name=model)
             scores = critic.score(named)
             rows.append(
-                (float(scores.per_state[scores.scored].mean()), _interval(scores.per_state[scores.scored]), model)
+                (float(scores.per_step[scores.scored].mean()), _interval(scores.per_step[scores.scored]), model)
             )
             least += [
-                (float(scores.per_state[i]), named.take(np.array([i]))) for i in range(len(texts)) if scores.scored[i]
+                (float(scores.per_step[i]), named.take(np.array([i]))) for i in range(len(texts)) if scores.scored[i]
             ]
     for _, shown, model in sorted(rows):
         print(f"   {model:<45}{shown}")

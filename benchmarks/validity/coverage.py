@@ -33,7 +33,7 @@ from momus.calibration.rates import Rate
 from momus.comparison.judge import judge
 from momus.critic import Critic, Statistic, mean
 from momus.critic.registry import critic_class
-from momus.inference import compare_rows
+from momus.inference import Design, compare_rows
 from momus.laws.test import compare_law
 from momus.text.running import RunningText
 
@@ -125,7 +125,7 @@ def paired(seed: int, n: int = 40) -> Found:
     prompt = rng.normal(size=n)
     a, b = (np.column_stack([prompt + rng.exponential(size=n) + d, np.ones(n)]) for d in (0.0, 0.5))
     pairs = np.column_stack([np.arange(n)] * 2)
-    (r,) = compare_rows([MEAN], {"x": a}, {"x": b}, pairs=pairs, permutations=99, seed=seed)
+    (r,) = compare_rows([MEAN], {"x": a}, {"x": b}, design=Design.pairs(pairs), permutations=99, seed=seed)
     return r.difference, r.low, r.high, 0.5
 
 
@@ -136,7 +136,8 @@ def clustered(seed: int, n: int = 40) -> Found:
     owners = np.repeat(np.arange(n), rng.integers(1, 6, n))
     a = np.column_stack([prompt + rng.normal(size=n), np.ones(n)])
     b = np.column_stack([prompt[owners] + 0.5 + rng.normal(size=len(owners)), np.ones(len(owners))])
-    (r,) = compare_rows([MEAN], {"x": a}, {"x": b}, strata=(np.arange(n), owners), permutations=99, seed=seed)
+    design = Design.prompts(np.arange(n), owners)
+    (r,) = compare_rows([MEAN], {"x": a}, {"x": b}, design=design, permutations=99, seed=seed)
     return r.difference, r.low, r.high, 0.5
 
 

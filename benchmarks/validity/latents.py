@@ -42,7 +42,7 @@ from scipy import sparse
 from yardsticks import HELD, YARDSTICKS, Floats, agreement, gain, held_out, reliability, some_prompts, wilson
 
 from momus import Corpus
-from momus.critic import Counted, Critic, Rows, aligned
+from momus.critic import AggregatedPosteriorMixin, Counted, Critic, Rows, aligned
 
 CRITICS = ("unigram", "rank-frequency", "topics", "coreference", "passages")
 COLUMNS, EXCHANGES, PENALTIES = 200, 20, np.geomspace(1e-3, 1e5, 25)
@@ -69,8 +69,10 @@ def tables(critic: Any, corpus: Corpus) -> dict[str, Rows]:
         chains, _ = critic.chains(corpus)
         windows = critic.process_.coder.windows(chains, (1, 2, 3))
         return {f"{m} symbols": of_values(w, chains.offsets) for m, w in enumerate(windows, 1)}
-    found = critic.sufficient_statistics(critic.project(corpus))
-    return {"words": found["words"]} if "words" in found else {"states": found["states"]}
+    latents = critic.project(corpus)
+    if isinstance(critic, AggregatedPosteriorMixin):
+        return {"states": critic.aggregated_posterior(latents)}
+    return {"words": critic.sufficient_statistics(latents)["words"]}
 
 
 def pooled(critic: Critic[Any], texts: list[list[str]], name: str) -> dict[str, Rows]:

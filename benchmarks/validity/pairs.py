@@ -126,8 +126,8 @@ def some(texts: list[str], count: int) -> list[str]:
 def numbers(make: Callable[[], Critic[Any]], fit: list[str], held: list[str], texts: list[str]) -> tuple[Floats, float]:
     """Return Latent NLL per state of each text, and its mean over held-out real passages."""
     critic = make().fit(Corpus.from_texts(fit, name="fit"))
-    real = critic.score(Corpus.from_texts(held, name="held")).per_state
-    return critic.score(Corpus.from_texts(texts, name="continuations")).per_state, float(np.nanmean(real))
+    real = critic.score(Corpus.from_texts(held, name="held")).per_step
+    return critic.score(Corpus.from_texts(texts, name="continuations")).per_step, float(np.nanmean(real))
 
 
 def scored(

@@ -91,7 +91,7 @@ def measure(critic: str) -> dict[str, Any]:
 
 
 def picture(item: Any) -> str:
-    """Draw a piece of evidence as a picture of its own; tables become bars."""
+    """Draw a piece of evidence as a separate picture; tables become bars."""
     from momus.evidence import Table
     from momus.report.svg import draw
 
@@ -193,7 +193,7 @@ def filled(text: str, measured: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Measure the critics asked for, each in a process of its own."""
+    """Measure the critics asked for, each in a separate process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("critics", nargs="*")
     parser.add_argument("--pages", action="store_true", help="write the pages only")

@@ -62,11 +62,11 @@ def docstrings() -> Texts:
 
 
 def novels() -> Texts:
-    """Passages of Jane Austen's novels, and how a small model goes on with them."""
+    """Passages of Jane Austen's novels, and continuations by a small model."""
     passages = momus.read_corpus(demo_path("prose.jsonl.gz"), name="prose")
     fit, real = passages.split(0.6, 0, ("fit", "real"))
     made = momus.read_corpus(demo_path("generated-prose-nucleus.jsonl.gz"), name="nucleus")
-    about = "demo data: passages of Jane Austen's novels, and how SmolLM2-135M goes on with some, by nucleus sampling"
+    about = "demo data: passages of Jane Austen's novels, and continuations of some by SmolLM2-135M, by nucleus sampling"
     return Texts(fit, real, "nucleus", made, about)
 
 

@@ -15,18 +15,18 @@ LICENCE_FILES = {
     "scikit-image": "LICENSE.txt",
     "networkx": "LICENSE.txt",
 }
-"""The licence file of every distribution that documents are taken from."""
+"""Licence file of each source distribution."""
 
 
 def own_licence(text: str) -> str:
-    """The licence of the package itself: what follows a dashed line is about bundled libraries."""
+    """The licence of the package itself, without what follows a dashed line (bundled libraries)."""
     return re.split(r"^-{4,}$", text, maxsplit=1, flags=re.MULTILINE)[0].strip() + "\n"
 
 
 def package_licence(name: str) -> str:
     """The licence text of an installed distribution."""
-    wanted = LICENCE_FILES[name]
-    files = [file for file in distribution(name).files or [] if ".dist-info" in str(file) and file.name == wanted]
+    file_name = LICENCE_FILES[name]
+    files = [file for file in distribution(name).files or [] if ".dist-info" in str(file) and file.name == file_name]
     shallow = min(files, key=lambda file: len(file.parts))
     return own_licence(Path(str(shallow.locate())).read_text(encoding="utf-8"))
 
@@ -39,7 +39,7 @@ def numpy_random_licence() -> str:
 
 
 def debian_licence(package_files: Path) -> str:
-    """The copyright lines and the MIT licence from the copyright file of the unpacked Debian package."""
+    """Copyright lines and MIT licence from the copyright file of the unpacked Debian package."""
     lines = next(package_files.rglob("copyright")).read_text(encoding="utf-8").split("\n")
     holders = [line for line in lines if line.startswith("Copyright:")]
     start = max(i for i, line in enumerate(lines) if line == "License: MIT") + 1
@@ -48,7 +48,7 @@ def debian_licence(package_files: Path) -> str:
 
 
 def write_licences(folder: Path, package_files: Path) -> list[Path]:
-    """Write one text file per package; the paths written."""
+    """Write one text file per package; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     texts = {name: package_licence(name) for name in LICENCE_FILES}
     texts["numpy-random"] = numpy_random_licence()

@@ -1,7 +1,7 @@
 """Make the demo data: real and generated documents with sections, and real and generated prose.
 
-Every step writes gzip JSON Lines files into the output folder; the sampling steps keep what is finished in
-the work folder, so that a step that was stopped goes on where it was when it is started again.
+Each step writes gzip JSON Lines files into the output folder. The sampling steps store finished documents in the work
+folder; start a stopped step again to resume it.
 """
 
 from __future__ import annotations
@@ -44,50 +44,50 @@ def make_real(args: argparse.Namespace) -> None:
     """Write ``fit.jsonl.gz`` and ``real.jsonl.gz`` from the docstrings of the installed packages."""
     words = (args.min_words, args.max_words)
     documents, counts = numpydoc.choose_documents(words, args.per_package, args.overlap, args.seed)
-    for package, (found, distinct) in counts.items():
-        console.print(f"{package}: {found} acceptable docstrings, {distinct} distinct ones")
+    for package, (acceptable, distinct) in counts.items():
+        console.print(f"{package}: {acceptable} acceptable docstrings, {distinct} of them distinct")
     fit, held_out = documents[: args.fit], documents[args.fit : args.fit + args.held_out]
     if len(held_out) < args.held_out:
-        raise SystemExit(f"Only {len(documents)} documents for {args.fit} + {args.held_out}: raise a cap.")
-    for name, part in (("fit", fit), ("real", held_out)):
-        write_gzip(args.output / f"{name}.jsonl.gz", map(real_record, part))
-        console.print(f"{name}: {len(part)} documents, {sum(doc.words for doc in part)} words")
+        raise SystemExit(f"Only {len(documents)} documents for {args.fit} + {args.held_out}: raise --per-package.")
+    for name, split in (("fit", fit), ("real", held_out)):
+        write_gzip(args.output / f"{name}.jsonl.gz", map(real_record, split))
+        console.print(f"{name}: {len(split)} documents, {sum(doc.words for doc in split)} words")
 
 
-def render(name: str, parts: Iterable[tuple[str, str]]) -> str:
+def render(name: str, sections: Iterable[tuple[str, str]]) -> str:
     """A document as plain text: its name after the end mark, and its sections under their headings."""
     lines = [f"{END_MARK.strip()} {name}"]
-    for title, text in parts:
+    for title, text in sections:
         plain = title in {"Summary", "Extended Summary"}
         lines.append(text if plain else f"{title}\n{'-' * len(title)}\n{text}")
     return "\n\n".join(lines)
 
 
 def word_count(record: Record) -> int:
-    """Number of words in the sections, or in the text, of a record."""
+    """Number of words in the sections or in the text of a record."""
     return sum(len(text.split()) for text in record.get("sections") or [record["text"]])
 
 
 def draw_shots(fit: list[Record], groups: int, shots: int, seed: int) -> list[list[Record]]:
-    """Example documents from the fit split: for each group of prompts a few short ones, from two packages."""
+    """Draw example documents from the fit split: a few short ones per group of prompts, from different packages."""
     rng = random.Random(seed)
     short = [r for r in fit if SHOT_WORDS[0] <= word_count(r) <= SHOT_WORDS[1] and len(r["sections"]) >= 4]
-    drawn = []
+    examples = []
     for _ in range(groups):
-        pair = [rng.choice(short)]
-        while len(pair) < shots:
+        group = [rng.choice(short)]
+        while len(group) < shots:
             other = rng.choice(short)
-            if other["source"] not in {record["source"] for record in pair}:
-                pair.append(other)
-        drawn.append(pair)
-    return drawn
+            if other["source"] not in {record["source"] for record in group}:
+                group.append(other)
+        examples.append(group)
+    return examples
 
 
 def generated_sections(text: str) -> tuple[list[str], list[str], bool]:
-    """Titles and texts of a generated document, and whether it has any heading at all."""
-    parts = numpydoc.parse_sections(numpydoc.mask_addresses(text))
+    """Titles and texts of a generated document, and whether it has any heading."""
+    sections = numpydoc.parse_sections(numpydoc.mask_addresses(text))
     marked = bool(numpydoc.find_headings(text.expandtabs().split("\n")))
-    return [name for name, _ in parts], [body for _, body in parts], marked
+    return [name for name, _ in sections], [body for _, body in sections], marked
 
 
 def progress_bar() -> Progress:
@@ -106,20 +106,20 @@ def sample_groups(
     stop: str,
     finish: Callable[[str, Record], Record],
 ) -> list[Record]:
-    """Sample the documents that ``store`` lacks; give the records of all, in the order of the prompts.
+    """Sample the documents that ``store`` lacks; return all records, in the order of the prompts.
 
-    A group is a prefix that its prompts share and a list of (key, prompt, seed).
+    A group consists of the prefix that its prompts share and a list of (key, prompt, seed).
     """
     import torch
     from sampling import DECODINGS, MODEL_NAME, Batch, Request, cut_line, cut_sentence, load_model
 
     cut = cut_line if stop == END_MARK else cut_sentence
     done = {record["prompt_id"]: record for record in read_lines(store)}
-    wanted = [key for _, items in groups for key, _, _ in items]
-    console.print(f"{method}: {len(wanted)} documents, {len(done)} of them there already")
-    tokenizer, model = load_model(args.threads) if len(done) < len(wanted) else (None, None)
+    keys = [key for _, items in groups for key, _, _ in items]
+    console.print(f"{method}: {len(keys)} documents, {len(done)} of them already sampled")
+    tokenizer, model = load_model(args.threads) if len(done) < len(keys) else (None, None)
     with progress_bar() as bar, torch.inference_mode():
-        task = bar.add_task(method, total=len(wanted), completed=len(done))
+        task = bar.add_task(method, total=len(keys), completed=len(done))
         for prefix, items in groups:
             requests = [Request(*item) for item in items if item[0] not in done]
             if not requests:
@@ -140,11 +140,11 @@ def sample_groups(
                 done[sampled.key] = record
                 append_line(store, record)
                 bar.advance(task)
-    return [done[key] for key in wanted]
+    return [done[key] for key in keys]
 
 
 def finish_sections(prompt: str, body: Record) -> Record:
-    """The record of a generated document with sections (the prompt's summary stays its beginning)."""
+    """The record of a generated document with sections; it begins with the summary of the prompt."""
     name, _, summary = prompt.partition("\n\n")
     titles, sections, marked = generated_sections(summary + body.pop("text"))
     return {
@@ -157,7 +157,7 @@ def finish_sections(prompt: str, body: Record) -> Record:
 
 
 def make_samples(args: argparse.Namespace) -> None:
-    """Write one ``generated-*.jsonl.gz`` per way of decoding, paired with the first held-out documents."""
+    """Write one ``generated-*.jsonl.gz`` per decoding method, paired with the first held-out documents."""
     fit, held_out = read_gzip(args.output / "fit.jsonl.gz"), read_gzip(args.output / "real.jsonl.gz")
     prompts = held_out[: args.documents]
     starts = range(0, len(prompts), args.batch)
@@ -165,8 +165,8 @@ def make_samples(args: argparse.Namespace) -> None:
     for method in args.method:
         first_seed = args.seed + 100_000 * (METHODS.index(method) + 1)
         groups = []
-        for start, pair in zip(starts, shots, strict=True):
-            examples = "\n\n".join(render(r["id"], zip(r["section_names"], r["sections"], strict=True)) for r in pair)
+        for start, shot in zip(starts, shots, strict=True):
+            examples = "\n\n".join(render(r["id"], zip(r["section_names"], r["sections"], strict=True)) for r in shot)
             items = [
                 (r["id"], f"{r['id']}\n\n{r['sections'][0]}", first_seed + i)
                 for i, r in enumerate(prompts[start : start + args.batch], start=start)
@@ -174,8 +174,8 @@ def make_samples(args: argparse.Namespace) -> None:
             groups.append((f"{examples}\n{END_MARK}", items))
         store = args.work / f"generated-{method}.jsonl"
         records = sample_groups(args, method, groups, store, END_MARK, finish_sections)
-        shown = {r["id"]: [s["id"] for s in shots[i // args.batch]] for i, r in enumerate(prompts)}
-        records = [record | {"shots": shown[record["prompt_id"]]} for record in records]
+        shot_ids = {r["id"]: [s["id"] for s in shots[i // args.batch]] for i, r in enumerate(prompts)}
+        records = [record | {"shots": shot_ids[record["prompt_id"]]} for record in records]
         write_gzip(args.output / f"generated-{method}.jsonl.gz", records)
         bare = sum(not record["marked"] for record in records)
         console.print(f"generated-{method}: {len(records)} documents, {bare} without section marks")
@@ -189,7 +189,7 @@ def make_prose(args: argparse.Namespace) -> None:
 
 
 def finish_prose(prompt: str, body: Record) -> Record:
-    """The record of a generated passage (the opening words of the real one stay its beginning)."""
+    """The record of a generated passage; it begins with the opening words of the real one."""
     text = prompt + body.pop("text")
     return {"text": numpydoc.mask_addresses(text), "prompt_words": len(prompt.split())} | body
 
@@ -217,76 +217,76 @@ def make_licences(args: argparse.Namespace) -> None:
 
 
 def show_statistics(args: argparse.Namespace) -> None:
-    """Print counts, sizes and word statistics of every file in the output folder."""
+    """Print counts, sizes and word statistics of each file in the output folder."""
     for path in sorted(args.output.glob("*.jsonl.gz")):
         records = read_gzip(path)
         words = [word_count(record) for record in records]
-        quarter = statistics.quantiles(words, n=4)
+        quartiles = statistics.quantiles(words, n=4)
         console.print(
             f"{path.name}: {len(records)} records, {path.stat().st_size / 1e6:.3f} MB, {sum(words)} words, "
-            f"quartiles {quarter[0]:.0f} / {quarter[1]:.0f} / {quarter[2]:.0f}"
+            f"quartiles {quartiles[0]:.0f} / {quartiles[1]:.0f} / {quartiles[2]:.0f}"
         )
 
 
 def common_options() -> argparse.ArgumentParser:
-    """Options that every step has."""
+    """Options of all steps."""
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--output", type=Path, default=DATA, help="folder of the finished files")
-    parser.add_argument("--seed", type=int, default=20_250, help="seed of every draw (default: %(default)s)")
+    parser.add_argument("--output", type=Path, default=DATA, help="folder for the finished files")
+    parser.add_argument("--seed", type=int, default=20_250, help="seed of all random draws (default: %(default)s)")
     return parser
 
 
 def sampling_options(documents: int, batch: int, max_tokens: int) -> argparse.ArgumentParser:
     """Options of the sampling steps, with the given defaults."""
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--work", type=Path, default=Path("demo-work"), help="folder of unfinished runs")
-    parser.add_argument("--documents", type=int, default=documents, help="documents (default: %(default)s)")
-    parser.add_argument("--batch", type=int, default=batch, help="documents at a time (default: %(default)s)")
-    parser.add_argument("--max-tokens", type=int, default=max_tokens, help="token limit (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=1, help="threads of the model (default: %(default)s)")
+    parser.add_argument("--work", type=Path, default=Path("demo-work"), help="folder for unfinished runs")
+    parser.add_argument("--documents", type=int, default=documents, help="number of documents (default: %(default)s)")
+    parser.add_argument("--batch", type=int, default=batch, help="documents per batch (default: %(default)s)")
     parser.add_argument(
-        "--method", nargs="+", choices=METHODS, default=list(METHODS), help="ways of decoding (default: all)",
+        "--max-tokens", type=int, default=max_tokens, help="maximum length in tokens (default: %(default)s)"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="number of threads (default: %(default)s)")
+    parser.add_argument(
+        "--method", nargs="+", choices=METHODS, default=list(METHODS), help="decoding methods (default: all)",
     )  # fmt: skip
     return parser
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Build the command-line parser."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     steps = parser.add_subparsers(dest="step", required=True)
     common = common_options()
 
-    real = steps.add_parser("real", parents=[common], help="docstrings, in a fit and a held-out file")
+    real = steps.add_parser("real", parents=[common], help="docstrings, as a fit file and a held-out file")
     real.add_argument("--fit", type=int, default=680, help="documents to fit on (default: %(default)s)")
-    real.add_argument("--held-out", type=int, default=340, help="documents held out (default: %(default)s)")
-    real.add_argument("--min-words", type=int, default=80, help="shortest document (default: %(default)s)")
-    real.add_argument("--max-words", type=int, default=320, help="longest document (default: %(default)s)")
-    real.add_argument("--per-package", type=int, default=150, help="most of a package (default: %(default)s)")
+    real.add_argument("--held-out", type=int, default=340, help="held-out documents (default: %(default)s)")
+    real.add_argument("--min-words", type=int, default=80, help="minimum words per document (default: %(default)s)")
+    real.add_argument("--max-words", type=int, default=320, help="maximum words per document (default: %(default)s)")
+    real.add_argument("--per-package", type=int, default=150, help="most documents per package (default: %(default)s)")
     real.add_argument(
         "--overlap", type=float, default=0.3,
-        help="share of the word 4-grams of the shorter document that makes two near-duplicates",
+        help="drop documents that share this share of word 4-grams with another (default: %(default)s)",
     )  # fmt: skip
     real.set_defaults(run=make_real)
 
     samples = steps.add_parser(
-        "sample", parents=[common, sampling_options(180, 36, 400)], help="documents by the language model"
+        "sample", parents=[common, sampling_options(180, 36, 400)], help="documents sampled from the language model"
     )
-    samples.add_argument("--shots", type=int, default=2, help="example documents (default: %(default)s)")
+    samples.add_argument("--shots", type=int, default=2, help="example documents per prompt (default: %(default)s)")
     samples.set_defaults(run=make_samples)
 
     files = argparse.ArgumentParser(add_help=False)
-    files.add_argument(
-        "--package-files", type=Path, required=True, help="folder into which the Debian package was unpacked"
-    )
+    files.add_argument("--package-files", type=Path, required=True, help="folder with the unpacked Debian package")
     novels = steps.add_parser("prose", parents=[common, files], help="passages of novels")
-    novels.add_argument("--passage-words", type=int, default=1000, help="words (default: %(default)s)")
-    novels.add_argument("--per-novel", type=int, default=60, help="passages of a novel (default: %(default)s)")
+    novels.add_argument("--passage-words", type=int, default=1000, help="words per passage (default: %(default)s)")
+    novels.add_argument("--per-novel", type=int, default=60, help="passages per novel (default: %(default)s)")
     novels.set_defaults(run=make_prose)
 
     more = steps.add_parser(
-        "sample-prose", parents=[common, sampling_options(64, 32, 260)], help="prose by the language model"
+        "sample-prose", parents=[common, sampling_options(64, 32, 260)], help="prose sampled from the language model"
     )
-    more.add_argument("--opening-words", type=int, default=30, help="words given (default: %(default)s)")
+    more.add_argument("--opening-words", type=int, default=30, help="words in the prompt (default: %(default)s)")
     more.set_defaults(run=make_prose_samples)
 
     steps.add_parser("licences", parents=[common, files], help="licence texts").set_defaults(run=make_licences)

@@ -1,4 +1,4 @@
-"""Collect docstrings in numpydoc format from installed packages, and parse them into sections."""
+"""Collect numpydoc docstrings from installed packages, and parse them into sections."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ PACKAGES = {
     "skimage": "scikit-image",
     "networkx": "networkx",
 }
-"""Import name and distribution name of every source package."""
+"""Import name and distribution name of each source package."""
 
 STANDARD_SECTIONS = (
     "Summary", "Extended Summary", "Parameters", "Attributes", "Methods", "Returns", "Yields", "Receives",
     "Other Parameters", "Raises", "Warns", "Warnings", "See Also", "Notes", "References", "Examples",
 )  # fmt: skip
-"""The section names of the numpydoc format, with the two parts before the first heading."""
+"""Section names of the numpydoc format, including the two parts before the first heading."""
 
 SKIPPED_MODULES = {"tests", "testing", "conftest", "setup", "externals", "sandbox", "distutils", "f2py", "ma"}
 UNWANTED = ("%(", "deprecated::", ".. plot::", "://", "/tmp/", "/home/", "/usr/")
-"""Marks of unfilled templates, of deprecated and plotted documents, and of addresses and machine paths."""
+"""Substrings of unfilled templates, deprecated or plotted documents, addresses and machine paths."""
 
 HEADING = re.compile(r"[A-Z][A-Za-z]*(?: [A-Za-z]+){0,3}")
 UNDERLINE = re.compile(r"(?:-{3,}|={3,})")
@@ -47,7 +47,7 @@ WEB_ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>`\"']+|\bwww\.[^\s<>`\"']+")
 
 @dataclass
 class Document:
-    """A sectioned document: its name, and its sections with their titles."""
+    """A document with sections: its name, and the titles and texts of its sections."""
 
     id: str
     names: list[str]
@@ -57,17 +57,17 @@ class Document:
 
     @property
     def words(self) -> int:
-        """Number of words separated by white space, headings left out."""
+        """Number of words separated by white space, without headings."""
         return sum(len(section.split()) for section in self.sections)
 
 
 def mask_addresses(text: str) -> str:
-    """Put ``<URL>`` in the place of every web address (the same rule for real and for generated text)."""
+    """Replace every web address by ``<URL>`` (the same rule for real and for generated text)."""
     return WEB_ADDRESS.sub("<URL>", text)
 
 
 def find_headings(lines: list[str]) -> list[int]:
-    """Indices of the lines that are section headings: a short title underlined with dashes."""
+    """Indices of section headings: lines with a short title, underlined by the next line."""
     return [
         i
         for i in range(len(lines) - 1)
@@ -78,49 +78,48 @@ def find_headings(lines: list[str]) -> list[int]:
 
 
 def strip_blank_lines(lines: list[str]) -> str:
-    """Join lines, without blank lines at either end and without white space at the ends of lines."""
+    """Join lines, without trailing white space and without blank lines at either end."""
     return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
 def split_head(head: str) -> list[tuple[str, str]]:
-    """Divide what stands before the first heading into the summary (first paragraph) and the rest."""
+    """Split the text before the first heading into the summary (first paragraph) and the rest."""
     paragraphs = re.split(r"\n\s*\n", head.strip(), maxsplit=1)
-    parts = [("Summary", paragraphs[0])]
+    sections = [("Summary", paragraphs[0])]
     if len(paragraphs) > 1:
-        parts.append(("Extended Summary", paragraphs[1]))
-    return [(name, text) for name, text in parts if text.strip()]
+        sections.append(("Extended Summary", paragraphs[1]))
+    return [(name, text) for name, text in sections if text.strip()]
 
 
 def parse_sections(text: str) -> list[tuple[str, str]]:
-    """Parse a docstring into (title, text) pairs; sections without text are left out.
+    r"""Parse a docstring into (title, text) pairs; sections without text are left out.
 
-    A text without any heading comes back as one section named ``Summary``.
+    A text without headings becomes one section named ``Summary``.
 
-    Example:
-        >>> parse_sections("Add.\\n\\nReturns\\n-------\\nint\\n    The sum.")
-        [('Summary', 'Add.'), ('Returns', 'int\\n    The sum.')]
+    >>> parse_sections("Add.\n\nReturns\n-------\nint\n    The sum.")
+    [('Summary', 'Add.'), ('Returns', 'int\n    The sum.')]
     """
     lines = text.expandtabs().split("\n")
     starts = find_headings(lines)
     if not starts:
         whole = strip_blank_lines(lines)
         return [("Summary", whole)] if whole.strip() else []
-    parts = split_head(strip_blank_lines(lines[: starts[0]]))
+    sections = split_head(strip_blank_lines(lines[: starts[0]]))
     for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
         body = strip_blank_lines(lines[start + 2 : stop])
         if body.strip():
-            parts.append((lines[start].strip(), body))
-    return parts
+            sections.append((lines[start].strip(), body))
+    return sections
 
 
 def drop_signature(doc: str) -> str:
-    """Remove the call signature that compiled functions carry before their summary."""
+    """Remove the call signature before the summary, which compiled functions have."""
     first, _, rest = doc.partition("\n\n")
     return rest.lstrip("\n") if SIGNATURE.match(first.strip()) else doc
 
 
 def public_modules(package: str) -> Iterator[ModuleType]:
-    """Import and yield the public modules of a package; those that cannot be imported are left out."""
+    """Import and yield the public modules of a package; skip those that cannot be imported."""
     root = importlib.import_module(package)
     yield root
     for info in pkgutil.walk_packages(root.__path__, f"{package}.", onerror=lambda _: None):
@@ -132,19 +131,19 @@ def public_modules(package: str) -> Iterator[ModuleType]:
 
 
 def own_members(holder: Any, package: str) -> Iterator[tuple[str, Any]]:
-    """Public functions, classes, methods and ufuncs of a module or class that belong to the package."""
+    """Public functions, classes, methods and ufuncs of a module or class that are defined in the package."""
     for name in sorted(getattr(holder, "__all__", None) or dir(holder)):
         if name.startswith("_"):
             continue
         with contextlib.suppress(Exception):
             member = getattr(holder, name)
-            home = getattr(member, "__module__", None) or package
-            if callable(member) and isinstance(home, str) and home.split(".")[0] == package:
+            module = getattr(member, "__module__", None) or package
+            if callable(member) and isinstance(module, str) and module.split(".")[0] == package:
                 yield name, member
 
 
 def raw_docstrings(package: str) -> Iterator[tuple[str, str]]:
-    """Public names of a package with their docstrings; a docstring may come more than once."""
+    """Public names of a package with their docstrings; a docstring may occur repeatedly."""
     for module in public_modules(package):
         for name, member in own_members(module, package):
             path = f"{module.__name__}.{name}"
@@ -157,7 +156,7 @@ def raw_docstrings(package: str) -> Iterator[tuple[str, str]]:
 
 
 def acceptable(doc: Document, words: tuple[int, int]) -> bool:
-    """Whether a document has the sections, the length and the summary that the data set asks for."""
+    """Whether a document meets the requirements on sections, length and summary."""
     standard = all(name in STANDARD_SECTIONS for name in doc.names)
     unique = len(set(doc.names)) == len(doc.names)
     marked = sum(name not in {"Summary", "Extended Summary"} for name in doc.names)
@@ -171,41 +170,41 @@ def acceptable(doc: Document, words: tuple[int, int]) -> bool:
 
 
 def package_documents(package: str, words: tuple[int, int]) -> list[Document]:
-    """Acceptable documents of one package, one for every distinct docstring, under its shortest name."""
+    """Acceptable documents of one package: one per distinct docstring, under its shortest name."""
     best: dict[str, str] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for path, docstring in raw_docstrings(package):
             text = drop_signature(inspect.cleandoc(docstring))
             rank = (len(path.split(".")), len(path), path)
-            held = best.get(text)
-            if held is None or rank < (len(held.split(".")), len(held), held):
+            shortest = best.get(text)
+            if shortest is None or rank < (len(shortest.split(".")), len(shortest), shortest):
                 best[text] = path
     distribution = PACKAGES[package]
     source = f"{distribution} {version(distribution)}"
     documents = []
     for text, path in best.items():
-        parts = parse_sections(mask_addresses(text))
-        doc = Document(path, [name for name, _ in parts], [body for _, body in parts], source)
+        sections = parse_sections(mask_addresses(text))
+        doc = Document(path, [name for name, _ in sections], [body for _, body in sections], source)
         if acceptable(doc, words):
             documents.append(doc)
     return sorted(documents, key=lambda doc: doc.id)
 
 
 def shingle_set(text: str, size: int = 4) -> frozenset[int]:
-    """Hashes of the word n-grams of a text (words in lower case, marks left out)."""
+    """Hashes of the word n-grams of a text (lower case, without punctuation)."""
     tokens = re.findall(r"[a-z]+|\d+", text.lower())
     grams = (" ".join(tokens[i : i + size]) for i in range(max(1, len(tokens) - size + 1)))
     return frozenset(stable_hash(gram) for gram in grams)
 
 
 def stable_hash(text: str) -> int:
-    """A 60-bit hash of a text that is the same in every process."""
+    """A 60-bit hash of a text, the same in every process."""
     return int(hashlib.blake2b(text.encode(), digest_size=8).hexdigest()[:15], 16)
 
 
 def drop_near_duplicates(documents: Iterable[Document], limit: float) -> list[Document]:
-    """Keep each document whose shingles overlap with no kept one by ``limit`` of the smaller set or more."""
+    """Drop each document that shares at least ``limit`` of the smaller shingle set with one that was kept before."""
     kept: list[Document] = []
     holders: dict[int, list[int]] = defaultdict(list)
     for doc in documents:
@@ -223,15 +222,15 @@ def drop_near_duplicates(documents: Iterable[Document], limit: float) -> list[Do
 def choose_documents(
     words: tuple[int, int], per_package: int, limit: float, seed: int
 ) -> tuple[list[Document], dict[str, tuple[int, int]]]:
-    """Shuffle, deduplicate and cap the documents of all packages; also the counts (found, kept) of each."""
+    """Shuffle, deduplicate and cap the documents of all packages; count (acceptable, distinct) documents of each."""
     rng = random.Random(seed)
     chosen: list[Document] = []
     counts: dict[str, tuple[int, int]] = {}
     for package in PACKAGES:
-        found = package_documents(package, words)
-        rng.shuffle(found)
-        distinct = drop_near_duplicates(found, limit)
+        documents = package_documents(package, words)
+        rng.shuffle(documents)
+        distinct = drop_near_duplicates(documents, limit)
         chosen.extend(distinct[:per_package])
-        counts[package] = (len(found), len(distinct))
+        counts[package] = (len(documents), len(distinct))
     rng.shuffle(chosen)
     return drop_near_duplicates(chosen, limit), counts

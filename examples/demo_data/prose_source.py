@@ -1,4 +1,4 @@
-"""Cut novels from the files of Debian's ``r-cran-janeaustenr`` into passages of whole paragraphs."""
+"""Cut the novels in Debian's ``r-cran-janeaustenr`` into passages of whole paragraphs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOVELS = {
     "prideprejudice": ("pride-and-prejudice", "Pride and Prejudice"),
     "sensesensibility": ("sense-and-sensibility", "Sense and Sensibility"),
 }
-"""For every object in the package the name that ids start with, and the title."""
+"""For each object in the package: the prefix of ids, and the title."""
 
 CHAPTER = re.compile(r"(?:chapter)\s+(?:[ivxlc]+|\d+)\.?", re.IGNORECASE)
 NO_PROSE = re.compile(r"(?:the end|finis|volume\s+\w+|end of volume.*|a note on the text.*)\.?", re.IGNORECASE)
@@ -28,38 +28,38 @@ SOURCE = "r-cran-janeaustenr 1.0.0-1"
 
 
 def parse_r(data: bytes) -> Any:
-    """A Python object from a zlib- or gzip-compressed R serialization."""
+    """Read a zlib- or gzip-compressed R serialization as a Python object."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return rdata.conversion.convert(rdata.parser.parse_data(zlib.decompress(data, wbits=47)))
 
 
 def read_novels(package_files: Path) -> dict[str, list[str]]:
-    """The lines of each novel, from the lazy-load data base of the unpacked package."""
+    """The lines of each novel, read from the lazy-load database of the unpacked package."""
     index_file = next(package_files.rglob("janeaustenr/data/Rdata.rdx"))
     store = index_file.with_suffix(".rdb").read_bytes()
-    places = {str(k): v for k, v in parse_r(index_file.read_bytes())["variables"].items()}
+    spans = {str(k): v for k, v in parse_r(index_file.read_bytes())["variables"].items()}
     novels = {}
     for name in NOVELS:
-        start, length = (int(number) for number in places[name])
-        # Four bytes hold the length of the unpacked data.
+        start, length = (int(number) for number in spans[name])
+        # the first four bytes hold the length of the unpacked data
         novels[name] = [str(line) for line in parse_r(store[start + 4 : start + length])]
     return novels
 
 
 def paragraphs_of(lines: list[str]) -> Iterator[str]:
-    """Paragraphs: runs of lines without a blank one, joined with single spaces."""
-    held: list[str] = []
+    """Yield paragraphs: runs of non-blank lines, joined with single spaces."""
+    words: list[str] = []
     for line in [*lines, ""]:
         if line.strip():
-            held.extend(line.split())
-        elif held:
-            yield " ".join(held)
-            held = []
+            words.extend(line.split())
+        elif words:
+            yield " ".join(words)
+            words = []
 
 
 def chapters_of(lines: list[str]) -> list[list[str]]:
-    """The paragraphs of every chapter; what stands before the first or after the end is left out."""
+    """The paragraphs of each chapter; text before the first chapter or after the end is left out."""
     chapters: list[list[str]] = []
     for paragraph in paragraphs_of(lines):
         if CHAPTER.fullmatch(paragraph):
@@ -72,16 +72,16 @@ def chapters_of(lines: list[str]) -> list[list[str]]:
 
 
 def passages_of(chapter: list[str], words: int) -> list[str]:
-    """Runs of whole paragraphs with about ``words`` words; a short rest of the chapter is left out."""
-    passages, held, count = [], [], 0
+    """Runs of whole paragraphs with about ``words`` words; a short remainder of the chapter is left out."""
+    passages, current, count = [], [], 0
     for paragraph in chapter:
-        held.append(paragraph)
+        current.append(paragraph)
         count += len(paragraph.split())
         if count >= words:
-            passages.append("\n\n".join(held))
-            held, count = [], 0
+            passages.append("\n\n".join(current))
+            current, count = [], 0
     if count >= words * 3 // 4:
-        passages.append("\n\n".join(held))
+        passages.append("\n\n".join(current))
     return passages
 
 
@@ -90,22 +90,22 @@ def novel_passages(key: str, lines: list[str], words: int) -> list[dict[str, str
     slug, title = NOVELS[key]
     return [
         {
-            "id": f"{slug}/ch-{number:02d}/p-{part}",
-            "title": f"{title}, chapter {number}, passage {part}",
+            "id": f"{slug}/ch-{number:02d}/p-{passage}",
+            "title": f"{title}, chapter {number}, passage {passage}",
             "text": text,
             "source": f"Jane Austen, {title}; {SOURCE}",
         }
         for number, chapter in enumerate(chapters_of(lines), start=1)
-        for part, text in enumerate(passages_of(chapter, words), start=1)
+        for passage, text in enumerate(passages_of(chapter, words), start=1)
     ]
 
 
 def choose_passages(package_files: Path, words: int, per_novel: int, seed: int) -> list[dict[str, str]]:
-    """A sample of the passages of every novel, in the order of the text."""
+    """A random sample of the passages of each novel, in text order."""
     rng = random.Random(seed)
     chosen: list[dict[str, str]] = []
     for key, lines in read_novels(package_files).items():
-        found = novel_passages(key, lines, words)
-        places = sorted(rng.sample(range(len(found)), min(per_novel, len(found))))
-        chosen.extend(found[place] for place in places)
+        passages = novel_passages(key, lines, words)
+        rows = sorted(rng.sample(range(len(passages)), min(per_novel, len(passages))))
+        chosen.extend(passages[row] for row in rows)
     return chosen

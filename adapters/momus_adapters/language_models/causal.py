@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 TOKENS = 16_384  # maximum tokens per batch
-LOGITS = {
-    "cpu": 1 << 22,
-    "other": 1 << 27,
-}  # maximum size of a batch's logits; on a CPU, more would only miss the cache
+# maximum size of a batch's logits; on a CPU, more would only miss the cache
+LOGITS = {"cpu": 1 << 22, "other": 1 << 27}
 
 
 class CausalNetwork(StepModel):

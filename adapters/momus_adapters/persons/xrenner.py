@@ -50,9 +50,8 @@ class XrennerPersons(Estimator):
                 ) from error
             self._nlp = load_pipeline(self.model)
             self._xrenner = Xrenner(model="eng", rule_based=True, no_seq=True)
-            self._xrenner.lex.filters["force_single_type_chains"] = (
-                False  # xrenner fails if a chain has lost all mentions
-            )
+            # otherwise xrenner fails if a chain has lost all mentions
+            self._xrenner.lex.filters["force_single_type_chains"] = False
 
     @property
     def version(self) -> str:

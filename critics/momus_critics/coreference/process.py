@@ -65,9 +65,9 @@ class ChainProcess(Estimator):
         self.returns_ = np.array([0.5, *(self._return_share(*raw[m - 1], m) for m in range(2, self.order + 1))])
         # per order: windows and their counts, (W,); contexts (the window without its last digit), the sum of counts and
         # the number of different successors of each, (H,)
-        for m, (grams, counts) in enumerate(tables, 1):
+        for m, (grams, weights) in enumerate(tables, 1):
             contexts, where = np.unique(grams // self.coder.base, return_inverse=True)
-            self._keep(m, grams, counts, contexts, np.bincount(where, counts), np.bincount(where).astype(np.float64))
+            self._keep(m, grams, weights, contexts, np.bincount(where, weights), np.bincount(where).astype(np.float64))
         return self
 
     def _keep(self, m: int, *arrays: NDArray[np.generic]) -> None:

@@ -49,8 +49,8 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
 
     The model is fitted by variational EM; the posterior of a document is N(λ, diag ν²), the maximum of the bound.
     Latent NLL is exact under it: ½ [(K − 1) log 2π + log |Σ| + (λ − μ)ᵀ Σ⁻¹ (λ − μ) + tr(Σ⁻¹ diag ν²)] (Deng et al.
-    2022, section 6). It is a density and can be negative. The verdict is on the distance (λ − μ)ᵀ Σ⁻¹ (λ − μ) alone:
-    a document of many topics has a narrow q, so the trace falls when unrelated topics are mixed.
+    2022, section 6). As the NLL of a density, it can be negative. The verdict is on the distance (λ − μ)ᵀ Σ⁻¹ (λ − μ)
+    alone: a document of many topics has a narrow q, so the trace falls when unrelated topics are mixed.
 
     Parameters
     ----------
