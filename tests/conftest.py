@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from momus import Corpus
-
+from momus.conformance.subject import Subject
 
 FIRST = ("test_code_blocks", "test_conformance_shipped", "test_new", "test_site", "test_examples", "test_laws")
 """Files whose groups take longest; they start first, which leaves short ones to even out the workers."""
@@ -17,14 +17,16 @@ def group_of(item: pytest.Item) -> str:
     """The tests that share fixtures and run on one worker: those of a critic, of a page, or of a file."""
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     if item.path.stem == "test_conformance_shipped" and "check" in parameters:
-        return f"conformance of {parameters['check'].args[1].critic.name}"
+        subject = next(a for a in parameters["check"].args if isinstance(a, Subject))
+        return f"conformance of {subject.critic.name}"
     if item.path.stem == "test_code_blocks" and "page" in parameters:
         return f"page {parameters['page'].stem}"
     return str(item.path)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Group tests for ``--dist loadgroup``, the longest files first."""
+    """Group tests for ``--dist loadgroup``, the longest files first; xdist reads the groups after this hook."""
     for item in items:
         item.add_marker(pytest.mark.xdist_group(group_of(item)))
     rank = {stem: i for i, stem in enumerate(FIRST)}

@@ -1,7 +1,7 @@
 """Draw the rooms of core, floor by floor, and the way of the data: ``python docs/figures/make_code_map.py``.
 
-The floors are those of the import-linter contract in ``pyproject.toml``, and the sentence of each room is the summary of
-its docstring; the picture cannot differ from either (tests/docs/test_code_map.py).
+The floors are those of the import-linter contract in ``pyproject.toml``, and the sentence of each room is the summary
+of its docstring; tests/docs/test_code_map.py compares the picture with both.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ def text(x: float, y: float, content: str, kind: str) -> str:
 
 def box(room: str, x: float, y: float, width: float) -> list[str]:
     """A room: its name, and its sentence in up to three lines."""
-    parts = [f'<rect x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{BOX}" rx="5"/>', text(x + 9, y + 19, room, "n")]
+    parts = [
+        f'<rect x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{BOX}" rx="5"/>',
+        text(x + 9, y + 19, room, "n"),
+    ]
     lines = textwrap.wrap(summary(room), int((width - 14) / 5.6))[:3]
     return parts + [text(x + 9, y + 36 + 14 * i, line, "s") for i, line in enumerate(lines)]
 
@@ -87,7 +90,7 @@ def draw() -> str:
     title = "Rooms of core by floor, and the way of the data"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}">\n'
-        f"<style>{style}</style>{marker}\n<rect width=\"{WIDTH}\" height=\"{height}\" style=\"fill:#fff;stroke:none\"/>\n"
+        f'<style>{style}</style>{marker}\n<rect width="{WIDTH}" height="{height}" style="fill:#fff;stroke:none"/>\n'
         + "\n".join(parts)
         + "\n</svg>\n"
     )

@@ -66,7 +66,9 @@ def novels() -> Texts:
     passages = momus.read_corpus(demo_path("prose.jsonl.gz"), name="prose")
     fit, real = passages.split(0.6, 0, ("fit", "real"))
     made = momus.read_corpus(demo_path("generated-prose-nucleus.jsonl.gz"), name="nucleus")
-    about = "demo data: passages of Jane Austen's novels, and continuations of some by SmolLM2-135M, by nucleus sampling"
+    about = (
+        "demo data: passages of Jane Austen's novels, and continuations of some by SmolLM2-135M, by nucleus sampling"
+    )
     return Texts(fit, real, "nucleus", made, about)
 
 

@@ -12,9 +12,9 @@ from momus.controls import SegmentProcess
 from momus.controls.segments import DELIMITER, latent_perplexity
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
-from hsmm_symbols.lexicon import cut, find_lexicon  # noqa: E402
-from hsmm_symbols.states import find_states  # noqa: E402
-from hsmm_symbols.symbols import learn_symbols  # noqa: E402
+from hsmm_symbols.lexicon import cut, find_lexicon
+from hsmm_symbols.states import find_states
+from hsmm_symbols.symbols import learn_symbols
 
 
 @pytest.fixture(scope="module")

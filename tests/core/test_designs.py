@@ -5,9 +5,9 @@ import pytest
 
 import momus
 from momus import MomusError
+from momus.comparison import read_comparison
 from momus.critic import Statistic, mean
 from momus.inference import compare_rows, holm
-from momus.comparison import read_comparison
 from momus.report import render
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")

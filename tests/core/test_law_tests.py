@@ -113,7 +113,7 @@ def test_a_text_is_cut_into_as_many_groups_as_its_length_allows():
         assert tokens * (1 - 1 / groups) >= 1000
         assert groups in (20, LEAST_GROUPS) or tokens * (1 - 1 / (groups + 1)) >= 1000
     assert groups_for(law, 1334, "x") == 20
-    with pytest.raises(MomusError, match="'x' has 999 tokens of running text; the law needs 1,000$"):
+    with pytest.raises(MomusError, match=r"'x' has 999 tokens of running text; the law needs 1,000$"):
         groups_for(law, 999, "x")
     with pytest.raises(MomusError, match="the law needs 1,334 for an interval"):
         groups_for(law, 1333, "x")

@@ -21,7 +21,10 @@ def loaded(code):
 
 def count(code):
     done = subprocess.run(
-        [sys.executable, "-c", code + "\nimport sys; print(len(sys.modules))"], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code + "\nimport sys; print(len(sys.modules))"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return int(done.stdout.splitlines()[-1])

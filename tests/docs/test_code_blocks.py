@@ -69,7 +69,7 @@ def test_what_a_page_says_of_its_blocks(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
         "<!-- not run: needs a network -->\n```console\n$ false\n```\n\n    indented\n\n"
-        '```toml title="a/b.toml"\nx = 1\n```\n\n```console\n$ cat a/b.toml && \\\n  echo more\nx = 1\n```\n'
+        '```toml title="a/b.toml"\nx = 1\n```\n\n```console\n$ cat a/b.toml && \\\n  echo more\nx = 1\nmore\n```\n'
     )
     found = blocks.blocks_of(page)
     assert [(b.language, b.runs) for b in found] == [
@@ -84,3 +84,40 @@ def test_what_a_page_says_of_its_blocks(tmp_path):
     assert running.run(found[3]).endswith("x = 1\nmore\n")
     with pytest.raises(AssertionError, match="no block is called"):
         running.run(found[1])
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a\nb", "a\nb\n", True),
+        ("a\nb", "a\nc", False),
+        ("a\n…\nd", "a\nb\nc\nd", True),
+        ("a\n…\nd", "a\nd", True),
+        ("a\n…\nd", "a\nb\nc", False),
+        ("took 3.1 s | n = 5", "took 12 s | n = 5", True),
+        ("took 3.1 s | n = 5", "took 12 s | n = 6", False),
+        ("a", "a\nb", False),
+        ("a  ", "a", True),
+    ],
+)
+def test_output_is_compared_line_by_line(shown, printed, same):
+    assert blocks.agrees(blocks.normal(shown), blocks.normal(printed)) == same
+
+
+def test_output_that_differs_is_a_failure_or_is_written(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ echo 41\n42\n```\n\n```python\nprint(7)\n```\n\n<!-- output -->\n```text\n8\n```\n")
+    console, python, output = blocks.blocks_of(page)
+    assert (console.output, output.output, output.runs) == (False, True, False)
+    (tmp_path / "a").mkdir()
+    running = blocks.Page(tmp_path / "a")
+    with pytest.raises(AssertionError, match=r"page\.md, line 1: the output differs(.|\n)*-42\n\+41"):
+        running.run(console)
+    running.run(python)
+    with pytest.raises(AssertionError, match=r"line 11: the output differs(.|\n)*-8\n\+7"):
+        running.run(output)
+    (tmp_path / "b").mkdir()
+    updating = blocks.Page(tmp_path / "b", update=True)
+    for block in (console, python, output):
+        updating.run(block)
+    assert updating.updates == [("42", "41"), ("8", "7")]

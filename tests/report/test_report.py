@@ -10,11 +10,11 @@ from html.parser import HTMLParser
 import pytest
 
 import momus
+from momus.comparison import read_comparison
 from momus.comparison.result import CriticResult, Unscored
 from momus.comparison.verdict import Verdict, adjust
-from momus.evidence import Axis, Chart, Edge, Graph, Heatmap, MarkedDocument, Series, Step, Table, from_json, to_json
-from momus.comparison import read_comparison
 from momus.critic import Note
+from momus.evidence import Axis, Chart, Edge, Graph, Heatmap, MarkedDocument, Series, Step, Table, from_json, to_json
 from momus.inference import Method
 from momus.report import render, write_report
 from momus.report.safe import clean

@@ -95,7 +95,7 @@ _ALL = (
     ),
     Defect(
         "vocabulary-truncation",
-        "variety of words",
+        "lexical diversity",
         f"Ranks the word types of the corpus (of the donor, if given) except for the {COMMON} most frequent, and "
         f"replaces the rarest share `strength` of them by words drawn from these {COMMON} by frequency.",
         ("type-token", "rank-frequency", "unigram", "heaps", "zipf-slope", "productivity"),
@@ -125,7 +125,7 @@ _ALL = (
     ),
     Defect(
         "repetition-loop",
-        "variety of words",
+        "lexical diversity",
         f"Replaces the last share `strength` of the words of each document by repetitions of the {LOOP[0]} to "
         f"{LOOP[1]} words before it.",
         ("type-token", "unigram"),
