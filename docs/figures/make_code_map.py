@@ -38,7 +38,7 @@ def summary(room: str) -> str:
     folder = ROOT / "core" / "momus" / room
     path = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return " ".join(text.split("\n\n")[0].split())
+    return " ".join(text.split("\n\n")[0].split()).replace("`", "")
 
 
 def text(x: float, y: float, content: str, kind: str) -> str:
@@ -52,13 +52,13 @@ def box(room: str, x: float, y: float, width: float) -> list[str]:
         f'<rect x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{BOX}" rx="5"/>',
         text(x + 9, y + 19, room, "n"),
     ]
-    lines = textwrap.wrap(summary(room), int((width - 14) / 5.6))[:3]
+    lines = textwrap.wrap(summary(room), int((width - 14) / 6.4))[:3]
     return parts + [text(x + 9, y + 36 + 14 * i, line, "s") for i, line in enumerate(lines)]
 
 
 def way() -> list[str]:
     """The way of the data, left to right."""
-    step = (WIDTH - 40) / (len(WAY) - 1) - 8
+    step = (WIDTH - 90) / (len(WAY) - 1)
     parts = [text(20, 28, "The way of the data", "h")]
     for i, (thing, taken) in enumerate(WAY):
         x = 20 + i * step

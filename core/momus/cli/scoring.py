@@ -1,0 +1,106 @@
+"""``momus fit`` and ``momus score``: one critic, fitted, saved, and used on new text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from momus.cli.options import Config, Device, Encoding, Field, Format, SkipBad, config_tables
+
+
+def fit(
+    critic: Annotated[str, typer.Argument(help="Name of the critic; `momus critics` lists them.")],
+    real: Annotated[str, typer.Option("--real", "-r", help="Real text to fit on.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the fitted critic into.")],
+    config: Config = None,
+    device: Device = "auto",
+    field: Field = None,
+    fmt: Format = None,
+    encoding: Encoding = "utf-8",
+    skip_bad_lines: SkipBad = False,
+) -> None:
+    """Fit one critic on real text, and save it.
+
+    Example:
+
+      [bold]momus fit sections --real train.jsonl --out sections-critic[/bold]
+
+    Next: `momus score sections-critic samples.jsonl`. You need not fit critics
+    before a comparison: `momus compare` fits and saves its own.
+    """
+    from momus.critic.registry import make_critics
+    from momus.numeric.devices import resolve_device
+    from momus.progress import default_reporter, reporting
+    from momus.reading import ReadingOptions
+
+    (model,) = make_critics([critic], config_tables(config))
+    if model.uses_device:
+        model.to(resolve_device(device))
+    options = ReadingOptions(field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
+    reporter = default_reporter()
+    corpus = options.read(real, "fit", reporter)
+    with reporting(reporter), reporter.stage(f"fitting {critic}"):
+        model.fit(corpus)
+    model.save(out)
+    left_out = model.fitted_on_["left_out"]
+    typer.echo(f"{model!r} fitted on {model.fitted_on_['documents']:,} documents ({left_out:,} left out) → {out}")
+    for note in model.notes():
+        typer.echo(note.text)
+
+
+def score(
+    saved: Annotated[Path, typer.Argument(help="Folder of a fitted critic.")],
+    text: Annotated[str, typer.Argument(help="Text to score.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File for the rows: .parquet, .csv or .jsonl.")
+    ] = None,
+    device: Device = "auto",
+    field: Field = None,
+    fmt: Format = None,
+    encoding: Encoding = "utf-8",
+    skip_bad_lines: SkipBad = False,
+) -> None:
+    """Score new text with a saved critic: one row per document.
+
+    Prints the Latent NLL of the text (and its Latent PPL, if the critic's latents
+    are sequences) and counts unscored documents by reason. A run folder keeps its
+    fitted critics in RUN/critics; `momus fit` saves single ones.
+
+    Example:
+
+      [bold]momus score run/critics/sections samples.jsonl --out rows.parquet[/bold]
+
+    Next: score real text too; only differences between texts are meaningful.
+    """
+    import momus as m
+    from momus.files import write_table
+    from momus.numeric.devices import resolve_device
+    from momus.progress import default_reporter
+    from momus.reading import ReadingOptions
+    from momus.report.format import number
+
+    critic = m.load_critic(saved)
+    if critic.uses_device:
+        critic.to(resolve_device(device))
+    options = ReadingOptions(field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
+    reporter = default_reporter()
+    corpus = options.read(text, reporter=reporter)
+    with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
+        scores = critic.score(corpus, progress=advance)
+    if out is not None:
+        write_table(scores.table(), out)
+    if scores.n_scored:
+        ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
+        scored = f"{scores.n_scored:,} of {len(scores):,} documents scored"
+        typer.echo(f"{critic.name}: Latent NLL {number(scores.latent_nll)} nats{ppl}; {scored}")
+    else:
+        typer.echo(f"{critic.name}: none of {len(scores):,} documents could be scored", err=True)
+    for reason, n in scores.unscored.items():
+        typer.echo(f"unscored: {n:,} ({reason})")
+    if not scores.n_scored:
+        raise typer.Exit(1)
+    shared = critic.overlap(corpus)
+    if shared:
+        typer.echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
