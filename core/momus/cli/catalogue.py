@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 from momus.critic.registry import critic_class
 from momus.errors import PluginError
@@ -38,10 +39,17 @@ def critic_view(name: str) -> RenderableType:
 
     cls = critic_class(name)
     parameters = inspect.signature(cls.__init__).parameters.values()
-    lines = [f"  {p.name} = {p.default!r}" for p in parameters if p.name != "self"]
+    lines = [f"  {_toml(p.name, p.default)}" for p in parameters if p.name != "self"]
     return Group(
         Text(f"{cls.name} — {cls.axis}", style="bold"),
         Text(cls.question or "(this critic states no question)"),
         Text(f"\nIn a configuration file, under [{name}]:\n" + ("\n".join(lines) or "  (no parameters)") + "\n"),
         Text(inspect.getdoc(cls) or ""),
     )
+
+
+def _toml(name: str, default: Any) -> str:
+    """A parameter with its default, as a line of TOML; a comment where TOML has no such value."""
+    if default is None or default is inspect.Parameter.empty:
+        return f"# {name} = …"
+    return f"{name} = {json.dumps(default, ensure_ascii=False)}"

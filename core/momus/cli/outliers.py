@@ -60,7 +60,7 @@ def outlier_view(run: Path, critic: str, top: int, corpus: str | None = None) ->
         table.add_column(name)
     for name in ("Latent NLL", "steps", "nats per step"):
         table.add_column(name, justify="right")
-    table.add_column("unlikely")
+    table.add_column("unlikely steps")
     for row in rows.itertuples():
         outlier = explained.get((row.corpus, row.id))
         values = (f"{row.nll:.4g}", f"{row.states:,}", f"{row.per_step:.4g}")

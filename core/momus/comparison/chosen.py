@@ -31,6 +31,10 @@ def chosen_critics(
     """
     if critics is not None and not critics:
         raise UsageError("no critic is chosen", hint="name at least one; `momus critics` lists them")
+    critics = [critics] if isinstance(critics, str) else critics
+    for c in critics or ():
+        if isinstance(c, type):
+            raise UsageError(f"{c.__name__} is a class, not a critic", hint=f"pass an instance: {c.__name__}()")
     chosen: list[Critic[Any]] = []
     warnings = []
     names = {*critic_names(), *(c.name for c in critics or () if not isinstance(c, str))}

@@ -70,7 +70,7 @@ def compare(
     Raises
     ------
     MomusError
-        A text cannot be read, a critic cannot be fitted, the folder is in use, …; the message says how to go on.
+        A text cannot be read, a critic cannot be fitted, the folder is in use, …; the message says how to fix it.
     """
     settings = with_options(settings, options)
     check_delta(settings.equivalence)

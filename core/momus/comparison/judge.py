@@ -25,6 +25,7 @@ from momus.critic import (
     perplexity,
 )
 from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
+from momus.errors import UsageError
 from momus.inference import Design, Method, TestResult, compare_rows, design_of
 from momus.inference import Rows as TestRows
 from momus.inference.pooling import Tables, total
@@ -74,6 +75,7 @@ def judge(
     """
     settings = with_options(settings, options)
     if isinstance(critic, RunningTextCritic):
+        _check_headline(critic, [*(law.name for law in critic.laws()), LATENT_NLL])
         results = judge_laws(critic, real, generated, settings)
     else:
         results = _judge_documents(critic, real, generated, settings, only_headline)
@@ -85,14 +87,30 @@ def _judge_documents(
     critic: Critic[Any], real: Scores, generated: Scores, settings: Settings, only_headline: bool
 ) -> list[TestResult]:
     statistics = all_statistics(critic, list(real.rows))
+    _check_headline(critic, [s.name for s in statistics])
     if only_headline:
         statistics = [s for s in statistics if s.name == critic.headline_statistic]
     if not real.n_scored or not generated.n_scored:
         return [_untested(s, real, generated) for s in statistics]
     rows = _same_columns(real.test_rows(), generated.test_rows())
+    for statistic in statistics:
+        if statistic.rows not in rows[0]:
+            raise UsageError(
+                f"critic {critic.name!r}: statistic {statistic.name!r} pools rows {statistic.rows!r}, which "
+                "sufficient_statistics() does not return",
+                hint=f"it returns {', '.join(real.rows) or 'nothing'}",
+            )
     names = real.corpus, generated.corpus
     design = design_of(real.scored_prompts, generated.scored_prompts, settings.paired, names)
     return _by_design(statistics, *rows, design, settings)
+
+
+def _check_headline(critic: Critic[Any], names: Sequence[str]) -> None:
+    if critic.headline_statistic not in names:
+        raise UsageError(
+            f"critic {critic.name!r}: its headline {critic.headline_statistic!r} is none of its statistics",
+            hint=f"set `headline` to one of {', '.join(names)}",
+        )
 
 
 def differences(critic: Critic[Any], real: Scores, generated: Scores) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The texts of a comparison, from whatever they are given as."""
+"""The texts of a comparison, from paths, lists or corpora."""
 
 from __future__ import annotations
 
@@ -96,6 +96,6 @@ def _overlap_warnings(fitting: Corpus, corpora: Sequence[Corpus]) -> list[str]:
         if shared:
             warnings.append(
                 f"{shared:,} of {len(corpus):,} documents of {corpus.name!r} are also in the text that critics are "
-                "fitted on: its scores flatter."
+                "fitted on, so its scores are too good."
             )
     return warnings

@@ -157,7 +157,7 @@ def finite(value: float | None) -> float | None:
 def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
     """Adjust p-values over the table.
 
-    Headline rows carry the verdict and are adjusted among themselves. The other rows are adjusted over all rows.
+    Headline rows decide the verdict and are adjusted among themselves. The other rows are adjusted over all rows.
 
     Raises
     ------

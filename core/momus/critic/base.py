@@ -1,6 +1,6 @@
 """The contract of a critic: a generative process P_c(z) P_c(x | z), fitted on real text, that looks at one axis.
 
-A critic states three things: how to learn P_c from real text (`fit`), how to project text to latents by the posterior
+A critic defines three methods: how to learn P_c from real text (`fit`), how to project text to latents by the posterior
 P_c(z | x) (`project`), and what log P_c(z) those latents have (`log_prior`). This class and the modules around it
 provide the rest: Latent NLL and Latent PPL, rows and reasons, batches, intervals and tests, saving. Optional powers
 (statistics, evidence, marked documents, an aggregated posterior) are the mixins in `momus.critic.powers`; critics of
@@ -33,7 +33,7 @@ Z = TypeVar("Z")
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence for whoever reads the results of a fitted critic.
+    """A sentence for readers of the results of a fitted critic.
 
     Attributes
     ----------
@@ -63,7 +63,8 @@ class Critic(Estimator, ABC, Generic[Z]):
     sequence
         Whether z is a sequence of discrete states: a Latent PPL is then defined, and outliers are ranked per step.
     headline
-        Name of the statistic that carries the verdict; default: ``latent_ppl`` of sequences, otherwise ``latent_nll``.
+        Name of the headline statistic, whose p decides the verdict; default: ``latent_ppl`` of sequences, otherwise
+        ``latent_nll``.
     guard
         Whether entropy and divergence of the aggregated posterior are reported beside Latent NLL of state sequences;
         turn it off only where the critic's own statistics say the same.
@@ -156,11 +157,11 @@ class Critic(Estimator, ABC, Generic[Z]):
 
     @property
     def headline_statistic(self) -> str:
-        """The statistic that carries the verdict."""
+        """The headline statistic, whose p decides the verdict."""
         return self.headline or ("latent_ppl" if self.sequence else "latent_nll")
 
     def units(self, corpus: Corpus) -> Corpus:
-        """What rows stand for: the documents themselves (`RunningTextCritic` cuts blocks of running text)."""
+        """The corpus that is scored, one row per document (`RunningTextCritic` cuts blocks of running text)."""
         return corpus
 
     def score(

@@ -1,4 +1,4 @@
-"""Critics of running text: their rows are blocks of text, and the numbers that carry the verdict are laws."""
+"""Critics of running text: their rows are blocks of text, and their headline statistics are laws."""
 
 from __future__ import annotations
 

@@ -15,9 +15,17 @@ from typing import Literal
 
 import numpy as np
 
+from momus.errors import UsageError
 from momus.numeric.types import Floats
 
 Function = Callable[..., Floats]
+
+
+CHOICES = {
+    "kind": ("value", "distance"),
+    "scale": ("identity", "log"),
+    "effect": ("hedges_g", "log_ratio", "difference"),
+}
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,11 @@ class Statistic:
     ties
         For a distance that takes few values (a KS distance of small samples): a second distance, in [0, 1], that orders
         relabellings of equal distance. Without it, a test at level 5 % may reject in only 3 % of cases.
+
+    Raises
+    ------
+    UsageError
+        ``kind``, ``scale`` or ``effect`` is not one of its choices.
     """
 
     name: str
@@ -54,6 +67,15 @@ class Statistic:
     effect: Literal["hedges_g", "log_ratio", "difference"] = "difference"
     prepare: Callable[[Floats], Floats] | None = None
     ties: Function | None = None
+
+    def __post_init__(self) -> None:
+        """Check the choices."""
+        for field, choices in CHOICES.items():
+            if getattr(self, field) not in choices:
+                raise UsageError(
+                    f"statistic {self.name!r}: {field} is {getattr(self, field)!r}",
+                    hint=f"choose one of {', '.join(choices)}",
+                )
 
 
 def mean(pooled: Floats) -> Floats:

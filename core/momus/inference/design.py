@@ -1,4 +1,4 @@
-"""Which documents belong together: pairs, prompts, clusters, or none; what is relabelled and resampled follows."""
+"""The design of a test: which documents belong together, hence which units are relabelled and resampled."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Design:
 
     @classmethod
     def documents(cls, n_real: int, n_generated: int) -> Design:
-        """Each document stands for itself."""
+        """Documents are independent."""
         return cls("documents", n_real, n_generated)
 
     @classmethod
@@ -155,7 +155,7 @@ def pair_up(
     """Pair documents by prompt id: int array (P, 2) of row numbers, or None.
 
     Pairs are made only where each prompt occurs once on each side. Without ``paired``, at least nine in ten documents
-    of the smaller side must find a partner; with ``paired=True`` any two pairs will do. Documents without a partner are
+    of the smaller side must find a partner; with ``paired=True`` two pairs suffice. Documents without a partner are
     left out of the test.
     """
     if paired is False:

@@ -1,4 +1,4 @@
-"""A law of running text, declared: what is estimated, and how its uncertainty is."""
+"""Declaration of a law of running text: the number, its error estimate, its minimum length."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Law:
         permutation test of the groups of both texts (for numbers that are neither smooth nor normally distributed).
         See `momus.laws.jackknife` and `momus.laws.test`.
     minimum
-        Tokens that a text needs for the law to mean something.
+        Tokens that a text needs to be estimated.
     groups
         Contiguous groups that a text is cut into, at most.
     align
