@@ -169,3 +169,20 @@ def test_state_sequences_get_the_guard_against_mode_seeking(make_sectioned):
     verdicts = {v.statistic: v for v in judge(critic, real, critic.score(one_kind), **QUICK)}
     assert verdicts["posterior_entropy"].difference < -0.5
     assert verdicts["posterior_divergence"].p <= 0.01
+
+
+def test_results_of_an_older_version_are_computed_again_or_refused(tmp_path):
+    out = tmp_path / "run"
+    momus.compare(texts(40, 0), {"g": texts(20, 1)}, critics=["length"], out=out, **QUICK)
+    path = out / "critics" / "length" / "result.json"
+    kept = json.loads(path.read_text())
+    for row in kept["verdicts"]:
+        row["method"] = "permutation test, unpaired"
+    path.write_text(json.dumps(kept))
+    again = momus.compare(texts(40, 0), {"g": texts(20, 1)}, critics=["length"], out=out, resume=True, **QUICK)
+    assert any("computed again" in w and "an older version" in w for w in again.warnings)
+    assert all(v.method.test == "permutation" for v in again.verdicts)
+    rows = [json.loads(line) | {"method": "permutation"} for line in (out / "verdicts.jsonl").read_text().splitlines()]
+    (out / "verdicts.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    with pytest.raises(MomusError, match="an older version"):
+        RunFolder(out).read_verdicts()

@@ -132,3 +132,13 @@ def test_pairs_that_are_asked_for_must_exist():
     with pytest.raises(UsageError, match="1 documents of 'mine' share a prompt_id with one of 'theirs'"):
         design_of(["a", "b"], ["a", "c"], paired=True, names=("theirs", "mine"))
     assert len(pair_up(["a", "b"], ["b", "a"], paired=True)) == 2
+
+
+def test_a_design_of_other_sizes_is_refused():
+    from momus.critic import Statistic, mean
+    from momus.inference import compare_rows
+
+    rows = {"x": np.ones((5, 2))}
+    for design in (Design.documents(5, 4), Design.clusters([0, 0, 1, 1, 2], None), Design.prompts([0, 1], [0, 1])):
+        with pytest.raises(ValueError, match="rows 'x' of 5 and 5"):
+            compare_rows([Statistic("m", "x", "value", mean)], rows, rows, design=design)

@@ -86,3 +86,29 @@ def test_a_state_that_cannot_be_left_counts_only_at_the_end():
 def test_no_documents_have_no_messages():
     z = PairedStates.smoothed(np.zeros(2), np.zeros((2, 2)), np.zeros((0, 2)), np.array([0, 0]))
     assert (len(z), z.pairs.shape, z.marginals.shape) == (1, (1, 2, 2), (0, 2))
+
+
+def test_emissions_that_differ_by_more_than_a_float_holds():
+    """At the first step state 0 is unlikelier by e^800, but only from it can the second step be explained."""
+    with np.errstate(divide="ignore"):
+        z = PairedStates.smoothed(
+            np.log([0.5, 0.5]),
+            np.log(np.array([[0.5, 0.5], [0.0, 1.0]])),
+            np.array([[-800.0, 0.0], [0.0, -2000.0]]),
+            np.array([0, 2]),
+        )
+    assert z.marginals == pytest.approx(np.array([[1.0, 0.0], [1.0, 0.0]]))
+    assert z.pairs[0] == pytest.approx(np.array([[1.0, 0.0], [0.0, 0.0]]))
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_logarithms_give_the_same_messages(ends):
+    emission, offsets, start, move, rng = process(9)
+    end = rng.dirichlet(np.ones(3)) if ends else None
+    plain = forward_backward(emission, offsets, start, move, end)
+    logs = forward_backward(
+        np.log(emission), offsets, np.log(start), np.log(move), None if end is None else np.log(end), log=True
+    )
+    assert np.exp(logs[0]) == pytest.approx(plain[0])
+    assert np.exp(logs[1]) == pytest.approx(plain[1])
+    assert logs[2] == pytest.approx(plain[2])

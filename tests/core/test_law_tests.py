@@ -134,3 +134,41 @@ def test_pieces_are_joined_in_the_order_given():
     stream = text(np.arange(6))
     pieces = stream.cut(3)
     assert joined(stream, [pieces[2], pieces[0]]).ids.tolist() == [4, 5, 0, 1]
+
+
+def test_laws_may_return_any_kind_of_number():
+    import json
+
+    from momus.comparison import judge
+    from momus.critic import LogPrior, RunningTextCritic, Values
+    from momus.text.corpus import Corpus
+
+    class Types(RunningTextCritic[Values]):
+        name = axis = "types"
+        headline = "types"
+
+        def fit(self, real):
+            return self
+
+        def project(self, batch):
+            self.text_ = RunningText.of(batch.tokens(self.tokenizer))
+            return Values(np.ones(len(batch)))
+
+        def log_prior(self, latents):
+            return LogPrior.of_vectors(latents.values)
+
+        def summarize(self, latents):
+            return self.text_
+
+        def laws(self):
+            return (Law("types", lambda t: (t.counts > 0).sum()), Law("short", lambda t: np.float32(len(t))))
+
+    rng = np.random.default_rng(0)
+    corpora = [
+        Corpus.from_texts([" ".join(map(str, rng.integers(0, 50 + 9 * k, 40))) for _ in range(30)], name=name)
+        for k, name in enumerate(("real", "g"))
+    ]
+    critic = Types(block=100).fit(corpora[0])
+    rows = judge(critic, *(critic.score(c) for c in corpora), permutations=99, resamples=99)
+    assert [type(v.real_value) for v in rows[:2]] == [float, float]
+    assert json.loads(json.dumps([v.row() for v in rows], allow_nan=False))

@@ -3,12 +3,15 @@
 import pytest
 
 from momus.critic import Critic, EvidenceMixin, StatisticsMixin, Values
-from momus.critic.powers import POWERS
+from momus.critic.powers import BASES, POWERS
 
 
 @pytest.mark.parametrize("method", POWERS)
 def test_a_power_without_its_mixin_is_refused(method):
-    with pytest.raises(TypeError, match=f"defines {method}\\(\\) but does not inherit .*{POWERS[method].__name__}"):
+    with pytest.raises(
+        TypeError,
+        match=f"defines {method}\\(\\) but does not inherit .*{BASES.get(POWERS[method], POWERS[method].__name__)}",
+    ):
         type("Wrong", (Critic,), {method: lambda self, *_: None})
 
 
@@ -41,3 +44,27 @@ def test_a_subclass_inherits_the_power():
             return {"x": latents.values}
 
     assert issubclass(Sub, StatisticsMixin)
+
+
+def test_a_helper_class_brings_no_power_silently():
+    class Helper:
+        def explain(self, document):
+            return None
+
+    with pytest.raises(TypeError, match="ExplanationMixin"):
+        type("Wrong", (Helper, Critic), {})
+
+
+def test_blocks_are_for_critics_of_running_text():
+    with pytest.raises(TypeError, match="RunningTextCritic"):
+        type("Wrong", (Critic,), {"unit": "block"})
+
+
+def test_notes_may_be_plain_strings():
+    from momus.critic.base import Note, notes_of
+
+    class Noted:
+        def notes(self):
+            return ["a constant", Note("weak", warning=True)]
+
+    assert notes_of(Noted()) == [Note("a constant"), Note("weak", warning=True)]

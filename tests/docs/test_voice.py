@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("core", "critics", "adapters", "docs", "benchmarks", "examples")
 FILES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
     *(p for f in FOLDERS for s in ("*.py", "*.md", "*.j2") for p in (ROOT / f).rglob(s)),
 ]
 PHRASES = {

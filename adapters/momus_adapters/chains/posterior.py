@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import logsumexp
 
 from momus.critic import StateSequences
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.types import Floats, Ints
 from momus.sequences.forward_backward import forward_backward
 
 
@@ -58,16 +59,17 @@ class PairedStates(StateSequences):
         if not len(used):
             return cls(marginals.argmax(axis=1), offsets, marginals, pairs, first)
         steps = np.append(offsets[:-1][used], offsets[-1])  # offsets of these documents, (len(used) + 1,)
-        start, move = np.exp(log_start), np.exp(log_move)
-        emission = _scaled(log_emission, steps, start > 0, move > 0)
-        forward, backward, _ = forward_backward(emission, steps, start, move)
-        marginals[:] = forward * backward
-        marginals /= marginals.sum(axis=1, keepdims=True)
-        # P(z_{m−1} = j, z_m = k | x) ∝ forward_j A_jk ahead_k, normalised for each step and summed over steps
-        ahead = emission * backward  # (N, K): evidence of each step and of those after it
+        # logarithms: emissions of a step may differ by more than a float can hold
+        forward, backward, _ = forward_backward(log_emission, steps, log_start, log_move, log=True)
+        log_marginals = forward + backward
+        marginals[:] = np.exp(log_marginals - logsumexp(log_marginals, axis=1, keepdims=True))
+        # log P(z_{m−1} = j, z_m = k | x) = forward_j + log A_jk + ahead_k − total, (M − 1, K, K) for each document
+        ahead = log_emission + backward  # (N, K): evidence of each step and of those after it
         for row, a, b in zip(used, steps[:-1], steps[1:], strict=True):
-            weight = 1 / ((forward[a : b - 1] @ move) * ahead[a + 1 : b]).sum(axis=1)
-            pairs[row] = (forward[a : b - 1] * weight[:, None]).T @ ahead[a + 1 : b] * move
+            if b - a < 2:
+                continue
+            log_pairs = forward[a : b - 1, :, None] + log_move + ahead[a + 1 : b, None, :]
+            pairs[row] = np.exp(log_pairs - logsumexp(log_pairs, axis=(1, 2), keepdims=True)).sum(axis=0)
         first[used] = marginals[steps[:-1]]
         return cls(marginals.argmax(axis=1), offsets, marginals, pairs, first)
 
@@ -85,27 +87,6 @@ def weighted(expected: Floats, log_p: Floats) -> Floats:
     used = expected > 0
     product = np.where(used, expected * np.where(used, log_p, 0.0), 0.0)
     return np.asarray(product.reshape(len(expected), -1).sum(axis=1))
-
-
-def _scaled(log_emission: Floats, offsets: Ints, start: Bools, move: Bools) -> Floats:
-    """Emission probabilities (N, K), each row divided by that of its likeliest state among those that a path can visit.
-
-    A state that no path visits may be likelier by more than a float can hold; dividing by it would leave only zeros.
-    """
-    lengths = np.diff(offsets)
-    possible = np.isfinite(log_emission)
-    # (N, K), step m of all documents at once: can a path from the start reach the state, and can one from it get to
-    # the end?
-    reached, left = np.zeros_like(possible), np.zeros_like(possible)
-    for m in range(int(lengths.max())):
-        rows = offsets[:-1][lengths > m] + m
-        reached[rows] = possible[rows] & (start[None] if m == 0 else reached[rows - 1] @ move)
-    for m in range(int(lengths.max())):
-        rows = offsets[1:][lengths > m] - 1 - m  # from the last step backwards
-        left[rows] = possible[rows] & (True if m == 0 else left[rows + 1] @ move.T)
-    visited = reached & left
-    top = np.where(visited, log_emission, -np.inf).max(axis=1, keepdims=True)
-    return np.where(visited, np.exp(np.where(visited, log_emission - np.where(np.isfinite(top), top, 0.0), 0.0)), 0.0)
 
 
 def smoothed_chain(latents: PairedStates, constant: float) -> tuple[Floats, Floats]:

@@ -30,6 +30,7 @@ def fit(
     Next: `momus score sections-critic samples.jsonl`. You need not fit critics
     before a comparison: `momus compare` fits and saves its own.
     """
+    from momus.critic.base import notes_of
     from momus.critic.registry import make_critics
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter, reporting
@@ -46,8 +47,8 @@ def fit(
     model.save(out)
     left_out = model.fitted_on_["left_out"]
     typer.echo(f"{model!r} fitted on {model.fitted_on_['documents']:,} documents ({left_out:,} left out) → {out}")
-    for note in model.notes():
-        typer.echo(note.text)
+    for note in notes_of(model):
+        typer.echo(f"Warning: {note.text}" if note.warning else note.text)
 
 
 def score(

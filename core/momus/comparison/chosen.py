@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from momus.critic.powers import LawsMixin
 from momus.critic.registry import make_critics
 from momus.errors import PluginError, UsageError
 from momus.plugins import critic_names
@@ -62,8 +63,18 @@ def chosen_critics(
                 f"critic {c.name!r} cannot run without {' and '.join(missing)}",
                 hint=f"add a table [{c.name}] with {missing[0]} = … to a TOML file, and pass the file with --config",
             )
+        if isinstance(c, LawsMixin):
+            _check_laws(c)
     chosen_names = [c.name for c in chosen]
     for name in chosen_names:
         if chosen_names.count(name) > 1:
             raise UsageError(f"critic {name!r} is chosen twice", hint="name each critic once")
     return chosen, warnings
+
+
+def _check_laws(critic: Any) -> None:
+    """Refuse wrongly declared laws before anything is fitted, and name the critic."""
+    try:
+        critic.laws()
+    except UsageError as error:
+        raise UsageError(f"critic {critic.name!r}: {error.message}", hint=error.hint) from error

@@ -16,7 +16,8 @@ from momus.comparison.settings import Settings
 from momus.comparison.texts import Texts
 from momus.comparison.verdict import Verdict, finite
 from momus.critic import EvidenceMixin, Scores, usable_documents
-from momus.errors import FittingError
+from momus.critic.base import notes_of
+from momus.errors import FittingError, StoreError
 from momus.progress import Timed, reporting
 from momus.version import __version__
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from momus.critic import Critic
     from momus.evidence import Evidence, MarkedDocument
 
+RESULT_FORMAT = 2
+"""Of the results that a run folder keeps; a result in another format is computed again."""
 WITHOUT_EFFECT = ("device", "adjustment")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
 
@@ -44,12 +47,17 @@ def run_critic(
         The critic cannot be fitted on this text, or lacks a package.
     """
     signature, warning = _critic_signature(critic, texts, settings), ""
-    kept = folder.kept(critic.name) if folder is not None and resume else None
+    kept = None
+    if folder is not None and resume:
+        try:
+            kept = folder.kept(critic.name)
+        except StoreError as error:
+            warning = f"Critic {critic.name!r} was computed again: {error.message}."
     if kept is not None and kept.signature == signature:
         return Outcome(kept)
     if kept is not None:
-        other = [k for k in {**kept.signature, **signature} if kept.signature.get(k) != signature.get(k)]
-        warning = f"Critic {critic.name!r} was computed again: the earlier run differs in {', '.join(sorted(other))}."
+        differing = sorted(k for k in {**kept.signature, **signature} if kept.signature.get(k) != signature.get(k))
+        warning = f"Critic {critic.name!r} was computed again: the earlier run differs in {', '.join(differing)}."
     scored = _scored(critic, texts, timed, folder)
     result = _result(critic, texts, scored, settings, timed, signature)
     if settings.refits:
@@ -117,7 +125,7 @@ def _result(
         evidence=evidence,
         outliers=outliers,
         unscored=count_unscored(scored),
-        notes=critic.notes(),
+        notes=notes_of(critic),
         signature=signature,
     )
 
@@ -149,6 +157,7 @@ def _critic_signature(critic: Critic[Any], texts: Texts, settings: Settings) -> 
     """Everything that the result of a critic depends on."""
     return {
         "version": __version__,
+        "format": RESULT_FORMAT,
         "critic": critic.name,
         "params": critic.json_params(),
         "fit": texts.fit.fingerprint,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ADJUSTMENTS = ("holm", "bh", "none")
 ALPHA = 0.05
+NUMBERS = ("real_value", "generated_value", "difference", "low", "high", "effect", "p", "mde")
+"""Numbers of a test result that a verdict holds as floats, or None where they do not exist."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Verdict:
         # fields that a test result and a verdict both have; NaN becomes None
         shared = {f.name for f in fields(cls)} & {f.name for f in fields(result)}
         values = {name: getattr(result, name) for name in shared}
-        values = {name: finite(v) if isinstance(v, float) else v for name, v in values.items()}
+        values |= {name: finite(values[name]) for name in NUMBERS}
         values |= {"effect_low": finite(result.equivalence_low), "effect_high": finite(result.equivalence_high)}
         return cls(
             critic=critic.name,
@@ -111,11 +113,18 @@ class Verdict:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Verdict:
-        """Build from a row of ``verdicts.jsonl``; keys that a newer version may have added are ignored."""
+        """Build from a row of ``verdicts.jsonl``; keys that a newer version may have added are ignored.
+
+        Raises
+        ------
+        ValueError
+            The row has no ``method`` with fields.
+        """
+        if not isinstance(row.get("method"), Mapping):
+            raise ValueError("a row has no fields under `method`: an older version wrote it")
         known: dict[str, Any] = {f.name: row.get(f.name) for f in fields(cls)}
         known["reference"] = row.get("reference", "real")
-        method = row.get("method")
-        known["method"] = _method(method if isinstance(method, Mapping) else {})
+        known["method"] = _method(row["method"])
         return cls(**known)
 
 

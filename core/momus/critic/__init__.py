@@ -20,6 +20,11 @@ from momus.critic.statistic import (
 )
 from momus.critic.summary import Pooled, Summary
 from momus.critic.tokens import TokenCritic, TokenStates
+from momus.critic.tools import Embedder, SectionPosterior, adapter_names, make_adapter
+from momus.estimator import Estimator
+from momus.laws import Law
+from momus.text.running import RunningText
+from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
 
 __all__ = [
     "AGGREGATED",
@@ -27,16 +32,21 @@ __all__ = [
     "Counted",
     "Critic",
     "Draws",
+    "Embedder",
+    "Estimator",
     "EvidenceMixin",
     "ExplanationMixin",
     "Gaussians",
     "Latents",
+    "Law",
     "LogPrior",
     "Note",
     "Pooled",
     "Rows",
+    "RunningText",
     "RunningTextCritic",
     "Scores",
+    "SectionPosterior",
     "SimplexDraws",
     "StateSequences",
     "Statistic",
@@ -44,13 +54,18 @@ __all__ = [
     "Summary",
     "TokenCritic",
     "TokenStates",
+    "TokenTable",
+    "Tokenizer",
     "Values",
+    "adapter_names",
     "aggregated",
     "align",
     "aligned",
     "entropy",
+    "get_tokenizer",
     "jensen_shannon",
     "kolmogorov_smirnov",
+    "make_adapter",
     "mean",
     "mean_gap",
     "perplexity",

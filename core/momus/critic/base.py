@@ -47,6 +47,11 @@ class Note:
     warning: bool = False
 
 
+def notes_of(critic: Critic[Any]) -> list[Note]:
+    """The notes of a fitted critic; plain strings become notes without a warning."""
+    return [note if isinstance(note, Note) else Note(str(note)) for note in critic.notes()]
+
+
 class Critic(Estimator, ABC, Generic[Z]):
     """A critic; subclass it, and implement `fit`, `project` and `log_prior`.
 
@@ -122,7 +127,7 @@ class Critic(Estimator, ABC, Generic[Z]):
         """Say why a document cannot be projected, None where it can; called after `fit`, before `project`."""
         return [None] * len(batch)
 
-    def notes(self) -> Sequence[Note]:
+    def notes(self) -> Sequence[Note | str]:
         """What a reader of the results should know about the fitted critic."""
         return ()
 

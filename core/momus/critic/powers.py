@@ -1,7 +1,7 @@
 """Optional powers of a critic, one mixin each.
 
-A critic that defines one of their methods inherits the mixin too; `Critic` refuses a class that does not, since a
-misspelt or forgotten power would otherwise be silently ignored.
+A critic that defines one of their methods inherits the mixin too; `Critic` refuses a class that does not, since its
+method would otherwise be silently ignored.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from momus.critic.summary import Pooled, Summary
 if TYPE_CHECKING:
     from momus.critic.statistic import Statistic
     from momus.evidence import Evidence, MarkedDocument
+    from momus.laws import Law
     from momus.text.corpus import Corpus
 
 
@@ -56,11 +57,19 @@ class ExplanationMixin(ABC):
 
 
 class AggregatedPosteriorMixin(ABC):
-    """An aggregated posterior P_agg(z) for latents other than `StateSequences`, which have one without this mixin."""
+    """An aggregated posterior P_agg(z) for latents other than `StateSequences`, or another one for these."""
 
     @abstractmethod
     def aggregated_posterior(self, latents: Any) -> Rows:
         """Expected number of visits to, or mass of, each state, one row per document."""
+
+
+class LawsMixin(ABC):
+    """Laws of running text; subclass `momus.critic.RunningTextCritic`, which has it."""
+
+    @abstractmethod
+    def laws(self) -> Sequence[Law]:
+        """The numbers that a whole running text has, each with the way that its standard error is estimated."""
 
 
 POWERS: Mapping[str, type[ABC]] = {
@@ -70,21 +79,26 @@ POWERS: Mapping[str, type[ABC]] = {
     "evidence": EvidenceMixin,
     "explain": ExplanationMixin,
     "aggregated_posterior": AggregatedPosteriorMixin,
+    "laws": LawsMixin,
 }
 """Methods of the optional powers, and the mixin that each belongs to."""
+BASES: Mapping[type[ABC], str] = {LawsMixin: "RunningTextCritic"}
+"""Bases that bring a mixin with all that it needs."""
 
 
 def check_powers(cls: type) -> None:
-    """Refuse a class that defines a method of a power without inheriting its mixin.
+    """Refuse a class that has a method of a power without its mixin, also if a helper class brings the method.
 
     Raises
     ------
     TypeError
-        With the mixin to inherit.
+        The message names the class to inherit from.
     """
     for method, mixin in POWERS.items():
-        if method in vars(cls) and not issubclass(cls, mixin):
+        if hasattr(cls, method) and not issubclass(cls, mixin):
             raise TypeError(
-                f"{cls.__name__} defines {method}() but does not inherit momus.critic.{mixin.__name__}: "
-                "it would never be called"
+                f"{cls.__name__} defines {method}() but does not inherit momus.critic."
+                f"{BASES.get(mixin, mixin.__name__)}: it would never be called"
             )
+    if getattr(cls, "unit", "document") == "block" and not issubclass(cls, LawsMixin):
+        raise TypeError(f"{cls.__name__} has unit 'block' but does not inherit momus.critic.RunningTextCritic")

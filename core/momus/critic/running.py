@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import TypeVar
 
-from momus.critic.powers import EvidenceMixin
+from momus.critic.powers import EvidenceMixin, LawsMixin
 from momus.critic.tokens import TokenCritic
-from momus.laws import Law
+from momus.evidence import Evidence
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText, blocks
 
 Z = TypeVar("Z")
 
 
-class RunningTextCritic(TokenCritic[Z], EvidenceMixin, ABC):
+class RunningTextCritic(TokenCritic[Z], LawsMixin, EvidenceMixin, ABC):
     """A critic whose unit is a block of running text instead of a document.
 
     A whole text is compared by its `laws`, each declared with its error estimate; Latent NLL is one value per block.
@@ -36,12 +35,12 @@ class RunningTextCritic(TokenCritic[Z], EvidenceMixin, ABC):
         self.block = block
 
     @abstractmethod
-    def laws(self) -> Sequence[Law]:
-        """The numbers that a whole running text has, each with the way that its uncertainty is estimated."""
-
-    @abstractmethod
     def summarize(self, latents: Z) -> RunningText:
         """Return the running text of a batch, which is mergeable without loss."""
+
+    def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
+        """Show what makes the difference between two running texts; nothing by default."""
+        return []
 
     def units(self, corpus: Corpus) -> Corpus:
         """Cut the running text of a corpus into blocks."""

@@ -58,7 +58,8 @@ def compare_rows(
     Raises
     ------
     ValueError
-        A side has no document, or a statistic is not finite on the observed texts.
+        A side has no document, the design is of other numbers of documents, or a statistic is not finite on the
+        observed texts.
 
     >>> a, b = np.arange(10.0), np.arange(10.0) + 8
     >>> rows = lambda x: {"x": np.column_stack([x, np.ones(10)])}
@@ -78,6 +79,11 @@ def compare_rows(
         b, r = (min(permutations, wide[0]), min(resamples, wide[1])) if is_wide else (permutations, resamples)
         of_key = [(i, s) for i, s in enumerate(statistics) if s.rows == key]
         key_design = design or Design.documents(*sizes)
+        if (key_design.n_real, key_design.n_generated) != sizes:
+            raise ValueError(
+                f"the design is of {key_design.n_real} and {key_design.n_generated} documents, rows {key!r} of "
+                f"{sizes[0]} and {sizes[1]}"
+            )
         tests = _TestsOfKey([s for _, s in of_key], tables, key_design, b, r, confidence, seed, workers, is_wide)
         for (i, _), result in zip(of_key, tests.results(), strict=True):
             results[i] = result

@@ -42,7 +42,7 @@ def jackknife(function: Callable[[RunningText], float], stream: RunningText, gro
     ValueError
         The statistic does not exist for the whole text or without one of the pieces.
     """
-    value = function(stream)
+    value = float(function(stream))
     pieces = stream.cut(groups, align, whole=True)
     left = [function(joined(stream, [p for j, p in enumerate(pieces) if j != i])) for i in range(groups)]
     adjusted = _at_one_length(np.array(left), value, pieces)
@@ -72,7 +72,7 @@ def shuffled(
     ValueError
         The statistic does not exist for the whole text, or for an order of its pieces.
     """
-    value = function(stream)
+    value = float(function(stream))
     pieces = stream.cut(groups, whole=True)
     of = reordered(pieces) if reordered else lambda order: function(joined(stream, [pieces[j] for j in order]))
     rng = np.random.default_rng(groups)

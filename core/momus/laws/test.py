@@ -138,7 +138,7 @@ def _relabelled(
     ValueError
         The statistic does not exist for a text, or for more than one in ten relabellings.
     """
-    values = function(real), function(generated)
+    values = float(function(real)), float(function(generated))
     both = real + generated
     # cut both texts after joining them: all pieces then share one vocabulary
     texts = both.part(0, len(real)), both.part(len(real), len(both))

@@ -90,7 +90,7 @@ class KneserNey(Estimator):
                 counts = np.where(raw[m - 1][1], counts, after)
             if m == 1:
                 counts[level["word"] == v + 2] = 0.0  # <s> is never predicted
-            d = discount(counts)
+            d = discount(counts, needs_twos=False)
             context = level["context"].astype(np.int64)
             mass, weight = interpolated(counts, context, 1 if m == 1 else len(self.levels_[m - 2]["word"]), d)
             lower = below[0] if m == 1 else below[level["suffix"].astype(np.int64)]

@@ -1,31 +1,39 @@
-"""Forward–backward passes over Markov chains, for many sequences at once (Rabiner 1989, section III)."""
+"""Forward–backward passes over Markov chains of many sequences at once (Rabiner 1989, section III).
+
+One algorithm in two arithmetics: on probabilities, which is fast, and on their logarithms, which never underflow.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
+from scipy.special import logsumexp
 
 from momus.numeric.types import Floats, Ints
 
 TINY = 1e-300
-"""Smallest total of a message; avoids division by zero for sequences of probability zero."""
+"""Smallest total of a message of probabilities; keeps a sequence of probability zero from dividing by zero."""
 
 
 def forward_backward(
-    emission: Floats, offsets: Ints, start: Floats, move: Floats, end: Floats | None = None
+    emission: Floats, offsets: Ints, start: Floats, move: Floats, end: Floats | None = None, *, log: bool = False
 ) -> tuple[Floats, Floats, Floats]:
-    """Compute the forward and backward message of each step.
+    """Compute forward and backward messages of each step.
 
-    All sequences advance in parallel, one position at a time, in order of decreasing length.
+    Sequences are processed side by side, position by position, the longest first.
 
     Parameters
     ----------
     emission
         (N, K): P(x_m | z_m = k) up to a factor per step, all sequences concatenated.
     offsets
-        int (n + 1,): sequence i has the steps ``offsets[i]:offsets[i + 1]``, at least one.
+        int (n + 1,): sequence i owns the steps ``offsets[i]:offsets[i + 1]``, at least one.
     start, move, end
         (K,), (K, K) and (K,): probabilities of the first state, of each transition, and of ending in each state
         (None: sequences end anywhere).
+    log
+        Whether all these are logarithms; the messages then are too.
 
     Returns
     -------
@@ -34,36 +42,89 @@ def forward_backward(
     log_evidence
         (n,): log Σ_z P(z) Π_m emission_m(z_m), in nats.
 
-    >>> forward, backward, log_z = forward_backward(
-    ...     np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0, 2]), np.array([0.5, 0.5]), np.eye(2)
-    ... )
+    >>> emission, start = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.5, 0.5])
+    >>> _, _, log_z = forward_backward(emission, np.array([0, 2]), start, np.eye(2))
     >>> float(np.round(np.exp(log_z[0]), 6))
     0.5
     """
-    n, ending = len(offsets) - 1, np.ones(len(start)) if end is None else end
+    arithmetic = _Logarithms() if log else _Probabilities()
+    ending = np.full(len(start), arithmetic.one) if end is None else end
     lengths = np.diff(offsets)
     order = np.argsort(-lengths, kind="stable")
     first = offsets[:-1][order]
     longest = int(lengths.max(initial=0))
-    running = [int((lengths > m).sum()) for m in range(longest)]  # number of sequences that have a step m
+    running = [int((lengths > m).sum()) for m in range(longest)]  # sequences that have a step m
     forward, backward = np.empty_like(emission), np.empty_like(emission)
-    log_evidence = np.zeros(n)
+    log_evidence = np.zeros(len(lengths))
     for m in range(longest):
-        rows = first[: running[m]] + m  # step m of each running sequence, (running,)
-        before = start[None] if m == 0 else forward[rows - 1] @ move  # (running, K)
-        message = before * emission[rows]
-        total = np.maximum(message.sum(axis=1), TINY)
-        forward[rows] = message / total[:, None]
-        log_evidence[order[: running[m]]] += np.log(total)
+        rows = first[: running[m]] + m
+        before = start[None] if m == 0 else arithmetic.through(forward[rows - 1], move)  # (running, K)
+        forward[rows], log_total = arithmetic.normalised(arithmetic.times(before, emission[rows]))
+        log_evidence[order[: running[m]]] += log_total
     if end is not None:
-        log_evidence += np.log(np.maximum(forward[offsets[1:] - 1] @ ending, TINY))
+        log_evidence += arithmetic.log_dot(forward[offsets[1:] - 1], ending)
     for m in range(longest - 1, -1, -1):
         rows = first[: running[m]] + m
         message = np.tile(ending, (len(rows), 1))
-        # sequences with a next step, the first ones in this order, get their message from it; the others end here
         continuing = running[m + 1] if m + 1 < longest else 0
         if continuing:
             after = first[:continuing] + m + 1
-            message[:continuing] = (emission[after] * backward[after]) @ move.T
-        backward[rows] = message / np.maximum(message.sum(axis=1, keepdims=True), TINY)
+            message[:continuing] = arithmetic.through(arithmetic.times(emission[after], backward[after]), move.T)
+        backward[rows] = arithmetic.normalised(message)[0]
     return forward, backward, log_evidence
+
+
+class _Arithmetic(ABC):
+    """Products, sums over states, and normalisation of messages (rows, K)."""
+
+    one: float
+
+    @abstractmethod
+    def times(self, a: Floats, b: Floats) -> Floats:
+        """Products, element by element."""
+
+    @abstractmethod
+    def through(self, message: Floats, move: Floats) -> Floats:
+        """Σ_j message_j move_jk, (rows, K)."""
+
+    @abstractmethod
+    def log_dot(self, message: Floats, weights: Floats) -> Floats:
+        """log Σ_k message_k weights_k, (rows,)."""
+
+    @abstractmethod
+    def normalised(self, message: Floats) -> tuple[Floats, Floats]:
+        """Rows divided by their sums, and the logarithms of these."""
+
+
+class _Probabilities(_Arithmetic):
+    one = 1.0
+
+    def times(self, a: Floats, b: Floats) -> Floats:
+        return a * b
+
+    def through(self, message: Floats, move: Floats) -> Floats:
+        return np.asarray(message @ move)
+
+    def log_dot(self, message: Floats, weights: Floats) -> Floats:
+        return np.asarray(np.log(np.maximum(message @ weights, TINY)))
+
+    def normalised(self, message: Floats) -> tuple[Floats, Floats]:
+        total = np.maximum(message.sum(axis=1), TINY)
+        return message / total[:, None], np.log(total)
+
+
+class _Logarithms(_Arithmetic):
+    one = 0.0
+
+    def times(self, a: Floats, b: Floats) -> Floats:
+        return a + b
+
+    def through(self, message: Floats, move: Floats) -> Floats:
+        return np.asarray(logsumexp(message[:, :, None] + move[None], axis=1))
+
+    def log_dot(self, message: Floats, weights: Floats) -> Floats:
+        return np.asarray(logsumexp(message + weights, axis=1))
+
+    def normalised(self, message: Floats) -> tuple[Floats, Floats]:
+        total = np.asarray(logsumexp(message, axis=1))
+        return message - np.where(np.isfinite(total), total, 0.0)[:, None], total

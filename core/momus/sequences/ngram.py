@@ -20,14 +20,21 @@ ROWS = 512
 """Contexts whose full distributions are in memory at once."""
 
 
-def discount(counts: Floats) -> float:
-    """The absolute discount of one order, n₁ / (n₁ + 2 n₂); ½ if n₁ or n₂ is 0 (Ney et al. 1994).
+def discount(counts: Floats, needs_twos: bool = True) -> float:
+    """The absolute discount of one order, n₁ / (n₁ + 2 n₂) (Ney et al. 1994).
 
-    >>> discount(np.array([1.0, 1.0, 2.0, 5.0]))
-    0.5
+    Parameters
+    ----------
+    counts
+        (N,): counts of n-grams.
+    needs_twos
+        Whether it is ½ without counts of two, where the formula gives 1; without counts of one it is ½ anyway.
+
+    >>> discount(np.array([1.0, 1.0, 2.0, 5.0])), discount(np.array([1.0, 3.0])), discount(np.array([1.0, 3.0]), False)
+    (0.5, 0.5, 1.0)
     """
     one, two = float((counts == 1).sum()), float((counts == 2).sum())
-    return one / (one + 2 * two) if one and two else 0.5
+    return one / (one + 2 * two) if one and (two or not needs_twos) else 0.5
 
 
 def interpolated(counts: Floats, context: Ints, contexts: int, discount: float) -> tuple[Floats, Floats]:

@@ -50,7 +50,7 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
         self.positions_ = totals / np.maximum(np.bincount(labels, minlength=k), 1)
 
     def log_prior(self, latents: ChainLatents) -> LogPrior:
-        """E log P_c(z), over M sections and the end state: M + 1 scored states."""
+        """E log P_c(z), over M sections and the end state: M + 1 scored steps."""
         with np.errstate(divide="ignore"):
             log_p = np.log(self.transitions_)
         return LogPrior(latents.expected_sum(log_p), latents.lengths + 1)
