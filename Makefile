@@ -21,7 +21,7 @@ demo: $(STAMP) ## Compare a small language model with real documentation; ends w
 
 # groups of tests that share fixtures go to one process (tests/conftest.py), one thread each: threads slow one another
 test: $(STAMP) lint types ## Lint, type check, and run all tests but the slow ones
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadgroup
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 check: lint types ## Lint and type check only
 

@@ -2,35 +2,42 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from momus import Corpus
-from momus.conformance.subject import Subject
 
 FIRST = ("test_code_blocks", "test_conformance_shipped", "test_new", "test_site", "test_examples", "test_laws")
 """Files whose groups take longest; they start first, which leaves short ones to even out the workers."""
 
 
-def group_of(item: pytest.Item) -> str:
+def group_of(nodeid: str) -> str:
     """The tests that share fixtures and run on one worker: those of a critic, of a page, or of a file."""
-    parameters = getattr(getattr(item, "callspec", None), "params", {})
-    if item.path.stem == "test_conformance_shipped" and "check" in parameters:
-        subject = next(a for a in parameters["check"].args if isinstance(a, Subject))
-        return f"conformance of {subject.critic.name}"
-    if item.path.stem == "test_code_blocks" and "page" in parameters:
-        return f"page {parameters['page'].stem}"
-    return str(item.path)
+    path, _, test = nodeid.partition("::")
+    name, _, parameter = test.partition("[")
+    if name == "test_conformance" and path.endswith("test_conformance_shipped.py"):
+        return f"{path}[{parameter.rpartition('-')[0]}]"
+    return f"{path}[{parameter}" if name == "test_blocks_run" else path
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Group tests for ``--dist loadgroup``, the longest files first; xdist reads the groups after this hook."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    """Put the longest files first."""
     rank = {stem: i for i, stem in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path.stem, len(FIRST)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Spread groups of tests over the workers."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return ByGroup(config, log)
 
 
 @pytest.fixture(scope="session")
