@@ -9,8 +9,21 @@ import pytest
 
 from momus import Corpus
 
-FIRST = ("test_code_blocks", "test_conformance_shipped", "test_new", "test_site", "test_examples", "test_laws")
-"""Files whose groups take longest; they start first, which leaves short ones to even out the workers."""
+FIRST = (
+    "test_topics",
+    "test_code_blocks",
+    "test_new",
+    "test_examples",
+    "test_pyro",
+    "test_generate",
+    "test_conformance_wrong",
+    "test_inference",
+    "test_conformance_shipped",
+    "test_validity_yardsticks",
+)
+"""Files that take longest; they start first, which leaves short ones to even out the workers."""
+SINGLE = ("test_conformance_wrong.py", "test_inference.py")
+"""Long files whose tests share no fixture: each test is a group."""
 
 
 def group_of(nodeid: str) -> str:
@@ -19,6 +32,8 @@ def group_of(nodeid: str) -> str:
     name, _, parameter = test.partition("[")
     if name == "test_conformance" and path.endswith("test_conformance_shipped.py"):
         return f"{path}[{parameter.rpartition('-')[0]}]"
+    if path.endswith(SINGLE):
+        return nodeid
     return f"{path}[{parameter}" if name == "test_blocks_run" else path
 
 
