@@ -24,7 +24,7 @@ import torch
 
 from momus import Corpus
 from momus.progress import default_reporter, reporting
-from momus.report.svg import draw
+from momus.report.figures.svg import draw
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
 from momus.text.tokens import get_tokenizer

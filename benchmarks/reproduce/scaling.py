@@ -111,7 +111,7 @@ def show(name: str, stream: RunningText) -> bool:
 def figures(folder: Path, real: RunningText, shuffled: RunningText) -> None:
     """Draw each law for a text and its shuffle, as the report does."""
     from momus.evidence import Chart
-    from momus.report.svg import COLOURS, draw
+    from momus.report.figures.svg import COLOURS, draw
 
     folder.mkdir(parents=True, exist_ok=True)
     paint = dict(zip(COLOURS, ("#222", "#888", "#ddd", "#1f6f8b", "#c2571a", "#6b5b95", "#57606a"), strict=False))

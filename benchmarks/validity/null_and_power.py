@@ -38,7 +38,7 @@ from momus.calibration.view import own, rate_text, strength_text
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.progress import default_reporter
-from momus.report.svg import COLOURS, draw
+from momus.report.figures.svg import COLOURS, draw
 
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 ALPHA, WANTED = 0.05, (0.035, 0.065)

@@ -93,7 +93,7 @@ def measure(critic: str) -> dict[str, Any]:
 def picture(item: Any) -> str:
     """Draw a piece of evidence as a separate picture; tables become bars."""
     from momus.evidence import Table
-    from momus.report.svg import draw
+    from momus.report.figures.svg import draw
 
     return coloured(bars(item) if isinstance(item, Table) else draw(item))
 
@@ -123,7 +123,7 @@ def bars(table: Any) -> str:
 
     from matplotlib.figure import Figure
 
-    from momus.report import svg
+    from momus.report.figures import svg
     from momus.report.safe import clean
 
     rows = list(table.rows)[:14]

@@ -17,8 +17,8 @@ from momus.critic import Note
 from momus.evidence import Axis, Chart, Edge, Graph, Heatmap, MarkedDocument, Series, Step, Table, from_json, to_json
 from momus.inference import Method
 from momus.report import render, write_report
+from momus.report.figures.svg import draw
 from momus.report.safe import clean
-from momus.report.svg import draw
 
 HOSTILE = '<script>document.title="owned"</script>"><img src=x onerror=alert(1)>$\\frac{1}{2}$\x00\x1b\u202e]]>'
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from momus.errors import StoreError
 from momus.evidence import Chart, Evidence, Graph, Heatmap, Table
+from momus.report.figures.interval import interval_picture
 from momus.report.format import number, p_value
-from momus.report.interval import interval_picture
 from momus.report.safe import anchor, clean
 from momus.report.words import headlines, method, null, says, shows, statistic_name
 
@@ -98,7 +98,7 @@ def render(comparison: Comparison) -> str:
 
 
 def _picture(item: Chart | Heatmap | Graph, prefix: str) -> str:
-    from momus.report.svg import draw
+    from momus.report.figures.svg import draw
 
     return draw(replace(item, name=f"{prefix}-{item.name}"))
 

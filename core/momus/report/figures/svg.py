@@ -10,9 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from momus.evidence import Chart, Graph, Heatmap
-from momus.report.heatmap import draw_heatmap
-from momus.report.network import draw_graph
-from momus.report.palette import COLOURS, LABEL, LINE_STYLES, MARKERS
+from momus.report.figures.heatmap import draw_heatmap
+from momus.report.figures.network import draw_graph
+from momus.report.figures.palette import COLOURS, LABEL, LINE_STYLES, MARKERS
 from momus.report.safe import clean
 
 if TYPE_CHECKING:

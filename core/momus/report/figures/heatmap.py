@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.evidence import Heatmap
-from momus.report.palette import COLOURS, LABEL, SMALL_MATRIX
+from momus.report.figures.palette import COLOURS, LABEL, SMALL_MATRIX
 from momus.report.safe import clean
 
 if TYPE_CHECKING:

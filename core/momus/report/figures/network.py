@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.evidence import Graph
-from momus.report.palette import COLOURS, LABEL
+from momus.report.figures.palette import COLOURS, LABEL
 from momus.report.safe import clean
 
 if TYPE_CHECKING:
