@@ -6,7 +6,7 @@ as independent given the text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import logsumexp
@@ -28,8 +28,8 @@ class PairedStates(StateSequences):
         float array (n, K): P(z_1 | x), zero for documents without steps.
     """
 
-    pairs: Floats = None  # type: ignore[assignment]
-    first: Floats = None  # type: ignore[assignment]
+    pairs: Floats = field(default_factory=lambda: np.zeros((0, 1, 1)))
+    first: Floats = field(default_factory=lambda: np.zeros((0, 1)))
 
     @classmethod
     def independent(cls, marginals: Floats, offsets: Ints) -> PairedStates:

@@ -100,7 +100,7 @@ class Plan:
 
     def pairs(self, documents: int) -> list[tuple[int, int]]:
         """The sizes; if none are given, half of the documents each."""
-        return [tuple(p) for p in self.sizes] or [(documents // 2, documents // 2)]  # type: ignore[misc]
+        return [(real, generated) for real, generated in self.sizes] or [(documents // 2, documents // 2)]
 
     def key(self) -> dict[str, Any]:
         """The fields that a cell depends on, beside its own defect, strength and size."""

@@ -6,8 +6,6 @@ has one entry more than there are owners.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -55,15 +53,6 @@ def ranges_of(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> Ints
     """
     offsets = offsets_of(lengths)
     return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-
-
-def concatenated(parts: Sequence[NDArray[np.generic]], empty: NDArray[np.generic]) -> tuple[NDArray[np.generic], Ints]:
-    """Concatenate one array per owner, and return the offsets; ``empty`` stands for no owner at all.
-
-    >>> concatenated([np.array([3, 1]), np.array([2])], np.zeros(0, int))
-    (array([3, 1, 2]), array([0, 2, 3]))
-    """
-    return (np.concatenate(parts) if len(parts) else empty), offsets_of([len(part) for part in parts])
 
 
 def kept_offsets(keep: Bools, offsets: NDArray[np.integer]) -> Ints:

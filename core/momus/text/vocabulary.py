@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from momus.numeric.ragged import kept_offsets, owners_of
-from momus.numeric.types import Ints
 from momus.text.tokens import TokenTable
 
 
@@ -81,8 +80,3 @@ def count_words(table: TokenTable, vocabulary: list[str]) -> sparse.csr_array:
     )
     matrix.sum_duplicates()
     return matrix
-
-
-def documents_of(counts: sparse.csr_array) -> Ints:
-    """Return the document (row) of each stored entry, int64 (entries,)."""
-    return owners_of(counts.indptr)
