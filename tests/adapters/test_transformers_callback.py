@@ -10,8 +10,11 @@ from momus import Corpus
 from momus.comparison.judge import judge
 from momus.critic import Critic
 from momus.errors import NotFittedError, UsageError
+from momus.inference import holm
+from momus.inference.sequential import Looks, spent
 
 pytest.importorskip("accelerate", reason="the Trainer of transformers needs accelerate")
+from momus_adapters.transformers import callback as module
 from momus_adapters.transformers.callback import CriticCallback
 from momus_critics.length import Length
 from momus_critics.unigram import Unigram
@@ -95,6 +98,8 @@ def test_training_is_watched_and_not_disturbed(tokenizer, critics, real, tmp_pat
         assert torch.equal(a, b)
     frame = callback.frame()
     assert sorted(set(frame["step"])) == [0, 4, 8, 12]
+    assert callback.planned == 4
+    assert {looks.number for looks in callback.sequences.values()} == {4}
     assert set(frame["critic"]) == {"unigram", "length"}
     assert (frame["n_real"] == 60).all()
     assert (frame["n_generated"] + frame["unscored_generated"] == 24).all()
@@ -129,12 +134,79 @@ def test_each_evaluation_and_the_trainers_own_log(tokenizer, critics, real, tmp_
     assert {f"momus/length/latent_nll{end}" for end in ("", "/difference", "/low", "/high")} <= names
 
 
+def state_at(step):
+    return type("State", (), {"global_step": step, "epoch": 0.5, "log_history": [], "max_steps": 12})()
+
+
+def test_always_valid_p_is_holm_over_critics_and_spending_over_looks(tokenizer, critics, real):
+    batches = [[LINE[k:] for k in range(12)], [LINE[:k] for k in range(6, 18)], ["zzz zzz zzz zzz zzz zzz ."] * 12]
+    callback = CriticCallback(
+        critics, real, lambda model, step: batches[step], permutations=99, resamples=99, alpha=0.1, seed=3
+    )
+    least = {critic.name: 1.0 for critic in critics}
+    for look, batch in enumerate(batches, start=1):
+        state = state_at(look - 1)
+        callback.look(network(tokenizer), state)
+        level = spent(0.1, look) / 2
+        p = []
+        for critic in critics:
+            scores = critic.score(real), critic.score(Corpus.from_texts(batch, name=f"step-{look - 1}"))
+            (verdict,) = judge(critic, *scores, permutations=99, resamples=0, seed=3, only_headline=True)
+            if verdict.p <= 0.05:
+                finer = int(np.ceil(4 / level)) - 1
+                (verdict,) = judge(critic, *scores, permutations=finer, resamples=0, seed=3, only_headline=True)
+            p.append(verdict.p)
+        for critic, adjusted in zip(critics, holm(p), strict=True):
+            least[critic.name] = min(least[critic.name], adjusted * 0.1 / spent(0.1, look), 1.0)
+            frame = callback.frame()
+            rows = frame[(frame["step"] == look - 1) & (frame["critic"] == critic.name)]
+            headline = rows[rows["statistic"] == critic.headline_statistic].iloc[0]
+            assert headline["p_always"] == pytest.approx(least[critic.name])
+            assert headline["alarm"] == (adjusted <= spent(0.1, look))
+            others = rows[rows["statistic"] != critic.headline_statistic]
+            assert others["p_always"].isna().all()
+            assert others["alarm"].isna().all()
+            logged = state.log_history[0]
+            assert logged[f"momus/{critic.name}/{critic.headline_statistic}/alarm"] == float(headline["alarm"])
+    assert callback.frame()["alarm"].iloc[-4:].dropna().all()  # nonsense is found at the third look
+
+
+def test_looks_that_cannot_alarm_are_named(tokenizer, critics, real, monkeypatch):
+    monkeypatch.setattr(module, "MOST", 99)
+    nonsense = ["zzz zzz zzz zzz zzz zzz ."] * 12
+    callback = CriticCallback(critics[:1], real, lambda model, step: nonsense, permutations=99, resamples=9, looks=20)
+    with pytest.warns(UserWarning, match=r"with 99 permutations p ≥ 0\.01; the level of this look is 0\.0023"):
+        callback.look(network(tokenizer), state_at(1))
+    assert not callback.sequences["unigram"].alarmed
+
+
+def test_looks_are_planned_resumed_or_left_out(tokenizer, critics, real):
+    options = {"permutations": 99, "resamples": 9}
+    callback = CriticCallback(critics[1:], real, lambda model, step: [LINE] * 4, every=5, **options)
+    callback.on_train_begin(None, state_at(0), None)
+    assert callback.planned == 2  # steps 5 and 10 of 12
+    kept = Looks(planned=2)
+    kept.add(p=0.3)
+    callback.sequences = {"length": Looks.from_json(kept.to_json())}
+    callback.look(network(tokenizer), state_at(5))
+    assert callback.sequences["length"].number == 2
+    plain = CriticCallback(critics[1:], real, lambda model, step: [LINE] * 4, always_valid=False, **options)
+    plain.look(network(tokenizer), state_at(5))
+    assert plain.frame()[["p_always", "alarm"]].isna().all(axis=None)
+    assert plain.sequences == {}
+
+
 def test_mistakes_are_named(tokenizer, critics, real):
     assert issubclass(Unigram, Critic)
     with pytest.raises(NotFittedError):
         CriticCallback([Length()], real, lambda model, step: ["a"])
     with pytest.raises(UsageError, match="every is -1"):
         CriticCallback(critics, real, lambda model, step: ["a"], every=-1)
+    for wrong in ({"alpha": 0}, {"looks": 0}):
+        with pytest.raises(UsageError, match=r"alpha is 0|planned=0"):
+            CriticCallback(critics, real, lambda model, step: ["a"], **wrong)
+    with pytest.raises(UsageError, match="two critics share a name: length, length"):
+        CriticCallback([critics[1]] * 2, real, lambda model, step: ["a"])
     state = type("State", (), {"global_step": 1, "epoch": 0.0, "log_history": []})()
     for wrong in ("text", [], [1]):
         with pytest.raises(UsageError, match="at step 1"):

@@ -1,12 +1,17 @@
 """Tests of laws between running texts, against closed forms and SciPy."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from momus.errors import MomusError
 from momus.laws import Law, compare_law, jackknife, standard_error
 from momus.laws.jackknife import joined, shortened
+from momus.laws.relabelled import relabel
 from momus.laws.test import LEAST_GROUPS, groups_for
 from momus.text.running import RunningText
 
@@ -75,23 +80,75 @@ def test_the_declared_error_estimate_is_used(texts):
     assert aligned.error != standard_error(Law("mean", average), texts[0], 7).error
 
 
-def test_relabelling_equals_an_enumeration():
-    """Four groups a side: 70 labellings; 2,000 random ones estimate the exact p."""
-    from itertools import combinations
+GROUPS = [3, 5, 4, 6, 5, 7, 6, 8]
 
-    groups = [3, 5, 4, 6, 5, 7, 6, 8]
-    a, b = text(np.repeat(groups[:4], 100)), text(np.repeat(groups[4:], 100))
-    law = Law("mean", average, error="relabelled", groups=4)
-    outcome = compare_law(law, a, b, 0.95, relabellings=1999)
-    gaps = [abs(sum(groups) - 2 * sum(groups[i] for i in c)) / 4 for c in combinations(range(8), 4)]
-    exact = np.mean([gap >= abs(outcome.difference) - 1e-9 for gap in gaps])
+
+def four_groups_each():
+    a, b = text(np.repeat(GROUPS[:4], 100)), text(np.repeat(GROUPS[4:], 100))
+    gaps = np.array([abs(sum(GROUPS) - 2 * sum(GROUPS[i] for i in c)) / 4 for c in combinations(range(8), 4)])
+    return a, b, gaps
+
+
+def test_few_relabellings_are_enumerated():
+    """Four pieces a side: 70 labellings; p is the share of them that are as extreme."""
+    a, b, gaps = four_groups_each()
+    outcome = compare_law(Law("mean", average, error="relabelled", groups=4), a, b, 0.95)
     assert outcome.difference == 2.0
-    assert outcome.p == pytest.approx(exact, abs=0.02)
-    assert (outcome.error, outcome.relabellings) == ("relabelled", 1999)
+    assert outcome.p == pytest.approx(np.mean(gaps >= 2.0))
+    assert (outcome.error, outcome.relabellings, outcome.exact, outcome.floor) == ("relabelled", 70, True, 2 / 70)
     assert outcome.high - outcome.difference == pytest.approx(outcome.difference - outcome.low)
-    assert outcome.high - outcome.difference == pytest.approx(np.quantile(gaps, 0.95), abs=0.51)
+    assert outcome.high - outcome.difference == pytest.approx(np.sort(gaps)[67 - 1]), "0.95 · 70 = 66.5"
     assert outcome.inner[1] <= outcome.high
-    assert outcome.real.error == pytest.approx(np.sqrt(np.mean(np.square(gaps)) / 2), rel=0.05)
+    assert outcome.standard_error == pytest.approx(np.sqrt(np.mean(gaps**2)))
+    assert np.hypot(outcome.real.error, outcome.generated.error) == pytest.approx(outcome.standard_error)
+
+
+def test_drawn_relabellings_estimate_the_enumeration():
+    a, b, gaps = four_groups_each()
+    outcome = compare_law(Law("mean", average, error="relabelled", groups=4), a, b, 0.95, relabellings=69)
+    assert not outcome.exact
+    assert outcome.p == pytest.approx(np.mean(gaps >= 2.0), abs=0.15)
+    assert outcome.p * 70 == pytest.approx(round(outcome.p * 70))
+
+
+def test_few_extreme_relabellings_are_drawn_to_the_end_and_many_are_not():
+    rng = np.random.default_rng(0)
+    a, law = text(rng.integers(0, 9, 2000)), Law("mean", average, error="relabelled")
+    far = compare_law(law, a, text(rng.integers(3, 12, 2000)), 0.95, family=21)
+    assert (far.relabellings, far.p, far.floor) == (839, 1 / 840, 1 / 840)
+    assert far.p < 0.05 / 21
+    near = compare_law(law, a, text(a.ids[::-1]), 0.95, family=21)
+    assert (near.relabellings, near.p) == (99, 1.0)
+    assert near.floor == far.floor, "what could have been"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0, 1.5), st.sampled_from([39, 99, 199, 839]))
+def test_the_interval_excludes_zero_where_p_is_small_and_only_there(seed, shift, most):
+    rng = np.random.default_rng(seed)
+    pieces = rng.normal(size=16)
+    pieces[8:] += shift
+    values = RunningText(np.arange(16, dtype=np.int32), [str(i) for i in range(16)])
+    sides = values.part(0, 8).cut(8), values.part(8, 16).cut(8)
+    observed = float(pieces[8:].mean() - pieces[:8].mean())
+    test = relabel(lambda t: float(pieces[t.ids].mean()), values, sides, observed, most)
+    for level in (0.9, 0.95, 0.99):
+        assert (test.within(level) < abs(observed)) == (test.p <= 1 - level + 1e-12) or test.total < 1 / (1 - level)
+
+
+@pytest.mark.parametrize(("pieces", "most"), [(6, 10), (6, 199), (16, 199)])
+def test_p_values_of_texts_from_one_source_are_at_least_uniform(pieces, most):
+    """P(p ≤ a) ≤ a for every a, however many relabellings were drawn: 2,000 pairs of texts."""
+    rng, p = np.random.default_rng(4), []
+    stream = RunningText(np.arange(pieces, dtype=np.int32), [str(i) for i in range(pieces)])
+    half = pieces // 2
+    sides = stream.part(0, half).cut(half), stream.part(half, pieces).cut(half)
+    for _ in range(2000 if pieces == 6 else 1000):
+        values = rng.exponential(size=pieces)
+        observed = float(values[half:].mean() - values[:half].mean())
+        p.append(relabel(lambda t, v=values: float(v[t.ids].mean()), stream, sides, observed, most).p)
+    for a in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8):
+        assert stats.binomtest(int((np.array(p) <= a + 1e-12).sum()), len(p), a, "greater").pvalue > 1e-3
 
 
 def test_a_statistic_that_most_relabelled_texts_lack_is_no_test():
@@ -101,8 +158,8 @@ def test_a_statistic_that_most_relabelled_texts_lack_is_no_test():
         return float(stream.ids[0])
 
     a, b = text(np.full(400, 1)), text(np.full(400, 2))
-    with pytest.raises(ValueError, match="95 of 99 relabellings"):
-        compare_law(Law("pure", only_pure, error="relabelled", groups=4), a, b, 0.95, relabellings=99)
+    with pytest.raises(ValueError, match="68 of 70 relabellings"):
+        compare_law(Law("pure", only_pure, error="relabelled", groups=4), a, b, 0.95)
 
 
 def test_a_text_is_cut_into_as_many_groups_as_its_length_allows():
@@ -172,3 +229,28 @@ def test_laws_may_return_any_kind_of_number():
     rows = judge(critic, *(critic.score(c) for c in corpora), permutations=99, resamples=99)
     assert [type(v.real_value) for v in rows[:2]] == [float, float]
     assert json.loads(json.dumps([v.row() for v in rows], allow_nan=False))
+
+
+def test_the_standard_error_of_a_real_text_is_computed_once_for_several_generated_ones(texts):
+    calls = []
+
+    def counted(stream):
+        calls.append(len(stream))
+        return float(stream.ids.mean())
+
+    rng, law, errors = np.random.default_rng(3), Law("mean", counted), {}
+    others = [text(rng.integers(0, 9, 1200)) for _ in range(3)]
+    kept = [compare_law(law, texts[0], other, 0.95, real_errors=errors) for other in others]
+    assert len(calls) == (1 + 3) * 21
+    assert kept == [compare_law(law, texts[0], other, 0.95) for other in others]
+    shorter = text(rng.integers(0, 9, 900))
+    assert compare_law(law, texts[0], shorter, 0.95, real_errors=errors) == compare_law(law, texts[0], shorter, 0.95)
+    assert len(errors) == 2, "a text cut to another length has another error"
+
+
+def test_the_minimum_detectable_difference_is_that_of_the_family(texts):
+    alone, among = (compare_law(Law("mean", average), *texts, 0.95, family=n) for n in (1, 21))
+    assert (alone.p, alone.low, alone.family, among.family) == (among.p, among.low, 1, 21)
+    quantiles = stats.t.ppf(1 - 0.05 / 42, among.freedom) + stats.t.ppf(0.8, among.freedom)
+    assert among.mde == pytest.approx(quantiles * among.standard_error)
+    assert among.mde > alone.mde

@@ -130,8 +130,8 @@ def test_correlations_of_rare_words_are_tested_by_relabelling():
         texts.append(RunningText(np.concatenate(ids).clip(0, TYPES - 1).astype(np.int32), WORDS))
     for law in LongRange().laws()[:2]:
         found = compare_law(law, *texts, 0.95)
-        assert (found.error, found.relabellings) == ("relabelled", 199)
-        assert found.p * 200 == pytest.approx(round(found.p * 200))
+        assert found.error == "relabelled"
+        assert 99 <= found.relabellings <= 199
         assert found.p > 0.05
         assert found.low < 0 < found.high
         assert found.low - found.difference == pytest.approx(found.difference - found.high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from momus.comparison.judge import judge
 from momus.comparison.verdict import Verdict
 from momus.critic import Critic, Scores
 from momus.errors import UsageError
+from momus.inference.sequential import Look, Looks, add_family, spent
 from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
 Generate = Callable[[Any, int], Sequence[str]]
 COLUMNS = ("critic", "statistic", "real_value", "generated_value", "difference", "low", "high", "p")
+ALWAYS = ("p_always", "alarm")
 COUNTS = ("n_real", "n_generated", "unscored_generated")
+SCREEN, FINER, MOST = 0.05, 4, 99_999
+"""A headline p ≤ SCREEN is computed again, with FINER times the permutations that its level needs, at most MOST."""
 
 
 class CriticCallback(TrainerCallback):  # type: ignore[misc]
@@ -31,6 +36,12 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     critic, the headline statistic and Latent NLL (Latent PPL of sequences) of the texts, generated − real and its
     bootstrap interval over documents are written to the trainer's logs as ``momus/CRITIC/STATISTIC`` with
     ``…/difference``, ``…/low`` and ``…/high``, and to `history`.
+
+    A training run is looked at many times, so a ``p`` below 0.05 at some look means little. Headline statistics also
+    have ``p_always`` and ``alarm``: with `always_valid`, the probability of *any* false alarm, of any critic at any
+    look, is at most `alpha`. p-values are adjusted over the critics by Holm's method, and α is spent over the looks
+    (`momus.inference.sequential.spent`), which allows for the one real sample that all looks share. Small p-values are
+    computed again with as many permutations as the level of the look needs.
 
     Parameters
     ----------
@@ -45,15 +56,23 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     start
         Whether to look before the first step too.
     permutations, resamples, confidence
-        Settings of the tests and intervals, see `momus.inference`; p is not adjusted for repeated looks.
+        Settings of the tests and intervals, see `momus.inference`; ``p`` itself is not adjusted.
+    always_valid, alpha
+        Whether to compute ``p_always`` and ``alarm``, and the level over all critics and looks.
+    looks
+        Planned number of looks, which then share most of α evenly; None: taken from the trainer's number of steps if
+        ``every`` is set, otherwise unlimited.
     seed
         Seeds generation, permutations and resamples.
 
     Attributes
     ----------
     history
-        One dict per look, critic and statistic: step, epoch, values, difference, interval, p, and the numbers of
-        scored and unscored documents.
+        One dict per look, critic and statistic: step, epoch, values, difference, interval, p, p_always and alarm (None
+        for other than headline statistics), and the numbers of scored and unscored documents.
+    sequences
+        A `momus.inference.sequential.Looks` per critic. To continue the count of looks in another process, save each
+        with ``to_json`` and set it again; without this a resumed training starts to count anew.
     """
 
     def __init__(
@@ -67,6 +86,9 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         permutations: int = 199,
         resamples: int = 999,
         confidence: float = 0.95,
+        always_valid: bool = True,
+        alpha: float = 0.05,
+        looks: int | None = None,
         seed: int = 0,
     ) -> None:
         self.critics = list(critics)
@@ -77,10 +99,17 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         self.settings = {"permutations": permutations, "resamples": resamples, "confidence": confidence, "seed": seed}
         self.seed = seed
         self.history: list[dict[str, Any]] = []
+        self.always_valid, self.alpha, self.planned = always_valid, alpha, looks
+        self.sequences: dict[str, Looks] = {}
+        self._coarse: set[str] = set()
         self._scores: list[Scores] = []
         self._trainer: Any = None
         if every < 0:
             raise UsageError(f"every is {every}", hint="give a number of steps, or 0 to look at each evaluation")
+        Looks(alpha, planned=looks)  # refuses a wrong α or number before the training starts
+        names = [critic.name for critic in self.critics]
+        if len(set(names)) < len(names):
+            raise UsageError(f"two critics share a name: {', '.join(names)}", hint="give each critic its own name")
         for critic in self.critics:
             critic.check_fitted()
 
@@ -94,7 +123,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         """`history` as a pandas data frame."""
         import pandas as pd
 
-        return pd.DataFrame(self.history, columns=["step", "epoch", *COLUMNS, *COUNTS])
+        return pd.DataFrame(self.history, columns=["step", "epoch", *COLUMNS, *ALWAYS, *COUNTS])
 
     def save(self, path: str | Path) -> Path:
         """Write `history` as CSV."""
@@ -105,6 +134,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Score the real text once."""
         self._look_at_real()
+        if self.planned is None and self.every and state.max_steps > 0:
+            self.planned = state.max_steps // self.every + self.start or None
         if self.start:
             self.look(kwargs["model"], state)
 
@@ -129,18 +160,62 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         self._look_at_real()
         texts = self._generated(model, int(state.global_step))
         corpus = Corpus.from_texts(texts, name=f"step-{state.global_step}")
+        scored = [critic.score(corpus) for critic in self.critics]
         verdicts = []
-        for critic, real in zip(self.critics, self._scores, strict=True):
-            rows = judge(critic, real, critic.score(corpus), **self.settings)  # type: ignore[arg-type]
+        for critic, real, generated in zip(self.critics, self._scores, scored, strict=True):
+            rows = judge(critic, real, generated, **self.settings)  # type: ignore[arg-type]
             latent = "latent_ppl" if critic.sequence else "latent_nll"
             verdicts += [v for v in rows if v.headline or v.statistic == latent]
+        looks = self._always(verdicts, scored) if self.always_valid else {}
         epoch = float(state.epoch or 0.0)
+        numbers: dict[str, float] = {}
         for verdict in verdicts:
-            row = verdict.row()
-            columns = {k: row[k] for k in (*COLUMNS, *COUNTS)}
+            row, look = verdict.row(), looks.get(verdict.critic) if verdict.headline else None
+            columns = {k: row[k] for k in COLUMNS}
+            columns |= {k: None if look is None else getattr(look, k) for k in ALWAYS}
+            columns |= {k: row[k] for k in COUNTS}
             self.history.append({"step": int(state.global_step), "epoch": epoch, **columns})
-        self._log({k: v for verdict in verdicts for k, v in _logged(verdict).items()}, state)
+            numbers |= _logged(verdict, look)
+        self._log(numbers, state)
         return verdicts
+
+    def _always(self, verdicts: Sequence[Verdict], scored: Sequence[Scores]) -> dict[str, Look]:
+        """Add this look at the headline statistics of all critics."""
+        if not self.sequences:
+            self.sequences = {c.name: Looks(self.alpha, planned=self.planned) for c in self.critics}
+        first = next(iter(self.sequences.values()))
+        # Holm's smallest level at this look
+        level = spent(first.alpha, first.number + 1, first.planned) / len(self.sequences)
+        headlines = {v.critic: v for v in verdicts if v.headline}
+        p: dict[str, float | None] = {}
+        for critic, real, generated in zip(self.critics, self._scores, scored, strict=True):
+            p[critic.name] = self._refined(critic, real, generated, headlines[critic.name], level)
+        return add_family(self.sequences, p)
+
+    def _refined(
+        self, critic: Critic[Any], real: Scores, generated: Scores, verdict: Verdict, level: float
+    ) -> float | None:
+        """p with enough permutations to lie below the level.
+
+        Screening keeps p valid: a value ≤ SCREEN is one of the second test, larger ones are of the first, and each of
+        the two is at most t with probability at most t.
+        """
+        needed = min(math.ceil(FINER / level), MOST + 1) - 1
+        method = verdict.method
+        if verdict.p is None or verdict.p > SCREEN or method.test == "welch" or method.exact:
+            return verdict.p
+        if needed > method.permutations:
+            settings: dict[str, Any] = {**self.settings, "permutations": needed, "resamples": 0}
+            (verdict,) = judge(critic, real, generated, **settings, only_headline=True)
+        smallest = 1 / (verdict.method.permutations + 1)
+        if smallest > level and not verdict.method.exact and critic.name not in self._coarse:
+            self._coarse.add(critic.name)
+            warnings.warn(
+                f"critic {critic.name!r}: with {verdict.method.permutations:,} permutations p ≥ {smallest:.2g}; "
+                f"the level of this look is {level:.2g}. It can raise no alarm alone: plan fewer looks (looks=…)",
+                stacklevel=2,
+            )
+        return verdict.p
 
     def _look_at_real(self) -> None:
         if self._scores:
@@ -180,9 +255,11 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             state.log_history.append({**numbers, "epoch": state.epoch, "step": state.global_step})
 
 
-def _logged(verdict: Verdict) -> dict[str, float]:
+def _logged(verdict: Verdict, look: Look | None) -> dict[str, float]:
     """Numbers of a verdict for the trainer's logs; missing values are left out."""
     name = f"momus/{verdict.critic}/{verdict.statistic}"
     numbers = {name: verdict.generated_value}
     numbers |= {f"{name}/{k}": getattr(verdict, k) for k in ("difference", "low", "high")}
+    if look is not None:
+        numbers |= {f"{name}/{k}": float(getattr(look, k)) for k in ALWAYS}
     return {k: float(v) for k, v in numbers.items() if v is not None}

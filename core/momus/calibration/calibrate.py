@@ -16,6 +16,7 @@ from momus.calibration.plan import NULL, Plan
 from momus.calibration.pool import Crew, crew_of
 from momus.calibration.result import Calibration
 from momus.calibration.store import write_calibration
+from momus.calibration.units import units_of
 from momus.calibration.worker import CELLS, Task, Work
 from momus.comparison.chosen import chosen_critics
 from momus.comparison.folder import RUN, RunFolder
@@ -89,14 +90,16 @@ def calibrate(
         missing = [d for d in plan.defects if d in DEFECTS and DEFECTS[d].needs_donor]
         warnings += [f"{d} was left out: it takes pieces of a second corpus; give one with --donor." for d in missing]
         plan = replace(plan, defects=[d for d in plan.defects if d not in missing])
-    plan.check(len(held_out))
+    units = units_of(held_out, plan.by)
+    n_units = len(held_out if units is None else units)
+    plan.check(n_units)
     device = resolve_device(device) if any(c.uses_device for c in chosen) else "cpu"
     with ExitStack() as stack:
         folder = _folder(out, stack)
         work = Work(fitting, held_out, other, chosen, plan, folder, device)
         crew = stack.enter_context(crew_of(work, jobs))
         names = _fitted(crew, reporter, chosen, critics is not None, warnings)
-        cells = _measured(crew, reporter, names, plan, len(held_out))
+        cells = _measured(crew, reporter, names, plan, n_units)
         calibration = Calibration(plan, cells, _described(chosen, names), {}, warnings)
         calibration.signature = _signature(work, jobs, command, warnings)
         if out is not None:
@@ -181,13 +184,13 @@ def _fitted(
     return [n for n in names if n in fitted]
 
 
-def _measured(crew: Crew, reporter: Reporter, names: Sequence[str], plan: Plan, documents: int) -> list[Cell]:
+def _measured(crew: Crew, reporter: Reporter, names: Sequence[str], plan: Plan, units: int) -> list[Cell]:
     """Measure all cells, sorted by critic, size, defect and strength."""
     # one null task per critic; one task per defect and strength for all critics, which then plants the defect once
     tasks: list[Task] = [(NULL, 0.0, (name,)) for name in names]
     tasks += [(d, s, tuple(names)) for d in plan.defects for s in sorted(plan.strengths)]
     splits = sum(len(t[2]) * (plan.splits if t[0] == NULL else plan.power_splits) for t in tasks)
-    with reporter.stage("measuring splits", splits * len(plan.pairs(documents))) as advance:
+    with reporter.stage("measuring splits", splits * len(plan.pairs(units))) as advance:
         cells = crew.run(tasks, advance)
     critic_rank = {n: i for i, n in enumerate(names)}
     defect_rank = {d: i for i, d in enumerate((NULL, *plan.defects))}

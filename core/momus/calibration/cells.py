@@ -13,6 +13,7 @@ import numpy as np
 
 from momus.calibration.judges import SplitJudge
 from momus.calibration.plan import NULL, draw, split
+from momus.calibration.units import Units
 from momus.errors import StoreError
 from momus.files import write_json
 
@@ -30,14 +31,14 @@ class Cell:
     defect, strength
         The defect planted in the generated side; ``none`` and 0 for null splits.
     n_real, n_generated
-        Documents per side.
+        Documents per side, or groups or prompts (`Plan.by`).
     p, difference
         One value per split, None if the test is undefined. Differences are those of the statistic; for distances, the
         excess over the mean under relabelling.
     changed, places
         Number of held-out documents that the defect changed, and of places in them.
     usable
-        Number of held-out documents that the critic could score both unchanged and planted.
+        Number of held-out documents (groups, prompts) that the critic could score both unchanged and planted.
     reason
         Why nothing was measured; empty if something was.
     """
@@ -91,32 +92,42 @@ def measure(
     replacement: bool = False,
     begun: Cell | None = None,
     each: Callable[[Cell], None] | None = None,
+    units: Units | None = None,
 ) -> Cell:
     """Test one size over many splits.
 
     Parameters
     ----------
     replacement
-        Draw documents with replacement if too few can be scored.
+        Draw documents (or groups) with replacement if too few can be scored.
     begun
         The same cell with fewer splits, to be resumed.
     each
         Called with the cell so far, after each split.
+    units
+        Groups of documents that are split as wholes and counted by ``size``; None: single documents.
     """
-    n, usable = len(judge.usable), int(judge.usable.sum())
+    takes_part = judge.usable if units is None else units.usable(judge.usable)
+    n, usable = len(takes_part), int(takes_part.sum())
     p, difference = ([], []) if begun is None else (list(begun.p), list(begun.difference))
     cell = Cell(critic, judge.statistic, defect, strength, *size, p, difference, *changed, usable)  # p grows below
     too_few = sum(size) > usable
     if too_few and not (replacement and judge.repeatable and usable):
-        return replace(cell, p=[], difference=[], reason=f"only {usable:,} documents can be scored")
+        what = "documents" if units is None else "groups"
+        return replace(cell, p=[], difference=[], reason=f"only {usable:,} {what} can be scored")
     for k in range(len(p), splits):
-        # order (at least n_real + n_generated,): row numbers of documents, the real side first
+        # order (at least n_real + n_generated,): row numbers of documents, or numbers of groups, the real side first
         if too_few:
-            order = draw(seed, k, np.flatnonzero(judge.usable), sum(size))
+            order = draw(seed, k, np.flatnonzero(takes_part), sum(size))
         else:
             order = split(seed, k, n)
-            order = order[judge.usable[order]]
-        split_p, split_difference = judge.test(order[: size[0]], order[size[0] : sum(size)])
+            order = order[takes_part[order]]
+        sides = order[: size[0]], order[size[0] : sum(size)]
+        if units is None:
+            split_p, split_difference = judge.test(*sides)
+        else:
+            (real, one), (generated, other) = (units.expand(side, judge.usable) for side in sides)
+            split_p, split_difference = judge.test(real, generated, (one, other))
         p.append(_finite(split_p))
         difference.append(_finite(split_difference))
         if each is not None:

@@ -6,18 +6,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from momus.comparison.judge import all_statistics
+from momus.comparison.statistics import all_statistics
 from momus.critic import Counted, Critic, RunningTextCritic, Scores, Statistic, aligned
 from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.errors import MomusError
-from momus.inference import ManyTests
+from momus.inference import Design, ManyTests, compare_rows
 from momus.inference.pooling import Rows
-from momus.laws import Law, compare_law
-from momus.laws.test import RELABELLINGS
+from momus.laws import RELABELLINGS, Law, compare_law
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
+
+Groups = tuple[Ints, Ints]
+"""The number of the group of each real and of each generated document; documents of one group are consecutive."""
 
 
 class SplitJudge(Protocol):
@@ -37,8 +39,11 @@ class SplitJudge(Protocol):
     usable: Bools
     repeatable: bool
 
-    def test(self, real: Ints, generated: Ints) -> tuple[float, float]:
-        """Test two sets of row numbers: (p, difference), NaN if the test is undefined."""
+    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> tuple[float, float]:
+        """Test two sets of row numbers: (p, difference), NaN if the test is undefined.
+
+        With ``groups``, documents of a group are dependent, and whole groups are the units of the test.
+        """
         ...
 
 
@@ -56,13 +61,33 @@ class RowsJudge:
         self._real, self._planted = _matrices(real, planted, statistic.rows)
         self._tests: dict[tuple[int, int], ManyTests] = {}
 
-    def test(self, real: Ints, generated: Ints) -> tuple[float, float]:
-        """Test two sets of documents; permutations are drawn once per size and reused."""
+    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> tuple[float, float]:
+        """Test two sets of documents; without groups, permutations are drawn once per size and reused."""
+        if groups is not None:
+            return self._test_groups(real, generated, groups)
         sizes = len(real), len(generated)
         if sizes not in self._tests:
             permutations, wide, seed = self._options
             self._tests = {sizes: ManyTests(self._statistic, *sizes, permutations, wide=wide, seed=seed)}
         return self._tests[sizes](self._real[real], self._planted[generated])
+
+    def _test_groups(self, real: Ints, generated: Ints, groups: Groups) -> tuple[float, float]:
+        permutations, wide, seed = self._options
+        key = self._statistic.rows
+        try:
+            (result,) = compare_rows(
+                [self._statistic],
+                {key: self._real[real]},
+                {key: self._planted[generated]},
+                design=Design.clusters(*groups),
+                permutations=permutations,
+                resamples=0,
+                wide=(wide, 0),
+                seed=seed,
+            )
+        except ValueError:  # the statistic is not finite on these documents
+            return float("nan"), float("nan")
+        return result.p, result.difference
 
 
 def _matrices(real: Scores, planted: Scores, key: str) -> tuple[Rows, Rows]:
@@ -99,23 +124,30 @@ class LawJudge:
         self._tables = real.tokens(tokenizer), planted.tokens(tokenizer)
         self.usable = (self._tables[0].lengths > 0) & (self._tables[1].lengths > 0)
 
-    def test(self, real: Ints, generated: Ints) -> tuple[float, float]:
+    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> tuple[float, float]:
         """Test two sets of documents."""
-        a, b = (_running_text(table, rows) for table, rows in zip(self._tables, (real, generated), strict=True))
+        sides = zip(self._tables, (real, generated), groups or (None, None), strict=True)
+        a, b = (_running_text(*side) for side in sides)
         try:
-            result = compare_law(self._law, a, b, 0.95, self._relabellings)
+            result = compare_law(self._law, a, b, 0.95, relabellings=self._relabellings)
         except (MomusError, ValueError):  # a text does not determine the law
             return float("nan"), float("nan")
         return float("nan") if result.p is None else result.p, result.difference
 
 
-def _running_text(table: TokenTable, rows: Ints) -> RunningText:
-    """Concatenate documents, and renumber their words: the vocabulary keeps only words that occur."""
+def _running_text(table: TokenTable, rows: Ints, groups: Ints | None) -> RunningText:
+    """Concatenate documents, and renumber their words: the vocabulary keeps only words that occur.
+
+    ``groups`` are the numbers of the documents' groups, which are consecutive.
+    """
     chosen = table.take(rows)
     used = np.flatnonzero(np.bincount(chosen.ids, minlength=len(table.vocabulary)))
     code = np.zeros(len(table.vocabulary), dtype=np.int32)  # code[old number] = new number, (V,)
     code[used] = np.arange(len(used))
-    return RunningText(code[chosen.ids], [table.vocabulary[i] for i in used], chosen.offsets[1:])
+    ends = chosen.offsets[1:]
+    # a group ends with its last document, whose successor has another number
+    group_ends = None if groups is None else ends[np.append(groups[1:] != groups[:-1], True)]
+    return RunningText(code[chosen.ids], [table.vocabulary[i] for i in used], ends, group_ends)
 
 
 def judge_for(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.calibration.cells import Cell
-from momus.calibration.plan import NULL
+from momus.calibration.plan import NULL, By
 from momus.calibration.rates import Rate, curves, detectable, rate
 from momus.calibration.view import family_texts, own, rate_text, says, strength_text
 from momus.controls import DEFECTS
@@ -60,7 +60,9 @@ def power_chart(by_defect: dict[str, list[Cell]], critic: str, alpha: float, nam
     return Chart(name, title, Axis("strength"), Axis("share of splits with an alarm"), series, note)
 
 
-def specificity(cells: Sequence[Cell], size: tuple[int, int], strength: float, alpha: float) -> Heatmap:
+def specificity(
+    cells: Sequence[Cell], size: tuple[int, int], strength: float, alpha: float, units: str = "documents"
+) -> Heatmap:
     """Tabulate the alarm rate of each critic for each defect at one strength."""
     sized = [c for c in cells if (c.n_real, c.n_generated) == size]
     critics = list(dict.fromkeys(c.critic for c in sized))
@@ -69,7 +71,7 @@ def specificity(cells: Sequence[Cell], size: tuple[int, int], strength: float, a
     values = [[_share(table.get((c, d))) for d in defects] for c in critics]
     return Heatmap(
         f"specificity-{size[0]}-{size[1]}-{strength:g}",
-        f"Critics and defects at strength {strength:g}, {size[0]:,} | {size[1]:,} documents",
+        f"Critics and defects at strength {strength:g}, {size[0]:,} | {size[1]:,} {units}",
         critics,
         ["no defect" if d == NULL else d for d in defects],
         values,
@@ -84,8 +86,9 @@ def _share(alarms: Rate | None) -> float | None:
     return None if alarms is None or not alarms.n else alarms.share
 
 
-def _null_rows(cells: Sequence[Cell], alpha: float) -> Table:
-    columns = ("critic", "statistic", "real", "other", "splits", "rate [95 % interval]", "level")
+def _null_rows(cells: Sequence[Cell], alpha: float, by: By) -> Table:
+    counted = "" if by == "document" else f" ({by}s)"
+    columns = ("critic", "statistic", f"real{counted}", f"other{counted}", "splits", "rate [95 % interval]", "level")
     rows = []
     for c in cells:
         r = rate(c, alpha)
@@ -135,14 +138,16 @@ def render_calibration(calibration: Calibration) -> str:
         critics.append({**critic, "charts": charts, "table": _defect_rows(calibration, name)})
     strengths = sorted(plan.strengths) if plan.defects else []
     shown = [strengths[-1], strengths[(len(strengths) - 1) // 2]] if strengths else []  # highest and median
-    matrices = [specificity(calibration.cells, size, s, plan.alpha) for size in sizes for s in dict.fromkeys(shown)]
+    matrices = [
+        specificity(calibration.cells, size, s, plan.alpha, plan.units) for size in sizes for s in dict.fromkeys(shown)
+    ]
     script, style = asset("report.js"), asset("style.css")
     return (
         environment()
         .get_template("calibration.html.j2")
         .render(
             calibration=calibration,
-            null=_null_rows(null, plan.alpha),
+            null=_null_rows(null, plan.alpha, plan.by),
             family=family_texts(calibration),
             critics=critics,
             matrices=matrices,

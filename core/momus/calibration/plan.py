@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -18,6 +18,8 @@ NULL = "none"
 """The name of the defect that changes nothing."""
 _SPLIT, _DRAW = 3, 4
 """Numbers that keep the random streams of splits and of draws apart."""
+By = Literal["document", "group", "prompt"]
+"""What a split assigns to one side as a whole."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Plan:
     Attributes
     ----------
     sizes
-        Pairs (real, generated) of documents per side; if empty, half of the documents each.
+        Pairs (real, generated) of documents per side, or of groups or prompts (``by``); if empty, half of them each.
     splits
         Null splits per critic and size.
     power_splits
@@ -45,6 +47,9 @@ class Plan:
         samples of its empirical distribution. Critics of running text ignore it: repeated documents would repeat words.
     seed
         Seed of the splits, the defects and the relabellings.
+    by
+        What is split at random: each ``document``, or whole groups of documents: those of one ``group`` (author,
+        novel), or of one ``prompt``. Tests then treat the groups as units too.
     """
 
     sizes: Sequence[tuple[int, int]] = ()
@@ -58,9 +63,15 @@ class Plan:
     strengths: Sequence[float] = STRENGTHS
     seed: int = 0
     replacement: bool = False
+    by: By = "document"
 
-    def check(self, documents: int) -> None:
-        """Check that the plan can be carried out with so many documents.
+    @property
+    def units(self) -> str:
+        """What sizes count, in the plural: ``documents``, ``groups`` or ``prompts``."""
+        return f"{self.by}s"
+
+    def check(self, units: int) -> None:
+        """Check that the plan can be carried out with so many documents (groups, prompts).
 
         Raises
         ------
@@ -83,35 +94,39 @@ class Plan:
                     f"{count} permutations give no p below {1 / (count + 1):.3g}, and so no alarm at {self.alpha}",
                     hint=f"raise --{name} to {math.ceil(1 / self.alpha) - 1} or more",
                 )
-        if documents < 4:
+        parse_by(self.by)
+        if units < 4:
+            more = "some hundreds" if self.by == "document" else "some dozens"
             raise UsageError(
-                f"{documents} documents with text are too few to split", hint="give at least 4, better some hundreds"
+                f"{units} {self.units} with text are too few to split", hint=f"give at least 4, better {more}"
             )
-        for a, b in self.pairs(documents):
+        for a, b in self.pairs(units):
             if min(a, b) < 2:
                 raise UsageError(
-                    f"size {a}x{b}: each side needs at least two documents", hint="write --sizes 50,200x1000, say"
+                    f"size {a}x{b}: each side needs at least two {self.units}", hint="write --sizes 50,200x1000, say"
                 )
-            if a + b > documents and not self.replacement:
+            if a + b > units and not self.replacement:
                 raise UsageError(
-                    f"size {a}x{b} needs {a + b:,} documents, but the held-out text has {documents:,}",
-                    hint="give more real text or smaller --sizes, or draw documents repeatedly with --replacement",
+                    f"size {a}x{b} needs {a + b:,} {self.units}, but the held-out text has {units:,}",
+                    hint=f"give more real text or smaller --sizes, or draw {self.units} repeatedly with --replacement",
                 )
 
-    def pairs(self, documents: int) -> list[tuple[int, int]]:
-        """The sizes; if none are given, half of the documents each."""
-        return [(real, generated) for real, generated in self.sizes] or [(documents // 2, documents // 2)]
+    def pairs(self, units: int) -> list[tuple[int, int]]:
+        """The sizes; if none are given, half of the documents (groups, prompts) each."""
+        return [(real, generated) for real, generated in self.sizes] or [(units // 2, units // 2)]
 
     def key(self) -> dict[str, Any]:
         """The fields that a cell depends on, beside its own defect, strength and size."""
         left_out = ["alpha", "power", "sizes", "defects", "strengths", "splits", "power_splits"]
         if not self.replacement:  # keeps the hashes of cells that were written before the field existed
             left_out.append("replacement")
+        if self.by == "document":
+            left_out.append("by")
         return {k: v for k, v in asdict(self).items() if k not in left_out}
 
 
 def split(seed: int, number: int, documents: int) -> Ints:
-    """Draw the random order of the documents of one split: int64 (documents,).
+    """Draw the random order of the documents (or of the groups) of one split: int64 (documents,).
 
     The first documents that a critic can score are its real side, the next ones its generated side. All critics thus
     see nearly the same splits.
@@ -145,3 +160,20 @@ def parse_sizes(text: str | None) -> list[tuple[int, int]]:
         except ValueError:
             raise UsageError(f"--sizes: {item!r} is not a size", hint="write documents per side: 50,200x1000") from None
     return sizes
+
+
+def parse_by(text: str) -> By:
+    """Check what a split assigns as a whole.
+
+    Raises
+    ------
+    UsageError
+        It is neither of `By`.
+
+    >>> parse_by("group")
+    'group'
+    """
+    for by in get_args(By):
+        if text == by:
+            return by  # type: ignore[no-any-return]
+    raise UsageError(f"--by {text!r}: texts are not split by that", hint=f"choose one of {', '.join(get_args(By))}")

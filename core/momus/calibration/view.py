@@ -60,7 +60,8 @@ def null_table(calibration: Calibration) -> Table:
     table = Table(show_edge=False, pad_edge=False, header_style="bold", title_justify="left")
     for name in ("critic", "statistic"):
         table.add_column(name)
-    for name in ("n real", "n other", "splits", f"rate of p ≤ {calibration.plan.alpha:g} [95 %]"):
+    counted = "n" if calibration.plan.by == "document" else calibration.plan.units
+    for name in (f"{counted} real", f"{counted} other", "splits", f"rate of p ≤ {calibration.plan.alpha:g} [95 %]"):
         table.add_column(name, justify="right")
     table.add_column("level")
     for c in calibration.cells:
@@ -121,8 +122,8 @@ def family_texts(calibration: Calibration) -> list[str]:
         r, critics = family_wise(calibration.cells, calibration.plan.alpha, size)
         if critics > 1 and not math.isnan(r.share):
             sentences.append(
-                f"At {size[0]:,} | {size[1]:,} documents, any of {critics} critics alarms after Holm's adjustment in "
-                f"{rate_text(r)} of {r.n:,} null splits."
+                f"At {size[0]:,} | {size[1]:,} {calibration.plan.units}, any of {critics} critics alarms after Holm's "
+                f"adjustment in {rate_text(r)} of {r.n:,} null splits."
             )
     return sentences
 
@@ -144,10 +145,11 @@ def calibration_view(calibration: Calibration) -> RenderableType:
         parts.append(Text("changed: held-out documents that the defect changes at the highest strength", style="dim"))
     parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in calibration.warnings]
     s = calibration.signature
+    whole = "" if plan.by == "document" else f" | split by {plan.by}, whole {plan.units} relabelled"
     parts.append(
         Text(
             f"momus {s['momus']} | seed {plan.seed} | {plan.splits:,} null splits, {plan.power_splits:,} per defect "
-            f"and strength | {plan.permutations:,} permutations per test ({plan.wide:,} for wide rows) | "
+            f"and strength{whole} | {plan.permutations:,} permutations per test ({plan.wide:,} for wide rows) | "
             "p not adjusted",
             style="dim",
         )

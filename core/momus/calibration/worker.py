@@ -11,6 +11,7 @@ from typing import Any
 from momus.calibration.cells import Cell, CellFolder, measure
 from momus.calibration.judges import SplitJudge, judge_for
 from momus.calibration.plan import NULL, Plan
+from momus.calibration.units import units_of
 from momus.controls import DEFECTS, Planted
 from momus.critic import Critic, RunningTextCritic, Scores, usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
@@ -58,6 +59,9 @@ class Work:
             "donor": None if self.donor is None else self.donor.fingerprint,
             **self.plan.key(),
         }
+        if self.plan.by != "document":  # else the hashes of cells that were written before the field existed change
+            names = self.real.groups if self.plan.by == "group" else self.real.prompts
+            key["groups"] = sorted(zip(self.real.ids, names, strict=True))
         return CellFolder(self.folder / CELLS, key)
 
 
@@ -111,10 +115,11 @@ class Worker:
         plan = self.work.plan
         splits = plan.splits if defect == NULL else plan.power_splits
         planted: Planted | None = None
+        units = units_of(self.work.real, plan.by)
         for name in names:
             settings = _settings(next(c for c in self.work.critics if c.name == name))
             judge = None
-            for size in plan.pairs(len(self.work.real)):
+            for size in plan.pairs(len(self.work.real if units is None else units)):
                 begun = self.folder.find(settings, defect, strength, size)
                 done = 0 if begun is None else min(len(begun.p), splits)
                 self.advance(done)
@@ -125,9 +130,8 @@ class Worker:
                         judge = self._judge(name, planted.corpus, defect == NULL)
                     changed = len(planted.changes), planted.count
                     keep = self._keeper(settings)
-                    cell = measure(
-                        judge, name, defect, strength, size, splits, plan.seed, changed, plan.replacement, begun, keep
-                    )
+                    options = changed, plan.replacement, begun, keep, units
+                    cell = measure(judge, name, defect, strength, size, splits, plan.seed, *options)
                     self.folder.keep(cell, settings)
                 else:
                     cell = begun.first(splits)

@@ -43,8 +43,16 @@ def calibrate(
     ] = None,
     sizes: Annotated[
         str | None,
-        typer.Option(help="Documents per side, e.g. 50,200x1000; default: half of the held-out text on each side."),
+        typer.Option(
+            help="Documents per side (groups with --by), e.g. 50,200x1000; default: half of the held-out text each."
+        ),
     ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            help="What is split at random as a whole: document, or all documents of one group (group_id) or prompt."
+        ),
+    ] = "document",
     replacement: Annotated[
         bool, typer.Option("--replacement", help="Draw documents with replacement if a size needs more than there are.")
     ] = False,
@@ -74,7 +82,8 @@ def calibrate(
     The real text is split at random many times. Both sides come from one source,
     so every alarm is a false one; about 5 % of the splits should alarm. Then
     defects of known strength are planted in one side, to find the weakest that
-    each critic detects.
+    each critic detects. If your texts come in groups (novels, authors), split
+    with --by group: chapters of one novel are not independent.
 
     Examples (the first measures false alarms only, which is much faster):
 
@@ -88,7 +97,7 @@ def calibrate(
     """
     from momus.calibration import Plan
     from momus.calibration import calibrate as run
-    from momus.calibration.plan import STRENGTHS, parse_sizes
+    from momus.calibration.plan import STRENGTHS, parse_by, parse_sizes
     from momus.calibration.view import calibration_view
     from momus.controls import DEFECTS
     from momus.errors import UsageError
@@ -110,6 +119,7 @@ def calibrate(
         strengths=tuple(levels),
         seed=seed,
         replacement=replacement,
+        by=parse_by(by),
     )
     try:
         calibration = run(

@@ -33,6 +33,12 @@ Format = Annotated[
     ),
 ]
 Encoding = Annotated[str, typer.Option(help="Encoding of text and JSON files, e.g. latin-1.")]
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        "--keep", help="Metadata fields to keep with each document, comma-separated, e.g. topic,model; default: none."
+    ),
+]
 SkipBad = Annotated[
     bool,
     typer.Option("--skip-bad-lines", help="Count lines that are not valid JSON as unscored documents; do not stop."),
@@ -62,6 +68,15 @@ def config_tables(path: Path | None) -> dict[str, Any]:
     if loose:
         raise UsageError(f"--config {path}: {loose[0]!r} is outside of any table", hint="put it under [critic-name]")
     return content
+
+
+def kept_fields(text: str | None) -> tuple[str, ...]:
+    """Parse ``--keep`` for `momus.reading.ReadingOptions`.
+
+    >>> kept_fields("topic, model"), kept_fields(None)
+    (('topic', 'model'), ())
+    """
+    return tuple(dict.fromkeys(comma_separated(text) or ()))
 
 
 def comma_separated(text: str | None) -> list[str] | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.options import Encoding, Field, SkipBad
+from momus.cli.options import Encoding, Field, Keep, SkipBad, kept_fields
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,6 +38,7 @@ def prepare(
     field: Field = None,
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
+    keep: Keep = None,
 ) -> None:
     """Normalise section titles and drop unusable documents.
 
@@ -62,7 +63,7 @@ def prepare(
     from momus.preparing import Filters, Titled, titled_documents
     from momus.preparing import prepare as run
     from momus.progress import default_reporter, reporting
-    from momus.reading import read_corpus
+    from momus.reading import ReadingOptions
 
     least = (4 if wikipedia else 3) if least_sections is None else least_sections
     filters = Filters(least, fewest_tokens, most_tokens, least_documents, language)
@@ -74,7 +75,9 @@ def prepare(
             fmt = (
                 "jsonl" if Path(source).suffix == ".txt" else None
             )  # the files of Cohan et al. are JSON Lines named .txt
-            corpus = read_corpus(source, field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
+            options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep))
+            corpus = options.read(source)
+            options.check_kept([corpus])
             documents = titled_documents(corpus)
         prepared = run(documents, out, filters, overwrite)
     Console(highlight=False).print(prepared_view(prepared, out))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from momus.cli.options import Config, Device, Encoding, Field, Format, SkipBad, config_tables
+from momus.cli.options import Config, Device, Encoding, Field, Format, Keep, SkipBad, config_tables, kept_fields
 
 
 def fit(
@@ -20,6 +20,7 @@ def fit(
     fmt: Format = None,
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
+    keep: Keep = None,
 ) -> None:
     """Fit one critic on real text, and save it.
 
@@ -39,9 +40,10 @@ def fit(
     (model,) = make_critics([critic], config_tables(config))
     if model.uses_device:
         model.to(resolve_device(device))
-    options = ReadingOptions(field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
+    options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep))
     reporter = default_reporter()
     corpus = options.read(real, "fit", reporter)
+    options.check_kept([corpus])
     with reporting(reporter), reporter.stage(f"fitting {critic}"):
         model.fit(corpus)
     model.save(out)
@@ -62,6 +64,7 @@ def score(
     fmt: Format = None,
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
+    keep: Keep = None,
 ) -> None:
     """Score new text with a saved critic: one row per document.
 
@@ -85,13 +88,20 @@ def score(
     critic = m.load_critic(saved)
     if critic.uses_device:
         critic.to(resolve_device(device))
-    options = ReadingOptions(field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines)
+    options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep))
     reporter = default_reporter()
     corpus = options.read(text, reporter=reporter)
+    options.check_kept([corpus])
     with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
         scores = critic.score(corpus, progress=advance)
     if out is not None:
-        write_table(scores.table(), out)
+        rows = scores.table()
+        if scores.groups:
+            rows = rows.append_column("group", corpus.table["group"])
+        for name in options.keep:
+            column = f"field {name}" if name in rows.column_names else name
+            rows = rows.append_column(column, [corpus.field(name)])
+        write_table(rows, out)
     if scores.n_scored:
         ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
         scored = f"{scores.n_scored:,} of {len(scores):,} documents scored"

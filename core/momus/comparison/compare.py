@@ -115,10 +115,11 @@ def _run_critics(
     skip_unfit: bool,
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
+    family = len(chosen) * len(texts.generated)  # headline rows, adjusted together
     for critic in chosen:
         critic.to(settings.device)
         try:
-            comparison.add(run_critic(critic, texts, settings, timed, folder, resume))
+            comparison.add(run_critic(critic, texts, settings, timed, folder, resume, family))
         except (FittingError, MissingExtraError) as error:
             if not skip_unfit:
                 raise

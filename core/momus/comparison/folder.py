@@ -10,19 +10,24 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from momus.comparison.axis_file import read_axis, write_axis
 from momus.comparison.result import Comparison, CriticResult
 from momus.comparison.verdict import Verdict
 from momus.errors import StoreError
 from momus.files import write_json
 
+if TYPE_CHECKING:
+    from momus.comparison.axes import Axis
+    from momus.critic import Critic
+
 RUN, VERDICTS, DOCUMENTS, REPORT, LOCK = "run.json", "verdicts.jsonl", "documents.parquet", "report.html", ".lock"
 PAIRS = "pairs.jsonl"
-RESULT, SCORES = "result.json", "scores.parquet"
+RESULT, SCORES, ROWS = "result.json", "scores.parquet", "headline.parquet"
 
 
 class RunFolder:
@@ -89,12 +94,23 @@ class RunFolder:
         """Folder of the files of one critic."""
         return self.path / "critics" / name
 
-    def keep(self, result: CriticResult, scores: pa.Table) -> None:
-        """Write scores and result of a critic, the result last: it marks the critic as finished."""
+    def keep(self, result: CriticResult, scores: pa.Table, axis: Axis | None = None) -> None:
+        """Write scores, headline rows and result of a critic, the result last: it marks the critic as finished."""
         folder = self.critic_folder(result.name)
         folder.mkdir(parents=True, exist_ok=True)
         pq.write_table(scores, folder / SCORES, compression="zstd")
+        if axis is None:
+            (folder / ROWS).unlink(missing_ok=True)
+        else:
+            write_axis(axis, folder / ROWS)
         write_json(folder / RESULT, result.to_json())
+
+    def kept_axis(self, critic: Critic[Any]) -> Axis | None:
+        """Read the headline rows of a critic, which need not be fitted; None if there are none."""
+        folder = self.critic_folder(critic.name)
+        if not (folder / ROWS).exists():
+            return None
+        return read_axis(folder / ROWS, type(critic).load(folder))
 
     def kept(self, name: str) -> CriticResult | None:
         """Read the result of a critic; None if the critic has not finished."""

@@ -8,50 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.comparison.band import HumanBands, default_band
 from momus.comparison.judge_laws import judge_laws
 from momus.comparison.settings import Settings, with_options
+from momus.comparison.statistics import all_statistics
 from momus.comparison.verdict import Verdict, within
-from momus.critic import (
-    Counted,
-    Rows,
-    RunningTextCritic,
-    Scores,
-    Statistic,
-    StatisticsMixin,
-    aligned,
-    entropy,
-    jensen_shannon,
-    mean,
-    perplexity,
-)
-from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
+from momus.critic import Counted, Rows, RunningTextCritic, Scores, Statistic, aligned
+from momus.critic.scores import LATENT_NLL
 from momus.errors import UsageError
-from momus.inference import Design, Method, TestResult, compare_rows, design_of
+from momus.inference import Method, TestResult, compare_rows, design_of
 from momus.inference import Rows as TestRows
 from momus.inference.pooling import Tables, total
 from momus.inference.pvalues import Prepared, both_values
-from momus.numeric.types import Ints
 
 if TYPE_CHECKING:
     from momus.critic import Critic
-
-
-def all_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
-    """List what is tested of a critic: Latent NLL, Latent PPL of sequences, the mode-seeking guard, and its own.
-
-    The guard is reported beside Latent NLL because Latent NLL alone can be lower than that of real text when a model
-    collapses onto likely z. It consists of the entropy of the aggregated posterior, and the Jensen–Shannon divergence
-    between the aggregated posteriors of both texts, which is zero only where they agree.
-    """
-    statistics = [Statistic("latent_nll", LATENT_NLL, "value", mean, effect="hedges_g")]
-    if critic.sequence:
-        statistics.append(Statistic("latent_ppl", LATENT_PPL, "value", perplexity, scale="log", effect="log_ratio"))
-    if critic.guard and AGGREGATED in rows:
-        statistics += [
-            Statistic("posterior_entropy", AGGREGATED, "value", entropy),
-            Statistic("posterior_divergence", AGGREGATED, "distance", jensen_shannon),
-        ]
-    return statistics + (list(critic.statistics()) if isinstance(critic, StatisticsMixin) else [])
 
 
 def judge(
@@ -61,6 +32,8 @@ def judge(
     settings: Settings | None = None,
     *,
     only_headline: bool = False,
+    family: int = 1,
+    bands: HumanBands | None = None,
     **options: Any,
 ) -> list[Verdict]:
     """Test every statistic of a critic between real and generated text; p-values are not adjusted yet.
@@ -72,19 +45,25 @@ def judge(
         ``equivalence`` are read here. For ``paired`` and several documents per prompt see `momus.inference.design_of`.
     only_headline
         Test the headline statistic alone.
+    family
+        Number of headline rows in the table whose p-values will be adjusted together, see `compare_rows`.
+    bands
+        Human bands of the real text; None uses the defaults.
     """
     settings = with_options(settings, options)
     if isinstance(critic, RunningTextCritic):
         _check_headline(critic, [*(law.name for law in critic.laws()), LATENT_NLL])
-        results = judge_laws(critic, real, generated, settings)
+        results = judge_laws(critic, real, generated, settings, family)
     else:
-        results = _judge_documents(critic, real, generated, settings, only_headline)
-    verdicts = [Verdict.of(critic, result, real, generated) for result in results]
+        results = _judge_documents(critic, real, generated, settings, only_headline, family)
+    alpha = 1 - settings.confidence
+    verdicts = [Verdict.of(critic, result, real, generated, alpha=alpha) for result in results]
+    verdicts = with_bands(critic, verdicts, real, generated, bands)
     return [within(v, settings.equivalence) for v in verdicts if v.headline or not only_headline]
 
 
 def _judge_documents(
-    critic: Critic[Any], real: Scores, generated: Scores, settings: Settings, only_headline: bool
+    critic: Critic[Any], real: Scores, generated: Scores, settings: Settings, only_headline: bool, family: int
 ) -> list[TestResult]:
     statistics = all_statistics(critic, list(real.rows))
     _check_headline(critic, [s.name for s in statistics])
@@ -101,8 +80,47 @@ def _judge_documents(
                 hint=f"it returns {', '.join(real.rows) or 'nothing'}",
             )
     names = real.corpus, generated.corpus
-    design = design_of(real.scored_prompts, generated.scored_prompts, settings.paired, names)
-    return _by_design(statistics, *rows, design, settings)
+    groups = real.scored_groups, generated.scored_groups
+    design = design_of(real.scored_prompts, generated.scored_prompts, settings.paired, names, groups=groups)
+    return compare_rows(
+        statistics,
+        *rows,
+        design=design,
+        permutations=settings.permutations,
+        resamples=settings.resamples,
+        confidence=settings.confidence,
+        family=family,
+        seed=settings.seed,
+    )
+
+
+def with_bands(
+    critic: Critic[Any], verdicts: Sequence[Verdict], real: Scores, generated: Scores, bands: HumanBands | None
+) -> list[Verdict]:
+    """Give each verdict its human band: of real text with groups, else the default."""
+    if isinstance(critic, RunningTextCritic):
+        declared = {law.name: law.band for law in critic.laws()}
+        return [
+            replace(v, band=declared[v.statistic], band_source="default") if declared.get(v.statistic) else v
+            for v in verdicts
+        ]
+    found = []
+    statistics = {s.name: s for s in all_statistics(critic, list(real.rows))}
+    rows = real.test_rows() if bands is not None and real.n_scored else {}
+    for v in verdicts:
+        s = statistics.get(v.statistic)
+        if s is None:
+            band = None
+        elif bands is None or s.rows not in rows:
+            band = default_band(s)
+        else:
+            table = rows[s.rows]
+            band = bands.of(s, table.matrix if isinstance(table, Counted) else table, generated.scored_groups)
+        if band is None:
+            found.append(v)
+        else:
+            found.append(replace(v, band=band.value, band_source=band.source, band_groups=band.groups))
+    return found
 
 
 def _check_headline(critic: Critic[Any], names: Sequence[str]) -> None:
@@ -125,39 +143,6 @@ def differences(critic: Critic[Any], real: Scores, generated: Scores) -> dict[st
             left, right = both_values(s, Prepared(total(tables.real), total(tables.generated)))
         values[s.name] = float(right[0]) if s.kind == "distance" else float(right[0] - left[0])
     return values
-
-
-def _by_design(
-    statistics: Sequence[Statistic],
-    real: dict[str, TestRows],
-    generated: dict[str, TestRows],
-    design: Design,
-    settings: Settings,
-) -> list[TestResult]:
-    """Test by the design; of clusters, p comes from one document of each, and all else from all documents."""
-    options: dict[str, Any] = {
-        name: getattr(settings, name) for name in ("permutations", "resamples", "confidence", "seed")
-    }
-    whole = compare_rows(statistics, real, generated, design=design, **options)
-    if design.kind != "clusters" or design.numbers is None:
-        return whole
-    first, second = (_one_each(numbers, settings.seed) for numbers in design.numbers)
-    thin = compare_rows(
-        statistics,
-        {k: v[first] for k, v in real.items()},
-        {k: v[second] for k, v in generated.items()},
-        **{**options, "resamples": 0},
-    )
-    return [
-        replace(w, p=t.p, method=replace(t.method, design="one per prompt", resamples=w.method.resamples))
-        for w, t in zip(whole, thin, strict=True)
-    ]
-
-
-def _one_each(numbers: Ints, seed: int) -> Ints:
-    """A random document of each cluster, in order."""
-    order = np.random.default_rng([seed, len(numbers)]).permutation(len(numbers))
-    return np.sort(order[np.unique(numbers[order], return_index=True)[1]])
 
 
 def _untested(statistic: Statistic, real: Scores, generated: Scores) -> TestResult:

@@ -14,6 +14,7 @@ from momus.evidence import Evidence, MarkedDocument, Step, from_json, to_json
 if TYPE_CHECKING:
     import pandas as pd
 
+    from momus.comparison.axes import Axis
     from momus.critic import Critic
     from momus.text.corpus import Corpus
 
@@ -108,11 +109,14 @@ class Outcome:
         Per-document rows of each corpus; empty where an earlier run had the result.
     warning
         Why an earlier result was not reused; empty where there was none, or it was.
+    axis
+        Headline rows of all documents, for analyses of several critics at once; None for critics of running text.
     """
 
     result: CriticResult
     scores: Sequence[Scores] = ()
     warning: str = ""
+    axis: Axis | None = None
 
 
 @dataclass
@@ -133,6 +137,9 @@ class Comparison:
         What a reader must know before believing the numbers.
     pairs
         Headline rows between generated corpora (``pairwise``), adjusted among themselves.
+    axes
+        Headline rows of all documents by critic, for analyses of several critics at once; empty in runs that were read
+        from a folder.
     """
 
     verdicts: list[Verdict] = field(default_factory=list)
@@ -141,12 +148,14 @@ class Comparison:
     warnings: list[str] = field(default_factory=list)
     scores: dict[tuple[str, str], Scores] = field(default_factory=dict)
     pairs: list[Verdict] = field(default_factory=list)
+    axes: list[Axis] = field(default_factory=list, repr=False)
 
     def add(self, outcome: Outcome) -> None:
         """Add the outcome of a critic."""
         self.results.append(outcome.result)
         self.scores |= {(outcome.result.name, s.corpus): s for s in outcome.scores}
         self.warnings += [outcome.warning] if outcome.warning else []
+        self.axes += [outcome.axis] if outcome.axis else []
 
     def rows(self) -> list[dict[str, Any]]:
         """Verdicts as dicts."""

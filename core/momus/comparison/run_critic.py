@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.comparison.axes import axis_of
+from momus.comparison.band import HumanBands
 from momus.comparison.folder import RunFolder
 from momus.comparison.judge import differences, judge
 from momus.comparison.result import CriticResult, Outcome, count_unscored, find_outliers
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from momus.critic import Critic
     from momus.evidence import Evidence, MarkedDocument
 
-RESULT_FORMAT = 2
+RESULT_FORMAT = 3
 """Of the results that a run folder keeps; a result in another format is computed again."""
 WITHOUT_EFFECT = ("device", "adjustment")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
@@ -38,28 +40,35 @@ def run_critic(
     timed: Timed,
     folder: RunFolder | None = None,
     resume: bool = False,
+    family: int = 1,
 ) -> Outcome:
     """Fit, score, test and show one critic, or reuse what an earlier run kept of it.
+
+    Parameters
+    ----------
+    family
+        Number of headline rows of the run, which are adjusted together.
 
     Raises
     ------
     FittingError, MissingExtraError
         The critic cannot be fitted on this text, or lacks a package.
     """
-    signature, warning = _critic_signature(critic, texts, settings), ""
+    signature, warning = _critic_signature(critic, texts, settings, family), ""
     kept = None
     if folder is not None and resume:
         try:
             kept = folder.kept(critic.name)
         except StoreError as error:
             warning = f"Critic {critic.name!r} was computed again: {error.message}."
-    if kept is not None and kept.signature == signature:
-        return Outcome(kept)
+    if folder is not None and kept is not None and kept.signature == signature:
+        return Outcome(kept, axis=folder.kept_axis(critic))
     if kept is not None:
         differing = sorted(k for k in {**kept.signature, **signature} if kept.signature.get(k) != signature.get(k))
         warning = f"Critic {critic.name!r} was computed again: the earlier run differs in {', '.join(differing)}."
     scored = _scored(critic, texts, timed, folder)
-    result = _result(critic, texts, scored, settings, timed, signature)
+    result = _result(critic, texts, scored, settings, timed, signature, family)
+    axis = axis_of(critic, scored)
     if settings.refits:
         spread = _refitted(critic, texts, settings, timed)
         result = replace(
@@ -69,8 +78,8 @@ def run_critic(
     if folder is not None:
         import pyarrow as pa
 
-        folder.keep(result, pa.concat_tables([s.table() for s in scored]))
-    return Outcome(result, [replace(s, rows={}) for s in scored], warning)
+        folder.keep(result, pa.concat_tables([s.table() for s in scored]), axis)
+    return Outcome(result, [replace(s, rows={}) for s in scored], warning, axis)
 
 
 def _scored(critic: Critic[Any], texts: Texts, timed: Timed, folder: RunFolder | None) -> list[Scores]:
@@ -97,23 +106,26 @@ def _result(
     settings: Settings,
     timed: Timed,
     signature: dict[str, Any],
+    family: int,
 ) -> CriticResult:
     real, others = scored[0], scored[1:]
+    bands = HumanBands(real.scored_groups, settings.seed)
     verdicts: list[Verdict] = []
     evidence: list[tuple[str, Sequence[Evidence]]] = []
     outliers: list[MarkedDocument] = []
     for scores, corpus in zip(others, texts.generated, strict=True):
         label = f"{corpus.name} with {critic.name}"
         with timed.stage("testing", label):
-            verdicts += judge(critic, real, scores, settings)
+            verdicts += judge(critic, real, scores, settings, family=family, bands=bands)
         with timed.stage("evidence", label):
             if isinstance(critic, EvidenceMixin) and real.summary is not None and scores.summary is not None:
                 evidence.append((corpus.name, critic.evidence(real.summary, scores.summary)))
             outliers += find_outliers(critic, corpus, scores, settings.top)
     pairs: list[Verdict] = []
+    of_pairs = family * (len(others) - 1) // 2
     for one, other in combinations(others, 2) if settings.pairwise else ():
         with timed.stage("testing", f"{one.corpus} and {other.corpus} with {critic.name}"):
-            pairs += judge(critic, one, other, settings, only_headline=True)
+            pairs += judge(critic, one, other, settings, only_headline=True, family=of_pairs)
     return CriticResult(
         name=critic.name,
         axis=critic.axis,
@@ -153,9 +165,10 @@ def _refitted(
     return {key: finite(float(np.std(v, ddof=1))) if len(v) > 1 else None for key, v in spread.items()}
 
 
-def _critic_signature(critic: Critic[Any], texts: Texts, settings: Settings) -> dict[str, Any]:
+def _critic_signature(critic: Critic[Any], texts: Texts, settings: Settings, family: int) -> dict[str, Any]:
     """Everything that the result of a critic depends on."""
     return {
+        "family": family,
         "version": __version__,
         "format": RESULT_FORMAT,
         "critic": critic.name,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
+from momus.comparison.trust import TrustCheck, check_texts
 from momus.errors import UsageError
 from momus.progress import Reporter
 from momus.reading import ReadingOptions
@@ -32,6 +31,8 @@ class Texts:
         Whether the real text was split because none to fit on was given.
     warnings
         What a reader must know about them.
+    checks
+        All checks of the texts, from which some of the warnings come.
     """
 
     fit: Corpus
@@ -39,6 +40,7 @@ class Texts:
     generated: list[Corpus]
     split: bool
     warnings: list[str]
+    checks: list[TrustCheck] = field(default_factory=list)
 
 
 def as_corpus(
@@ -75,27 +77,17 @@ def read_texts(
     warnings = []
     if fit is None:
         fitting, held_out = whole.split(FIT_SHARE, seed, ("fit", "real"))
+        units = whole.units.words()
         warnings.append(
-            f"No text to fit on was given: the real text was split by seed {seed} into {len(fitting):,} "
-            f"documents to fit on and {len(held_out):,} to compare with."
+            f"No text to fit on was given: the real text was split by {f'{units} and ' if units else ''}seed {seed} "
+            f"into {len(fitting):,} documents to fit on and {len(held_out):,} to compare with."
         )
     else:
         fitting, held_out = as_corpus(fit, "fit", reading, reporter), whole
     for corpus in (fitting, held_out, *others):
         if not len(corpus):
             raise UsageError(f"{corpus.name!r} has no document", hint="give a text that is not empty")
-    warnings += _overlap_warnings(fitting, (held_out, *others))
-    return Texts(fitting, held_out, others, fit is None, warnings)
-
-
-def _overlap_warnings(fitting: Corpus, corpora: Sequence[Corpus]) -> list[str]:
-    """One warning for each corpus that shares documents with the text that critics are fitted on."""
-    warnings = []
-    for corpus in corpora:
-        shared = int(np.isin(corpus.hashes[~corpus.blank], fitting.hashes).sum())
-        if shared:
-            warnings.append(
-                f"{shared:,} of {len(corpus):,} documents of {corpus.name!r} are also in the text that critics are "
-                "fitted on, so its scores are too good."
-            )
-    return warnings
+    (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
+    checks = check_texts(fitting, held_out, others, whole if fit is None else None)
+    warnings += [check.warning for check in checks if check.warns]
+    return Texts(fitting, held_out, others, fit is None, warnings, checks)

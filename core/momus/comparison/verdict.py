@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from momus.critic import Scores
 from momus.errors import UsageError
@@ -16,8 +16,15 @@ if TYPE_CHECKING:
 
 ADJUSTMENTS = ("holm", "bh", "none")
 ALPHA = 0.05
-NUMBERS = ("real_value", "generated_value", "difference", "low", "high", "effect", "p", "mde")
+NUMBERS = (
+    *("real_value", "generated_value", "difference", "low", "high", "effect", "effect_low", "effect_high"),
+    *("equivalence_low", "equivalence_high", "p", "mde", "standard_error", "freedom"),
+    *("effective_real", "effective_generated"),
+)
 """Numbers of a test result that a verdict holds as floats, or None where they do not exist."""
+Finding = Literal[
+    "not tested", "not told apart", "within human variation", "undecided", "beyond human variation", "differs"
+]
 
 
 @dataclass(frozen=True)
@@ -30,23 +37,37 @@ class Verdict:
         The statistic of each corpus. Of a distance: the mean distance of two samples of these sizes from one source,
         over permutations, and the distance of the two corpora.
     difference, low, high
-        generated − real, with its interval.
-    effect, effect_kind
-        ``hedges_g``, ``log_ratio`` or ``difference``.
+        generated − real, with its interval. Of a distance: the excess over chance, and the interval of the distance
+        between the two populations.
+    effect, effect_kind, effect_low, effect_high
+        ``hedges_g``, ``log_ratio``, ``difference`` or ``distance`` (the cross-fitted estimate of the distance between
+        the two populations), with its interval.
+    equivalence_low, equivalence_high
+        Interval of the effect at level 1 − 2α.
+    band, band_source, band_groups
+        The human band, in units of the effect: real text differs from real text of other groups by no more in 95 % of
+        cases (source ``groups``; `momus.comparison.band`), or a stated default (source ``default``). None where no
+        default applies.
     p, p_adjusted, q
         The p-value of the test; adjusted over the headline rows (headline statistics) or over all rows (the others);
         Benjamini–Hochberg q over all rows.
     n_real, n_generated
-        Units of the test.
+        Documents that take part in the test (groups, for laws of running text).
+    effective_real, effective_generated
+        Numbers of equally long documents that would determine the values as well.
+    left_out_real, left_out_generated
+        Scored documents without a partner on the other side, which do not take part.
+    standard_error, freedom
+        Standard error of the difference, and its degrees of freedom.
     reference
         What the generated corpus is compared with: ``real``, or another generated corpus.
     delta, equivalent
-        Whether the effect is shown to lie within ±δ: its interval at level 1 − 2α (`effect_low`, `effect_high`) lies
-        inside. None where no δ was given, or where there is no interval.
+        Whether the effect is shown to lie within ±δ: its interval at level 1 − 2α lies inside. None where no δ was
+        given, or where there is no interval.
     refit_spread
         Standard deviation of the difference over refits of the critic on bootstrap resamples of the fitted text.
     mde
-        Minimum detectable difference: 80 % power at a two-sided level of 5 %.
+        Minimum detectable difference: 80 % power at the level α/m of a table with m headline rows.
     method
         How the row was tested, see `momus.inference.Method`.
     """
@@ -75,19 +96,32 @@ class Verdict:
     reference: str = "real"
     effect_low: float | None = None
     effect_high: float | None = None
+    equivalence_low: float | None = None
+    equivalence_high: float | None = None
+    band: float | None = None
+    band_source: str = ""
+    band_groups: int = 0
+    standard_error: float | None = None
+    freedom: float | None = None
+    effective_real: float | None = None
+    effective_generated: float | None = None
+    left_out_real: int = 0
+    left_out_generated: int = 0
+    alpha: float = ALPHA
     delta: float | None = None
     equivalent: bool | None = None
     refit_spread: float | None = None
     method: Method = field(default_factory=Method)
 
     @classmethod
-    def of(cls, critic: Critic[Any], result: TestResult, real: Scores, generated: Scores) -> Verdict:
+    def of(
+        cls, critic: Critic[Any], result: TestResult, real: Scores, generated: Scores, *, alpha: float = ALPHA
+    ) -> Verdict:
         """Build the row of one test."""
         # fields that a test result and a verdict both have; NaN becomes None
         shared = {f.name for f in fields(cls)} & {f.name for f in fields(result)}
         values = {name: getattr(result, name) for name in shared}
         values |= {name: finite(values[name]) for name in NUMBERS}
-        values |= {"effect_low": finite(result.equivalence_low), "effect_high": finite(result.equivalence_high)}
         return cls(
             critic=critic.name,
             axis=critic.axis,
@@ -99,13 +133,49 @@ class Verdict:
             headline=result.statistic == critic.headline_statistic,
             p_adjusted=None,
             q=None,
+            alpha=alpha,
             **values,
         )
 
     @property
     def differs(self) -> bool:
-        """Whether the adjusted p-value rejects equality at level 0.05."""
-        return self.p_adjusted is not None and self.p_adjusted <= ALPHA
+        """Whether the adjusted p-value rejects equality at level ``alpha``."""
+        return self.p_adjusted is not None and self.p_adjusted <= self.alpha
+
+    @property
+    def gap(self) -> float | None:
+        """Size of the effect in human bands: 0 as near as text can be, 1 as far as other human text."""
+        if self.effect is None or not self.band:
+            return None
+        size = max(self.effect, 0.0) if self.effect_kind == "distance" else abs(self.effect)
+        return size / self.band
+
+    @property
+    def gap_interval(self) -> tuple[float, float] | None:
+        """Interval of `gap`; its lower end is 0 where the interval of the effect holds 0."""
+        if self.effect_low is None or self.effect_high is None or not self.band:
+            return None
+        low, high = self.effect_low, self.effect_high
+        inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+        return inner / self.band, max(abs(low), abs(high)) / self.band
+
+    @property
+    def finding(self) -> Finding:
+        """What the row shows: whether texts differ, and if so whether by more than human texts do.
+
+        A difference is *within* human variation if its whole interval lies inside the human band, *beyond* if it lies
+        outside, and *undecided* in between. Without a band it only *differs*.
+        """
+        if self.p_adjusted is None:
+            return "not tested"
+        if not self.differs:
+            return "not told apart"
+        interval = self.gap_interval
+        if interval is None:
+            return "differs"
+        if interval[1] <= 1:
+            return "within human variation"
+        return "beyond human variation" if interval[0] > 1 else "undecided"
 
     def row(self) -> dict[str, Any]:
         """The fields as a dict that JSON can hold."""
@@ -122,10 +192,14 @@ class Verdict:
         """
         if not isinstance(row.get("method"), Mapping):
             raise ValueError("a row has no fields under `method`: an older version wrote it")
-        known: dict[str, Any] = {f.name: row.get(f.name) for f in fields(cls)}
-        known["reference"] = row.get("reference", "real")
+        known: dict[str, Any] = {f.name: row[f.name] if f.name in row else _default(f) for f in fields(cls)}
         known["method"] = _method(row["method"])
         return cls(**known)
+
+
+def _default(field: Field[Any]) -> Any:
+    """The default of a field that a row lacks; None where there is none."""
+    return None if field.default is MISSING else field.default
 
 
 def _method(row: Mapping[str, Any]) -> Method:
@@ -149,7 +223,7 @@ def within(verdict: Verdict, delta: float | None) -> Verdict:
     check_delta(delta)
     if delta is None:
         return verdict
-    low, high = verdict.effect_low, verdict.effect_high
+    low, high = verdict.equivalence_low, verdict.equivalence_high
     inside = None if low is None or high is None else -delta < low and high < delta
     return replace(verdict, delta=delta, equivalent=inside)
 

@@ -29,4 +29,5 @@ def shuffle_corpus(corpus: Corpus, tokenizer: Tokenizer, n: int, seed: int) -> C
     ids = shuffle_ngrams(table.ids, n, seed).tolist()
     words, offsets = table.vocabulary, table.offsets
     texts = [" ".join(words[i] for i in ids[a:b]) for a, b in itertools.pairwise(offsets)]
-    return Corpus.from_texts(texts, ids=corpus.ids, prompts=corpus.prompts, name=f"{corpus.name}, {n}-grams shuffled")
+    name = f"{corpus.name}, {n}-grams shuffled"
+    return Corpus.from_texts(texts, ids=corpus.ids, prompts=corpus.prompts, name=name, groups=corpus.groups)

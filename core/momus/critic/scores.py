@@ -66,6 +66,8 @@ class Scores:
         The critic's summary of all scored documents.
     errors
         float64 array (n,), or None: Monte-Carlo standard error of ``nll``.
+    groups
+        Group of each row (its author, novel, site …); empty if no document has one.
     """
 
     critic: str
@@ -78,6 +80,7 @@ class Scores:
     rows: Mapping[str, Rows] = field(default_factory=dict)
     summary: Summary | None = None
     errors: Floats | None = None
+    groups: Sequence[str | None] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -91,6 +94,11 @@ class Scores:
     def scored_prompts(self) -> list[str | None]:
         """The prompt id of each scored document."""
         return [prompt for prompt, scored in zip(self.prompts, self.scored, strict=True) if scored]
+
+    @property
+    def scored_groups(self) -> list[str | None]:
+        """The group of each scored document; empty if no document has one."""
+        return [group for group, scored in zip(self.groups, self.scored, strict=True) if scored] if self.groups else []
 
     @property
     def n_scored(self) -> int:
@@ -146,6 +154,7 @@ class Scores:
             {key: take_rows(values, rows) for key, values in self.rows.items()},
             None,
             None if self.errors is None else self.errors[rows],
+            [self.groups[i] for i in rows] if self.groups else (),
         )
 
     def table(self) -> pa.Table:

@@ -159,6 +159,7 @@ def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores
         rows={key: _stacked(key, scored) for key in keys},
         summary=summary,
         errors=errors if np.isfinite(errors).any() else None,
+        groups=corpus.groups if any(g is not None for g in corpus.groups) else (),
     )
 
 

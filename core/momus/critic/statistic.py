@@ -52,6 +52,9 @@ class Statistic:
     ties
         For a distance that takes few values (a KS distance of small samples): a second distance, in [0, 1], that orders
         relabellings of equal distance. Without it, a test at level 5 % may reject in only 3 % of cases.
+    band
+        The largest effect that passes as human variation where real text has no groups to estimate it from; None takes
+        the default for the kind of effect (`momus.comparison.band`).
 
     Raises
     ------
@@ -67,6 +70,7 @@ class Statistic:
     effect: Literal["hedges_g", "log_ratio", "difference"] = "difference"
     prepare: Callable[[Floats], Floats] | None = None
     ties: Function | None = None
+    band: float | None = None
 
     def __post_init__(self) -> None:
         """Check the choices."""

@@ -1,8 +1,8 @@
 """Inference over documents: permutation tests, bootstrap intervals, effect sizes, multiplicity."""
 
-from momus.inference.design import Design, design_of, pair_up
-from momus.inference.intervals import bca, centred, percentile, symmetric
+from momus.inference.design import Design
 from momus.inference.many import ManyTests
+from momus.inference.matching import design_of
 from momus.inference.method import Method
 from momus.inference.multiplicity import benjamini_hochberg, holm
 from momus.inference.pooling import Rows
@@ -15,13 +15,8 @@ __all__ = [
     "Method",
     "Rows",
     "TestResult",
-    "bca",
     "benjamini_hochberg",
-    "centred",
     "compare_rows",
     "design_of",
     "holm",
-    "pair_up",
-    "percentile",
-    "symmetric",
 ]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import comb, prod
 from typing import Literal
 
 import numpy as np
 
-from momus.errors import UsageError
-from momus.numeric.types import Ints
+from momus.numeric.types import Floats, Ints
 
-Kind = Literal["documents", "pairs", "prompts", "clusters"]
-Prompts = Sequence[str | None]
-MATCHED = 0.9
-"""Share of the scored documents that must find a partner for a design to be chosen without being asked for."""
+Kind = Literal["documents", "pairs", "prompts", "clusters", "bins"]
+Numbers = tuple[Ints, Ints]
+"""A number for each real and for each generated document."""
 
 
 @dataclass(frozen=True)
@@ -25,27 +24,34 @@ class Design:
     Attributes
     ----------
     kind
-        The unit that is relabelled and resampled: single ``documents``; ``pairs`` (document i of one text belongs to
-        document i of the other); ``prompts`` that both texts answer, any number of times (documents are relabelled
-        within prompts, prompts are resampled); or ``clusters`` within each text (whole clusters are relabelled and
-        resampled).
+        ``documents`` are independent. ``clusters`` of documents are, within each text: whole clusters are relabelled
+        and resampled. Both texts answer ``prompts``, any number of times: documents are relabelled within prompts, and
+        prompts are resampled; ``pairs`` are prompts with one document on each side. ``bins`` hold documents with
+        similar values of a covariate: documents are relabelled within bins.
     n_real, n_generated
         Numbers of documents that take part.
     numbers
-        For each real and each generated document, the number (from 0) of its prompt or cluster; None for documents
-        and pairs.
+        For each document that takes part, the number (from 0) of its prompt, bin or cluster; None for documents.
     rows
-        Of pairs, the row numbers of their documents in each text; None where all documents take part, in order.
+        Row numbers of the documents that take part in each text; None where all do, in order.
+    groups
+        Coarser independent units than prompts or bins, such as books whose chapters are the prompts, from 0; None if
+        prompts, or documents within bins, are independent. Groups of both texts share their numbers for prompts
+        (whole groups then change sides), and have numbers of their own for bins.
 
     >>> Design.clusters([0, 0, 1], None, n_generated=4).units
     (2, 4)
+    >>> Design.prompts([0, 0, 1, 2], [0, 1, 1, 3]).left_out  # prompts 2 and 3 have documents on one side only
+    (1, 1)
     """
 
     kind: Kind
     n_real: int
     n_generated: int
-    numbers: tuple[Ints, Ints] | None = None
-    rows: tuple[Ints, Ints] | None = None
+    numbers: Numbers | None = None
+    rows: Numbers | None = None
+    groups: Numbers | None = None
+    left_out: tuple[int, int] = (0, 0)
 
     @classmethod
     def documents(cls, n_real: int, n_generated: int) -> Design:
@@ -55,13 +61,29 @@ class Design:
     @classmethod
     def pairs(cls, pairs: Ints) -> Design:
         """Pairs of row numbers, int (P, 2); documents outside of pairs do not take part."""
-        return cls("pairs", len(pairs), len(pairs), rows=(pairs[:, 0], pairs[:, 1]))
+        every = np.arange(len(pairs))
+        return cls("pairs", len(pairs), len(pairs), (every, every), (pairs[:, 0], pairs[:, 1]))
 
     @classmethod
     def prompts(cls, real: Sequence[int] | Ints, generated: Sequence[int] | Ints) -> Design:
-        """The prompt that each document answers; equal numbers are one prompt, on either side."""
-        codes = np.unique(np.concatenate([real, generated]), return_inverse=True)[1]
-        return cls("prompts", len(real), len(generated), (codes[: len(real)], codes[len(real) :]))
+        """The prompt that each document answers; equal numbers are one prompt, on either side.
+
+        Documents whose prompt has none on the other side do not take part.
+        """
+        return cls._matched("prompts", np.asarray(real), np.asarray(generated))
+
+    @classmethod
+    def bins(cls, real: Sequence[int] | Ints, generated: Sequence[int] | Ints) -> Design:
+        """The bin of a covariate that each document falls into; bins with documents of one text only are left out."""
+        return cls._matched("bins", np.asarray(real), np.asarray(generated))
+
+    @classmethod
+    def _matched(cls, kind: Kind, real: Ints, generated: Ints) -> Design:
+        common = np.intersect1d(real, generated)
+        rows = np.flatnonzero(np.isin(real, common)), np.flatnonzero(np.isin(generated, common))
+        numbers = np.searchsorted(common, real[rows[0]]), np.searchsorted(common, generated[rows[1]])
+        left_out = len(real) - len(rows[0]), len(generated) - len(rows[1])
+        return cls(kind, len(rows[0]), len(rows[1]), numbers, rows if any(left_out) else None, None, left_out)
 
     @classmethod
     def clusters(
@@ -79,13 +101,20 @@ class Design:
         )
         return cls("clusters", len(one), len(other), (one, other))
 
-    @property
-    def units(self) -> tuple[int, int]:
-        """Numbers of units that are drawn: documents, pairs or prompts (the same for both texts), or clusters."""
-        if self.numbers is None:
-            return self.n_real, self.n_generated
-        one, other = (int(n.max(initial=-1)) + 1 for n in self.numbers)
-        return (max(one, other),) * 2 if self.kind == "prompts" else (one, other)
+    def grouped(self, real: Ints, generated: Ints) -> Design:
+        """Add coarser independent units to prompts, pairs or bins, given for all documents of both texts.
+
+        >>> Design.prompts([0, 1, 2, 3], [0, 1, 2, 3]).grouped(np.array([5, 5, 7, 7]), np.array([5, 5, 7, 7])).units
+        (2, 2)
+        """
+        sides = [np.asarray(real), np.asarray(generated)]
+        if self.rows is not None:
+            sides = [side[rows] for side, rows in zip(sides, self.rows, strict=True)]
+        if self.kind == "bins":
+            one, other = (np.unique(side, return_inverse=True)[1] for side in sides)
+            return replace(self, groups=(one, other))
+        codes = np.unique(np.concatenate(sides), return_inverse=True)[1]
+        return replace(self, groups=(codes[: self.n_real], codes[self.n_real :]))
 
     @property
     def together(self) -> bool:
@@ -93,101 +122,58 @@ class Design:
         return self.kind in ("pairs", "prompts")
 
     @property
+    def flips(self) -> bool:
+        """Whether whole units change sides: pairs, or groups of prompts."""
+        return self.kind == "pairs" or (self.kind == "prompts" and self.groups is not None)
+
+    @cached_property
+    def unit_numbers(self) -> Numbers:
+        """The independent unit of each document, from 0; the same for both texts if they are resampled together."""
+        if self.groups is not None:
+            return self.groups
+        if self.numbers is None or self.kind == "bins":
+            return np.arange(self.n_real), np.arange(self.n_generated)
+        return self.numbers
+
+    @cached_property
+    def units(self) -> tuple[int, int]:
+        """Numbers of units that are drawn: documents, pairs, prompts or groups (the same for both texts), clusters."""
+        one, other = (int(n.max(initial=-1)) + 1 for n in self.unit_numbers)
+        return (max(one, other),) * 2 if self.together else (one, other)
+
+    @cached_property
+    def strata(self) -> tuple[Ints, Ints] | None:
+        """Numbers of real and of generated documents by prompt or bin, (S,) each; None without."""
+        if self.numbers is None or self.kind == "clusters":
+            return None
+        size = max(int(n.max(initial=-1)) + 1 for n in self.numbers)
+        one, other = (np.bincount(n, minlength=size) for n in self.numbers)
+        return one, other
+
+    @cached_property
+    def weights(self) -> tuple[Floats, Floats]:
+        """Weight of each real and each generated document, (n,) and (m,).
+
+        A prompt or bin with r real and g generated documents has the Mantel–Haenszel weight 2rg/(r + g), which its
+        documents share evenly on each side (Mantel & Haenszel 1959). Without strata, and for pairs, all weights are 1.
+        """
+        if self.strata is None or self.numbers is None:
+            return np.ones(self.n_real), np.ones(self.n_generated)
+        r, g = (c.astype(np.float64) for c in self.strata)
+        weight = 2 * r * g / np.maximum(r + g, 1)
+        return (weight / np.maximum(r, 1))[self.numbers[0]], (weight / np.maximum(g, 1))[self.numbers[1]]
+
+    @property
     def relabellings(self) -> int:
         """How many distinct ways there are to label the units."""
-        if self.kind == "pairs":
-            return int(2**self.n_real)
-        if self.kind == "prompts" and self.numbers is not None:
-            counts = [np.bincount(s, minlength=self.units[0]).tolist() for s in self.numbers]
+        if self.flips:
+            return int(2 ** self.units[0])
+        if self.strata is not None and self.groups is None:
+            counts = [c.tolist() for c in self.strata]
             return int(prod(comb(r + g, r) for r, g in zip(*counts, strict=True)))
         return comb(sum(self.units), self.units[0])
 
     @property
     def enumerable(self) -> bool:
         """Whether all labellings can be listed (`momus.inference.weights.all_labels`)."""
-        return self.kind != "prompts"
-
-
-def design_of(
-    real: Prompts, generated: Prompts, paired: bool | None = None, names: tuple[str, str] = ("real", "generated")
-) -> Design:
-    """Choose the design from the prompt ids of the scored documents of both texts.
-
-    * Each prompt has one document on each side: pairs.
-    * At least nine in ten scored documents answer a prompt that both sides have, some prompts several times: prompts
-      (a document without a prompt is a prompt by itself, and adds no information).
-    * Prompts have several documents, and the sides do not share them: clusters.
-    * Otherwise: documents.
-
-    Parameters
-    ----------
-    paired
-        True asks for pairs; False ignores the prompts of the other side, but several documents of one prompt still
-        belong together.
-    names
-        What messages call the two texts.
-
-    Raises
-    ------
-    UsageError
-        Pairs were asked for and there are fewer than two.
-
-    >>> design_of(["a", "b"], ["b", "a"]).rows
-    (array([0, 1]), array([1, 0]))
-    >>> design_of(["a", "a", None], ["x", "y", "z"]).kind
-    'clusters'
-    """
-    pairs = pair_up(real, generated, paired, names)
-    if pairs is not None:
-        return Design.pairs(pairs)
-    if not any(_repeats(side) for side in (real, generated)):
-        return Design.documents(len(real), len(generated))
-    common = {p for p in real if p is not None} & {p for p in generated if p is not None}
-    matched = all(sum(p in common for p in side) >= MATCHED * len(side) for side in (real, generated))
-    if paired is not False and len(common) >= 2 and matched:
-        return Design.prompts(_keys(real, "r"), _keys(generated, "g"))
-    return Design.clusters(_keys(real, "x"), _keys(generated, "x"))
-
-
-def pair_up(
-    real: Prompts, generated: Prompts, paired: bool | None = None, names: tuple[str, str] = ("real", "generated")
-) -> Ints | None:
-    """Pair documents by prompt id: int array (P, 2) of row numbers, or None.
-
-    Pairs are made only where each prompt occurs once on each side. Without ``paired``, at least nine in ten documents
-    of the smaller side must find a partner; with ``paired=True`` two pairs suffice. Documents without a partner are
-    left out of the test.
-    """
-    if paired is False:
-        return None
-    left, right = _by_prompt(real), _by_prompt(generated)
-    common = [p for p in left if p in right]
-    if paired and len(common) < 2:
-        raise UsageError(
-            f"{len(common)} documents of {names[1]!r} share a prompt_id with one of {names[0]!r}: no pairs",
-            hint="leave --paired out, or give both sides the same prompt_id",
-        )
-    enough = len(common) >= 2 and (paired or len(common) >= MATCHED * min(len(real), len(generated)))
-    return np.array([(left[p], right[p]) for p in common], dtype=np.int64) if enough else None
-
-
-def _repeats(prompts: Prompts) -> bool:
-    known = [p for p in prompts if p is not None]
-    return len(set(known)) < len(known)
-
-
-def _keys(prompts: Prompts, side: str) -> Ints:
-    """A key for each document: its prompt, or one that no other document has."""
-    return np.array([f"{side}{i}" if p is None else f"p{p}" for i, p in enumerate(prompts)], dtype=object)
-
-
-def _by_prompt(prompts: Prompts) -> dict[str, int]:
-    """Row number of each prompt that occurs exactly once."""
-    rows: dict[str, int] = {}
-    repeated = set()
-    for i, prompt in enumerate(prompts):
-        if prompt in rows:
-            repeated.add(prompt)
-        if prompt is not None:
-            rows[prompt] = i
-    return {p: i for p, i in rows.items() if p not in repeated}
+        return self.flips or self.kind in ("documents", "clusters")

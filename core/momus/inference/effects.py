@@ -1,45 +1,45 @@
-"""Effect sizes of the observed texts and of every resample."""
+"""Effect sizes."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import math
 
-from momus.critic.statistic import Statistic
-from momus.inference.pooling import Tables, pooled
-from momus.inference.weights import Weights
+import numpy as np
+
+from momus.inference.samples import Samples
 from momus.numeric.types import Floats
 
 
-def effect_size(
-    statistic: Statistic, real: Floats, generated: Floats, tables: Tables, weights: tuple[Weights, Weights]
-) -> Floats:
-    """Effect size of each resample, (B,).
+def hedges_factor(samples: Samples) -> tuple[float, float]:
+    """What a difference of means is multiplied by to give Hedges' g, and the degrees of freedom of the latter.
 
-    ``hedges_g`` is the difference of means in pooled standard deviations of documents, with the small-sample factor
-    1 − 3/(4·df − 1) (Hedges 1981); ``log_ratio`` is log(generated/real); anything else is the difference.
+    g is the difference in pooled standard deviations of documents, with the small-sample factor 1 − 3/(4·df − 1)
+    (Hedges 1981). NaN where a standard deviation does not exist, or is 0 and the means differ; 0 where all is equal.
     """
-    if statistic.kind == "distance":
-        return generated
-    if statistic.effect == "log_ratio":
-        ratio: Floats = np.log(generated) - np.log(real)
-        return ratio
-    if statistic.effect == "hedges_g":
-        # documents per resample, and sums of squared deviations from its means: (B,) for each text
-        n, m = (w.sum(axis=0, dtype=np.float64) for w in weights)
-        squares = [
-            _sum_of_squares(np.asarray(t), w) for t, w in zip((tables.real, tables.generated), weights, strict=True)
-        ]
-        df = n + m - 2
-        deviation = np.sqrt((squares[0] + squares[1]) / np.where(df < 1, np.nan, df))
-        flat = deviation == 0
-        g = np.where(flat, 0.0, (generated - real) / np.where(flat, 1.0, deviation))
-        return np.asarray(g * (1 - 3 / (4 * df - 1)))
-    return generated - real
+    squares, count, means = 0.0, 0.0, []
+    for rows, weights in zip((samples.tables.real, samples.tables.generated), samples.design.weights, strict=True):
+        x = np.asarray(rows, dtype=np.float64)[:, 0]
+        n = effective_n(weights)
+        mean = float(weights @ x) / float(weights.sum())
+        # weighted variance, scaled to the sum of squares of n equally weighted documents
+        squares += float(weights @ (x - mean) ** 2) / float(weights.sum()) * n
+        count += n
+        means.append(mean)
+    freedom = count - 2
+    if freedom < 1 - 1e-9:
+        return math.nan, 1.0
+    deviation = math.sqrt(squares / freedom)
+    scale = max(abs(m) for m in means)
+    if deviation <= 1e-12 * scale:  # rounding
+        return (0.0 if abs(means[1] - means[0]) <= 1e-9 * scale else math.nan), freedom
+    return (1 - 3 / (4 * freedom - 1)) / deviation, freedom
 
 
-def _sum_of_squares(rows: NDArray[np.floating], weights: Weights) -> Floats:
-    """Sum of squared deviations of column 0 from its mean, for each resample: (B,)."""
-    x = rows[:, :1] - rows[:, :1].mean()  # centred: Σ w x² − (Σ w x)²/Σ w then loses fewer digits
-    sums = pooled(np.concatenate([x, x**2, np.ones_like(x)], axis=1), weights)
-    return np.maximum(sums[:, 1] - sums[:, 0] ** 2 / sums[:, 2], 0.0)
+def effective_n(weights: Floats) -> float:
+    """Number of equally weighted documents with the same variance of a mean: (Σw)²/Σw² (Kish 1965).
+
+    >>> effective_n(np.array([1.0, 1.0, 2.0]))
+    2.6666666666666665
+    """
+    squares = float((weights**2).sum())
+    return float(weights.sum()) ** 2 / squares if squares else 0.0

@@ -8,10 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.statistic import Statistic, jensen_shannon, total_variation
+from momus.inference.contrast import Contrast, RatioContrast, contrast_of
 from momus.inference.design import Design
-from momus.inference.pooling import NARROW, Rows, Tables, pooled, total
-from momus.inference.pvalues import Prepared, both_values, contrasts, p_value
-from momus.inference.weights import CHUNK, all_labels, chunks, random_labels
+from momus.inference.pooling import NARROW, Rows, Tables
+from momus.inference.pvalues import Prepared, p_value
+from momus.inference.samples import Samples
+from momus.inference.weights import CHUNK, Weights, all_labels, chunks, random_labels
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
 
@@ -73,9 +75,9 @@ class ManyTests:
         self.statistic = statistic
         self.design = Design.documents(n_real, n_generated)
         self.permutations, self.wide, self.seed = permutations, wide, seed
-        self._labels: dict[int, list[Floats]] = {}
+        self._labels: dict[int, list[Weights]] = {}
 
-    def labels(self, permutations: int) -> tuple[list[Floats], bool]:
+    def labels(self, permutations: int) -> tuple[list[Weights], bool]:
         """Chunks of relabellings, (N, ≤ 64) each, and whether they enumerate all relabellings."""
         exact = self.design.relabellings <= permutations
         if permutations not in self._labels:
@@ -83,8 +85,9 @@ class ManyTests:
                 enumerated = all_labels(self.design)
                 labels = [enumerated[:, i : i + CHUNK] for i in range(0, enumerated.shape[1], CHUNK)]
             else:
-                labels = [random_labels(self.design, self.seed, number, size) for number, size in chunks(permutations)]
-            self._labels[permutations] = [np.ascontiguousarray(chunk, dtype=np.float64) for chunk in labels]
+                every = chunks(0, permutations)
+                labels = [random_labels(self.design, self.seed, number, size) for number, size in every]
+            self._labels[permutations] = [np.ascontiguousarray(chunk) for chunk in labels]
         return self._labels[permutations], exact
 
     def __call__(self, real: Rows, generated: Rows) -> tuple[float, float]:
@@ -98,18 +101,25 @@ class ManyTests:
             tables = merged(tables)
         is_wide = tables.width > NARROW
         labels, exact = self.labels(min(self.permutations, self.wide) if is_wide else self.permutations)
-        sums = total(tables.real), total(tables.generated)
-        whole, rows = sums[0] + sums[1], tables.both()
+        samples = Samples(tables, self.design)
+        try:
+            contrast = contrast_of(s, samples)
+        except ValueError:  # the statistic is not finite
+            return float("nan"), float("nan")
+        null = []
         with np.errstate(divide="ignore", invalid="ignore"):
-            prepared = Prepared(*sums)
-            left, right = (float(v[0]) for v in both_values(s, prepared))
-            observed = float(contrasts(s, prepared)[0])
-            if not np.isfinite(observed):
-                return float("nan"), float("nan")
-            null = []
             for chunk in labels:
-                real_sums = pooled(rows, chunk)  # type: ignore[arg-type]
-                generated_sums = np.maximum(whole - real_sums, 0.0) if is_wide else whole - real_sums
-                null.append(contrasts(s, Prepared(real_sums, generated_sums)))
-        p, centre, _ = p_value(s.kind, observed, np.concatenate(null), exact)
-        return p, right - centre if s.kind == "distance" else right - left
+                prepared = Prepared(*samples.pooled(chunk)) if contrast.needs_sums else None
+                null.append(contrast.under(chunk, prepared))
+        p, centre = tested(contrast, np.concatenate(null), exact)
+        real_value, generated_value = contrast.values
+        return p, generated_value - (centre if s.kind == "distance" else real_value)
+
+
+def tested(contrast: Contrast, null: Floats, exact: bool) -> tuple[float, float]:
+    """p-value of a contrast, and the mean of its null distribution."""
+    if isinstance(contrast, RatioContrast):
+        p, centre, _ = p_value("distance", abs(contrast.here), np.abs(null), exact)
+    else:
+        p, centre, _ = p_value(contrast.statistic.kind, contrast.here, null, exact)
+    return p, centre

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Test = Literal["permutation", "relabelled groups", "welch", "none"]
-Unit = Literal["documents", "pairs", "prompts", "clusters", "one per prompt", "blocks", "groups"]
+Unit = Literal["documents", "pairs", "prompts", "clusters", "bins", "blocks", "groups"]
 Family = Literal["value", "distance", "law"]
 
 
@@ -24,14 +24,20 @@ class Method:
         running text.
     design
         The units of the test: ``documents``, ``pairs``, ``prompts`` (documents relabelled within prompts),
-        ``clusters``, ``one per prompt`` (one document of each prompt is tested, all are in the interval), ``blocks`` or
-        contiguous ``groups`` of running text.
+        whole ``clusters``, ``bins`` of a covariate (documents relabelled within bins), ``blocks`` or contiguous
+        ``groups`` of running text.
+    grouped
+        Whether the units are groups that documents were given as belonging to.
+    studentised
+        Whether contrasts were divided by their standard error under each relabelling.
     units_real, units_generated
         Numbers of such units.
     exact
         Whether all relabellings were enumerated.
     permutations, resamples
-        Relabellings of the test; resamples of the bootstrap interval (0: no bootstrap).
+        Relabellings of the test; resamples of the bootstrap standard error (0: no bootstrap).
+    rows
+        Rows in the table of which this is one, for the level of the minimum detectable difference.
     error
         How the standard error of a law was estimated: ``jackknife``, ``shuffled``, ``relabelled``; empty otherwise.
     tokens
@@ -45,9 +51,17 @@ class Method:
     design: Unit = "documents"
     units_real: int = 0
     units_generated: int = 0
+    grouped: bool = False
+    studentised: bool = False
     exact: bool = False
     permutations: int = 0
     resamples: int = 0
+    rows: int = 1
     error: str = ""
     tokens: int = 0
     reason: str = ""
+
+    @property
+    def floor(self) -> float:
+        """The smallest p-value that so many relabellings allow; 0 where p does not come from relabellings."""
+        return 1 / (self.permutations + (0 if self.exact else 1)) if self.permutations else 0.0

@@ -72,7 +72,7 @@ def _columns(matrix: sparse.csr_array, used: NDArray[np.integer], dtype: type[np
     return sparse.csr_array((matrix.data.astype(dtype), new_column[matrix.indices], matrix.indptr), shape=shape)
 
 
-def pooled(rows: Rows, weights: Weights) -> Floats:
+def pooled(rows: Rows, weights: Weights | Floats) -> Floats:
     """Weighted sums of rows (N, V) under weights (N, B): (B, V)."""
     if isinstance(rows, np.ndarray):
         return np.asarray(weights.T.astype(np.float64) @ rows)

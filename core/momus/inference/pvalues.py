@@ -20,7 +20,8 @@ def p_value(kind: Literal["value", "distance"], here: float, null: Floats, exact
     """p-value of a contrast under its permutation distribution, and mean and standard deviation of the latter.
 
     Two-sided for values, around the centre of the distribution, which unequal sample sizes may shift; one-sided for
-    distances. (c + 1)/(B + 1) for random relabellings (Phipson & Smyth 2010), c/B if all are enumerated.
+    distances. (c + 1)/(B + 1) for random relabellings (Phipson & Smyth 2010), c/B if all are enumerated, the observed
+    one among them.
 
     Parameters
     ----------
@@ -32,17 +33,38 @@ def p_value(kind: Literal["value", "distance"], here: float, null: Floats, exact
     >>> p_value("distance", 3.0, np.array([1.0, 2.0, 3.0]), exact=False)[0]
     0.5
     """
-    null = np.where(np.isfinite(null), null, np.inf)
     finite = null[np.isfinite(null)]
     centre, spread = (float(finite.mean()), float(finite.std())) if len(finite) else (0.0, 0.0)
-    slack = TIE * max(1.0, abs(here)) if kind == "value" else TIE * max(1e-3, abs(here))
-    if kind == "distance":
-        extreme = int((null >= here - slack).sum())
-    else:
-        middle = (finite.sum() + (0 if exact else here)) / (len(finite) + (0 if exact else 1))
-        extreme = int((np.abs(null - middle) >= abs(here - middle) - slack).sum())
+    extreme = count_extreme(kind, here, null, exact)
+    if exact:  # the observed labelling is among them, whatever rounding says
+        extreme = max(extreme, 1)
     p = extreme / len(null) if exact else (extreme + 1) / (len(null) + 1)
     return p, centre, spread
+
+
+def count_extreme(kind: Literal["value", "distance"], here: float, null: Floats, exact: bool = False) -> int:
+    """How many contrasts under relabelling are as extreme as the observed one; see `p_value`.
+
+    >>> count_extreme("distance", 2.0, np.array([1.0, 2.0, 3.0, np.nan]))
+    3
+    """
+    null = np.where(np.isnan(null), np.inf, null)
+    finite = null[np.isfinite(null)]
+    if kind == "distance":
+        if np.isinf(here):
+            return int((null >= here).sum())
+        return int((null >= here - TIE * max(1e-3, abs(here))).sum())
+    middle = (finite.sum() + (0 if exact else here)) / (len(finite) + (0 if exact else 1))
+    return int((np.abs(null - middle) >= abs(here - middle) - TIE * max(1.0, abs(here))).sum())
+
+
+def tie_above(value: float) -> float:
+    """The largest observed distance that counts as equal to one under relabelling.
+
+    >>> tie_above(1.0) - 1 <= 1.001 * TIE
+    True
+    """
+    return max(value / (1 - TIE), value + 1e-3 * TIE)
 
 
 class Prepared:

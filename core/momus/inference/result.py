@@ -16,19 +16,27 @@ class TestResult:
     Attributes
     ----------
     real_value, generated_value
-        Values of the statistic. For a distance: its mean over permutations (the distance of two samples from one
-        source), and the observed distance.
+        Values of the statistic. For a distance: its mean over relabellings (the distance of two samples of these sizes
+        from one source), and the observed distance.
     difference, low, high
-        generated − real, with an interval.
+        generated − real, with an interval that excludes 0 wherever p ≤ 1 − confidence. For a distance: the excess over
+        chance, and an interval of the distance between the two populations, which is no lower than 0.
     effect, effect_low, effect_high
-        Effect size (``effect_kind``) with a percentile interval.
+        Effect size (``effect_kind``) with its interval. For a distance: the cross-fitted estimate of the distance
+        between the two populations (`momus.inference.witness`), or the excess over chance where there is none.
     equivalence_low, equivalence_high
         Interval of the effect at level 1 − 2α, where α is 1 − confidence: if it lies inside (−δ, δ), the two one-sided
         tests at level α both reject a difference of δ or more (Schuirmann 1987).
-    standard_error, mde
-        Standard error of the difference; minimum detectable difference (80 % power at the 5 % level).
+    standard_error, freedom
+        Standard error of the difference (of a distance: of the distance), and its degrees of freedom.
+    mde
+        Minimum detectable difference (or distance): 80 % power at the two-sided level α/family.
     n_real, n_generated, n_pairs
-        Numbers of units of the test (documents, prompts, clusters or groups), and of pairs.
+        Numbers of documents that take part in the test (of groups, for laws of running text), and of pairs.
+    effective_real, effective_generated
+        Numbers of equally long documents that would determine the value as well: (Σw)²/Σw² over the denominators w.
+    left_out_real, left_out_generated
+        Scored documents that do not take part, because their prompt or bin has no document on the other side.
     method
         How the result was computed.
     """
@@ -49,8 +57,13 @@ class TestResult:
     equivalence_high: float = NAN
     p: float = NAN
     standard_error: float = NAN
+    freedom: float = NAN
     mde: float = NAN
     n_real: int = 0
     n_generated: int = 0
     n_pairs: int = 0
+    effective_real: float = NAN
+    effective_generated: float = NAN
+    left_out_real: int = 0
+    left_out_generated: int = 0
     method: Method = field(default_factory=Method)

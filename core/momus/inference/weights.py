@@ -21,30 +21,37 @@ _PERMUTATION, _BOOTSTRAP = 1, 2
 
 
 def all_labels(design: Design) -> Weights:
-    """Every labelling, the observed one among them: (N, B), 1 where a document is labelled real."""
-    if design.kind == "pairs":
-        kept = np.array(list(product((1, 0), repeat=design.n_real)), dtype=np.float32).T
+    """Every labelling of units, the observed one among them: (rows, B), 1 where a row is labelled real.
+
+    The rows are documents; clusters, those of the real text first; or, where whole units change sides, the real and
+    then the generated side of each unit.
+    """
+    if design.flips:
+        kept = np.array(list(product((1, 0), repeat=design.units[0])), dtype=np.float32).T
         return np.concatenate([kept, 1 - kept])
     labels = np.zeros((sum(design.units), design.relabellings), dtype=np.float32)
     for column, rows in enumerate(combinations(range(len(labels)), design.units[0])):
         labels[list(rows), column] = 1
-    return _spread(design, labels)
+    return labels
 
 
 def random_labels(design: Design, seed: int, chunk: int, size: int) -> Weights:
-    """Random labellings, uniform over all of them: (N, size)."""
+    """Random labellings, uniform over all of them: (rows, size), rows as in `all_labels`.
+
+    Within prompts and bins, rows are documents. In bins with groups, whole groups are labelled, and rows are documents.
+    """
     rng = np.random.default_rng([seed, _PERMUTATION, chunk])
-    if design.kind == "pairs":
-        kept = rng.integers(0, 2, (design.n_real, size)).astype(np.float32)
+    if design.flips:
+        kept = rng.integers(0, 2, (design.units[0], size)).astype(np.float32)
         return np.concatenate([kept, 1 - kept])
-    if design.kind == "prompts" and design.numbers is not None:
-        return _within_prompts(rng, np.concatenate(design.numbers), design.n_real, size)
-    # draw the smaller side of each labelling; its complement is the other side
-    n, fewer = sum(design.units), min(design.units)
-    chosen = np.zeros((size, n), dtype=np.float32)
-    for row in chosen:
-        row[rng.choice(n, fewer, replace=False, shuffle=False)] = 1
-    return _spread(design, np.ascontiguousarray((chosen if fewer == design.units[0] else 1 - chosen).T))
+    if design.strata is not None and design.numbers is not None and design.groups is None:
+        return _within_strata(rng, np.concatenate(design.numbers), design.n_real, size)
+    labels = np.zeros((size, sum(design.units)), dtype=np.float32)
+    labels[:, : design.units[0]] = 1
+    labels = np.ascontiguousarray(rng.permuted(labels, axis=1).T)
+    if design.groups is not None:  # from groups to their documents
+        labels = labels[np.concatenate([design.groups[0], design.groups[1] + design.units[0]])]
+    return labels
 
 
 def multiplicities(design: Design, seed: int, chunk: int, size: int) -> tuple[Weights, Weights]:
@@ -52,29 +59,23 @@ def multiplicities(design: Design, seed: int, chunk: int, size: int) -> tuple[We
     rng = np.random.default_rng([seed, _BOOTSTRAP, chunk])
     real = _drawn(rng, design.units[0], size)
     generated = real if design.together else _drawn(rng, design.units[1], size)
-    if design.numbers is None:
+    if design.kind == "documents":
         return real, generated
-    return real[design.numbers[0]], generated[design.numbers[1]]
+    numbers = design.unit_numbers
+    return real[numbers[0]], generated[numbers[1]]
 
 
-def _spread(design: Design, labels: Weights) -> Weights:
-    """From labels of clusters (units, B) to labels of documents (N, B)."""
-    if design.kind != "clusters" or design.numbers is None:
-        return labels
-    numbers = np.concatenate([design.numbers[0], design.numbers[1] + design.units[0]])
-    return np.asarray(labels[numbers], dtype=np.float32)
-
-
-def _within_prompts(rng: np.random.Generator, prompts: Ints, n_real: int, size: int) -> Weights:
-    """Shuffle the labels of each prompt among its documents."""
-    n = len(prompts)
+def _within_strata(rng: np.random.Generator, strata: Ints, n_real: int, size: int) -> Weights:
+    """Shuffle the labels of each prompt or bin among its documents."""
+    n = len(strata)
     observed = np.arange(n) < n_real
-    # labels sorted by prompt, real ones first: (n,), given to a random order of each prompt's documents
-    labels_by_prompt = observed[np.lexsort((~observed, prompts))].astype(np.float32)
-    labels = np.empty((n, size), dtype=np.float32)
-    for column in range(size):
-        labels[np.lexsort((rng.random(n), prompts)), column] = labels_by_prompt
-    return labels
+    # labels sorted by stratum, real ones first: (n,), given to a random order of each stratum's documents
+    labels_by_stratum = observed[np.lexsort((~observed, strata))].astype(np.float32)
+    # stratum + a uniform number in [0, 1) sorts by stratum, at random within: (size, n)
+    order = np.argsort(strata + rng.random((size, n)), axis=1)
+    labels = np.empty((size, n), dtype=np.float32)
+    np.put_along_axis(labels, order, np.broadcast_to(labels_by_stratum, (size, n)), axis=1)
+    return np.ascontiguousarray(labels.T)
 
 
 def _drawn(rng: np.random.Generator, n: int, size: int) -> Weights:
@@ -84,11 +85,13 @@ def _drawn(rng: np.random.Generator, n: int, size: int) -> Weights:
     return np.ascontiguousarray(counts.T, dtype=np.float32)
 
 
-def chunks(total: int) -> Iterator[tuple[int, int]]:
-    """Cut ``total`` resamples into chunks: (number, size).
+def chunks(start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Cut resamples ``start`` to ``stop`` into chunks: (number, size); ``start`` must be a multiple of the chunk.
 
-    >>> list(chunks(100))
+    >>> list(chunks(0, 100))
     [(0, 64), (1, 36)]
+    >>> list(chunks(64, 100))
+    [(1, 36)]
     """
-    for number, start in enumerate(range(0, total, CHUNK)):
-        yield number, min(CHUNK, total - start)
+    for begin in range(start, stop, CHUNK):
+        yield begin // CHUNK, min(CHUNK, stop - begin)

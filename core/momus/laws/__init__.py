@@ -2,6 +2,18 @@
 
 from momus.laws.jackknife import Jackknifed, jackknife, shuffled
 from momus.laws.law import Law, Reordered
+from momus.laws.relabelled import RELABELLINGS, relabellings_for
 from momus.laws.test import LawTest, compare_law, standard_error
 
-__all__ = ["Jackknifed", "Law", "LawTest", "Reordered", "compare_law", "jackknife", "shuffled", "standard_error"]
+__all__ = [
+    "RELABELLINGS",
+    "Jackknifed",
+    "Law",
+    "LawTest",
+    "Reordered",
+    "compare_law",
+    "jackknife",
+    "relabellings_for",
+    "shuffled",
+    "standard_error",
+]

@@ -7,7 +7,7 @@ rank and burst curves. Leaving out contiguous groups of text distorts none of th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
@@ -31,11 +31,22 @@ class Jackknifed:
     freedom: float
 
 
-def jackknife(function: Callable[[RunningText], float], stream: RunningText, groups: int, align: int = 1) -> Jackknifed:
+def jackknife(
+    function: Callable[[RunningText], float],
+    stream: RunningText,
+    groups: int,
+    align: int = 1,
+    by_group: bool = False,
+) -> Jackknifed:
     """Delete-one jackknife over ``groups`` contiguous pieces, cut between documents or at multiples of ``align``.
 
     The variance is (g − 1)/g Σ (θ_i − θ̄)², where θ_i is the value without piece i, adjusted to a common length
     (`_at_one_length`). It assumes that the pieces are nearly independent.
+
+    Parameters
+    ----------
+    by_group
+        Cut between the groups of documents of ``stream`` only (`pieces_of`).
 
     Raises
     ------
@@ -43,11 +54,12 @@ def jackknife(function: Callable[[RunningText], float], stream: RunningText, gro
         The statistic does not exist for the whole text or without one of the pieces.
     """
     value = float(function(stream))
-    pieces = stream.cut(groups, align, whole=True)
-    left = [function(joined(stream, [p for j, p in enumerate(pieces) if j != i])) for i in range(groups)]
+    pieces = pieces_of(stream, groups, align, by_group)
+    left = [function(joined(stream, [p for j, p in enumerate(pieces) if j != i])) for i in range(len(pieces))]
     adjusted = _at_one_length(np.array(left), value, pieces)
-    error = float(np.sqrt((groups - 1) / groups * ((adjusted - adjusted.mean()) ** 2).sum()))
-    return Jackknifed(value, error, groups, groups - 1)
+    g = len(pieces)
+    error = float(np.sqrt((g - 1) / g * ((adjusted - adjusted.mean()) ** 2).sum()))
+    return Jackknifed(value, error, g, _freedom(pieces, by_group))
 
 
 def shuffled(
@@ -56,6 +68,7 @@ def shuffled(
     groups: int,
     left_out: int = 2,
     reordered: Reordered | None = None,
+    by_group: bool = False,
 ) -> Jackknifed:
     """Standard error from random orders of the pieces, and from leaving out one piece at a time of a few orders.
 
@@ -65,7 +78,7 @@ def shuffled(
     pieces are nearly independent: the variance over orders of all pieces, and the jackknife variance of the mean over
     orders, where each piece is left out of the same ``left_out`` orders. With so few orders, the second term still
     contains some variance over orders; that share is estimated from the interaction of pieces and orders, and
-    subtracted.
+    subtracted. Groups of documents (``by_group``) differ in length, which the second term is adjusted for.
 
     Raises
     ------
@@ -73,24 +86,48 @@ def shuffled(
         The statistic does not exist for the whole text, or for an order of its pieces.
     """
     value = float(function(stream))
-    pieces = stream.cut(groups, whole=True)
+    pieces = pieces_of(stream, groups, by_group=by_group)
+    g = len(pieces)
     of = reordered(pieces) if reordered else lambda order: function(joined(stream, [pieces[j] for j in order]))
     rng = np.random.default_rng(groups)
-    orders = [rng.permutation(groups).tolist() for _ in range(ORDERS)]
-    chance = float(np.var([of(order) for order in orders], ddof=1))
-    # left[i, o]: the value of order o without piece i, (groups, left_out); a two-way table without replicates
-    left = np.array([[of([j for j in order if j != i]) for order in orders[:left_out]] for i in range(groups)])
+    orders = [rng.permutation(g).tolist() for _ in range(ORDERS)]
+    values = [of(order) for order in orders]
+    chance = float(np.var(values, ddof=1))
+    # left[i, o]: the value of order o without piece i, (g, left_out); a two-way table without replicates
+    left = np.array([[of([j for j in order if j != i]) for order in orders[:left_out]] for i in range(g)])
     means = left.mean(axis=1)
     interaction = left - means[:, None] - left.mean(axis=0) + left.mean()
-    noise = float((interaction**2).sum()) / ((groups - 1) * (left_out - 1))
-    spread = float(((means - means.mean()) ** 2).sum()) - (groups - 1) * noise / left_out
-    content = max((groups - 1) / groups * spread, 0.0)
+    noise = float((interaction**2).sum()) / ((g - 1) * (left_out - 1))
+    if by_group:
+        means = _at_one_length(means, float(np.mean(values[:left_out])), pieces)
+    spread = float(((means - means.mean()) ** 2).sum()) - (g - 1) * noise / left_out
+    content = max((g - 1) / g * spread, 0.0)
+    freedom = _freedom(pieces, by_group)
     if chance + content == 0:
-        return Jackknifed(value, 0.0, groups, groups - 1)
-    # all orders permute the same pieces, so the number of groups limits the degrees of freedom of their variance too
-    order_freedom = 1 / (1 / (ORDERS - 1) + 1 / (groups - 1))
-    freedom = (chance + content) ** 2 / (chance**2 / order_freedom + content**2 / (groups - 1))
-    return Jackknifed(value, float(np.sqrt(chance + content)), groups, freedom)
+        return Jackknifed(value, 0.0, g, freedom)
+    # all orders permute the same pieces, so the number of pieces limits the degrees of freedom of their variance too
+    order_freedom = 1 / (1 / (ORDERS - 1) + 1 / freedom)
+    combined = (chance + content) ** 2 / (chance**2 / order_freedom + content**2 / freedom)
+    return Jackknifed(value, float(np.sqrt(chance + content)), g, combined)
+
+
+def pieces_of(stream: RunningText, groups: int, align: int = 1, by_group: bool = False) -> list[RunningText]:
+    """Cut a text into the pieces that are left out or reordered.
+
+    Contiguous ones of about equal length, between documents where the cuts move little; or whole groups of documents.
+    """
+    return stream.by_group(groups, align) if by_group else stream.cut(groups, align, whole=True)
+
+
+def _freedom(pieces: Sequence[RunningText], by_group: bool) -> float:
+    """Degrees of freedom of a variance over pieces: their number less one.
+
+    Whole groups differ in length: g equal groups that a total is dominated by as much as by these, (Σ m)²/Σ m², count.
+    """
+    if not by_group:
+        return len(pieces) - 1
+    lengths = np.array([len(p) for p in pieces], dtype=np.float64)
+    return max(float(lengths.sum() ** 2 / (lengths**2).sum()) - 1, 1.0)
 
 
 def _at_one_length(left: Floats, whole: float, pieces: Sequence[RunningText]) -> Floats:
@@ -112,34 +149,62 @@ def joined(stream: RunningText, pieces: Sequence[RunningText]) -> RunningText:
     return RunningText(np.concatenate([p.ids for p in pieces]), stream.vocabulary)
 
 
-def shortened(stream: RunningText, tokens: int, pieces: int, align: int = 1) -> RunningText:
+def shortened(stream: RunningText, tokens: int, pieces: int, align: int = 1, by_group: bool = False) -> RunningText:
     """Shorten a text to a number of tokens: cut it into contiguous pieces, and keep the beginning of each.
 
     If the ends of documents are known and documents are shorter than what is kept of a piece, whole documents are kept
-    (partial ones would weaken the long-range correlations), and the length is met to within half a document.
+    (partial ones would weaken the long-range correlations), and the length is met to within half a document. With
+    ``by_group``, the same share of each group of documents is kept.
 
     >>> shortened(RunningText(np.arange(12, dtype=np.int32), [str(i) for i in range(12)]), 6, 3).ids.tolist()
     [0, 1, 4, 5, 8, 9]
     """
     if len(stream) // align <= tokens // align:
         return stream
+    if by_group:
+        return _shares_of_groups(stream, tokens, pieces)
     edges = np.linspace(0, tokens // align, pieces + 1).astype(np.int64) * align  # of the kept pieces, (pieces + 1,)
     if stream.ends is not None and align == 1 and len(stream.ends) * tokens >= len(stream) * pieces:
-        return _whole_documents(stream, edges)
-    beginnings = [p.part(0, n) for p, n in zip(stream.cut(pieces, align), np.diff(edges).tolist(), strict=True)]
+        return _whole_documents(stream.cut(pieces, whole=True), edges)
+    return _beginnings(stream.cut(pieces, align), edges)
+
+
+def _shares_of_groups(stream: RunningText, tokens: int, pieces: int) -> RunningText:
+    """Keep about the same share of each group: the beginnings of ``pieces`` contiguous pieces or more, in all.
+
+    No group is lost: of a group of short documents at least one is kept.
+    """
+    groups = stream.by_group(len(stream))
+    each = -(-pieces // len(groups))
+    kept: list[RunningText] = []
+    ends = np.cumsum([len(group) for group in groups])
+    length = 0
+    for group, end in zip(groups, (ends * (tokens / len(stream))).round().astype(int).tolist(), strict=True):
+        # what earlier groups are too long or too short by is made up for in the next
+        short = shortened(replace(group, groups=None), min(max(end - length, 1), len(group)), each)
+        if not len(short):
+            short = group.part(0, int(np.append(group.ends, len(group))[0]) if group.ends is not None else len(group))
+        kept.append(replace(short, groups=np.array([len(short)])))
+        length += len(short)
+    return reduce(add, kept)
+
+
+def _beginnings(pieces: Sequence[RunningText], edges: Ints) -> RunningText:
+    """Keep the beginning of each piece; ``edges`` are those of the beginnings in the result, (pieces + 1,)."""
+    beginnings = [p.part(0, n) for p, n in zip(pieces, np.diff(edges).tolist(), strict=True)]
     ends = None
-    if stream.ends is not None:
+    if pieces[0].ends is not None:
         # documents end where they did, shifted to the new positions, and at the end of each beginning
         inner = (p.ends if p.ends is not None else edges[:0] for p in beginnings)
         ends = np.unique(np.concatenate([edges[1:], *(e + start for e, start in zip(inner, edges, strict=False))]))
-    return RunningText(np.concatenate([p.ids for p in beginnings]), stream.vocabulary, ends)
+    return RunningText(np.concatenate([p.ids for p in beginnings]), pieces[0].vocabulary, ends)
 
 
-def _whole_documents(stream: RunningText, edges: Ints) -> RunningText:
+def _whole_documents(pieces: Sequence[RunningText], edges: Ints) -> RunningText:
     """Keep the first documents of each piece: as many as bring the total length nearest to that piece's edge."""
     beginnings: list[RunningText] = []
     length = 0
-    for piece, target in zip(stream.cut(len(edges) - 1, whole=True), edges[1:].tolist(), strict=True):
+    for piece, target in zip(pieces, edges[1:].tolist(), strict=True):
         # positions at which the piece may be cut: its beginning, the ends of its documents, its end
         ends = np.unique([0, *(piece.ends if piece.ends is not None else []), len(piece)])
         beginnings.append(piece.part(0, int(ends[np.abs(length + ends - target).argmin()])))

@@ -40,6 +40,8 @@ class Law:
     reordered
         Faster computation of the number for pieces in many orders, without joining them, if there is one; it may differ
         from ``function``, but by much less than texts differ.
+    band
+        The largest difference that passes as human variation; None if nothing is known.
 
     Raises
     ------
@@ -58,6 +60,7 @@ class Law:
     align: int = 1
     orders: int = 2
     reordered: Reordered | None = None
+    band: float | None = None
 
     def __post_init__(self) -> None:
         """Check the options."""

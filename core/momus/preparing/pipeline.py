@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -24,11 +24,15 @@ APPARATUS = ("see also", "external link", "reference", "further reading", "note"
 
 @dataclass(frozen=True)
 class Titled:
-    """A document as read: sections as (title, text); ``problem`` says why it is unusable, if it is."""
+    """A document as read: sections as (title, text); ``problem`` says why it is unusable, if it is.
+
+    ``metadata`` (prompt, group, kept fields) is written beside the sections.
+    """
 
     id: str
     sections: list[tuple[str | None, str]]
     problem: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,9 @@ def titled_documents(corpus: Corpus) -> Iterator[Titled]:
     """Yield the documents of a corpus that `momus.read_corpus` read."""
     for document in corpus:
         problem = document.problem or (None if document.sectioned else "no sections")
-        yield Titled(document.id, [(s.title, s.text) for s in document.sections], problem)
+        labels = {"prompt_id": document.prompt, "group_id": document.group}
+        metadata = {**document.fields, **{k: v for k, v in labels.items() if v is not None}}
+        yield Titled(document.id, [(s.title, s.text) for s in document.sections], problem, metadata)
 
 
 def prepare(
@@ -139,7 +145,7 @@ def _first_pass(documents: Iterable[Titled], filters: Filters, tally: Prepared, 
                 tally.dropped[reason] += 1
                 continue
             title_counts.update({title for title, _ in sections})
-            spool.write(json.dumps([document.id, sections], ensure_ascii=False) + "\n")
+            spool.write(json.dumps([document.id, sections, dict(document.metadata)], ensure_ascii=False) + "\n")
     return title_counts
 
 
@@ -183,12 +189,12 @@ def _second_pass(spool: IO[str], out: Path, filters: Filters, title_counts: Coun
     spooled = tally.read - tally.dropped.total()
     with stage("writing documents", spooled) as advance, pa.output_stream(str(out), compression=compression) as sink:
         for done, line in enumerate(spool, start=1):
-            id_, sections = json.loads(line)
+            id_, sections, metadata = json.loads(line)
             names = [tally.merged.get(title, title) for title, _ in sections]
             if any(totals[name] < filters.least_documents for name in names):
                 tally.dropped[f"a title in fewer than {filters.least_documents} documents"] += 1
                 continue
-            record = {"id": id_, "section_names": names, "sections": [text for _, text in sections]}
+            record = {**metadata, "id": id_, "section_names": names, "sections": [text for _, text in sections]}
             sink.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
             tally.kept += 1
             tally.titles.update(set(names))

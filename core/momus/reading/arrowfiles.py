@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,10 +16,12 @@ from momus.errors import ReadingError
 from momus.reading.building import BATCH_BYTES, BATCH_ROWS
 from momus.reading.files import OpenedFile
 from momus.reading.location import Location, Problem
-from momus.reading.records import ID_FIELDS, OBVIOUS, PROMPT_FIELDS
+from momus.reading.records import LABELS, OBVIOUS
 
 
-def parquet(location: Location, file: OpenedFile, field: str | None) -> Iterator[tuple[int, object]]:
+def parquet(
+    location: Location, file: OpenedFile, field: str | None, keep: Sequence[str] = ()
+) -> Iterator[tuple[int, object]]:
     """Yield (row number, record) from the needed columns of a Parquet file, about 32 MB at a time.
 
     Raises
@@ -34,7 +36,7 @@ def parquet(location: Location, file: OpenedFile, field: str | None) -> Iterator
         )
     with _seekable(location, file) as native:
         table = pq.ParquetFile(native)
-        columns = _choose_columns(location, table.schema_arrow, field)
+        columns = _choose_columns(location, table.schema_arrow, field, keep)
         number = 0
         for group in range(table.num_row_groups):
             size = table.metadata.row_group(group)
@@ -58,12 +60,14 @@ def _seekable(location: Location, file: OpenedFile) -> Iterator[pa.NativeFile]:
         yield pa.PythonFile(temporary, "r")
 
 
-def arrow(location: Location, file: OpenedFile, field: str | None) -> Iterator[tuple[int, object]]:
+def arrow(
+    location: Location, file: OpenedFile, field: str | None, keep: Sequence[str] = ()
+) -> Iterator[tuple[int, object]]:
     """Yield (row number, record) from an Arrow IPC file or stream, which is mapped and not read as a whole."""
     number = 0
     with _seekable(location, file) as native:
         batches = _Batches(native, file.head.startswith(b"ARROW1"))
-        columns = _choose_columns(location, batches.schema, field)
+        columns = _choose_columns(location, batches.schema, field, keep)
         for batch in batches:
             needed = batch.select(columns)
             valid = _all_utf8(needed)
@@ -136,10 +140,11 @@ def _batch_rows(rows: int, size: int) -> int:
     return max(1, min(BATCH_ROWS, rows * BATCH_BYTES // max(1, size)))
 
 
-def _choose_columns(location: Location, schema: pa.Schema, field: str | None) -> list[str]:
-    """Choose the columns with the text or sections, ids and prompts."""
+def _choose_columns(location: Location, schema: pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
+    """Choose the columns with the text or sections, ids, prompts, groups, and the metadata to keep."""
     names = list(schema.names)
-    extra = [n for n in (*ID_FIELDS, *PROMPT_FIELDS) if n in names]
+    kept = [name if name in names else name.partition(".")[0] for name in keep]
+    extra = [n for n in dict.fromkeys((*LABELS, *kept)) if n in names]
     if field is not None:
         column = field if field in names else field.partition(".")[0]
         if column not in names:
@@ -148,8 +153,8 @@ def _choose_columns(location: Location, schema: pa.Schema, field: str | None) ->
         return list(dict.fromkeys([column, *titles, *extra]))
     content = [n for n in ("sections", "section_names", "text") if n in names]
     if "sections" in content or "text" in content:
-        return [*content, *extra]
-    texts = _text_columns(schema)
+        return list(dict.fromkeys([*content, *extra]))
+    texts = [name for name in _text_columns(schema) if name not in kept]
     if len(texts) == 1 and texts[0] in OBVIOUS:
         return [texts[0], *extra]
     raise _no_column(location, schema, "no column 'text' or 'sections'")
@@ -160,7 +165,7 @@ def _text_columns(schema: pa.Schema) -> list[str]:
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
-    return [f.name for f in schema if is_text(f.type) and f.name not in (*ID_FIELDS, *PROMPT_FIELDS)]
+    return [f.name for f in schema if is_text(f.type) and f.name not in LABELS]
 
 
 def _no_column(location: Location, schema: pa.Schema, fault: str) -> ReadingError:

@@ -58,6 +58,9 @@ class Builder:
         self._sectioned: list[bool] = []
         self._prompts: list[str | None] = []
         self._problems: list[str | None] = []
+        self._groups: list[str | None] = []
+        self._fields: list[tuple[str, str]] = []  # of all rows; row i has field_ends[i]:field_ends[i + 1]
+        self._field_ends: list[int] = [0]
         self._size = 0
 
     def add(self, id: str, row: Row) -> bool:
@@ -69,7 +72,10 @@ class Builder:
         self._sectioned.append(row.sectioned)
         self._prompts.append(row.prompt)
         self._problems.append(row.problem)
-        self._size += sum(map(len, row.texts)) + len(row.prompt or "")
+        self._groups.append(row.group)
+        self._fields.extend(row.fields)
+        self._field_ends.append(len(self._fields))
+        self._size += sum(map(len, row.texts)) + len(row.prompt or "") + sum(len(v) for _, v in row.fields)
         self.rows += 1
         if len(self._ids) < BATCH_ROWS and self._size < BATCH_BYTES:
             return False
@@ -88,6 +94,12 @@ class Builder:
             pa.array(self._sectioned, type=pa.bool_()),
             strings(self._prompts),
             strings(self._problems),
+            strings(self._groups),
+            pa.MapArray.from_arrays(
+                pa.array(np.asarray(self._field_ends, dtype=np.int32)),
+                strings([name for name, _ in self._fields]),
+                strings([value for _, value in self._fields]),
+            ),
         ]
         self._clear()
         self._sink.write(pa.RecordBatch.from_arrays(columns, schema=SCHEMA))

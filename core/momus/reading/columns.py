@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from momus.reading.location import Location
-from momus.reading.records import ID_FIELDS, MISSING, PROMPT_FIELDS, look_up
+from momus.reading.records import ID_FIELDS, LABELS, MISSING, PROMPT_FIELDS, look_up
 
 
-def from_object(location: Location, value: object, field: str | None) -> Iterator[tuple[int, object, str | None]]:
+def from_object(
+    location: Location, value: object, field: str | None, keep: Sequence[str] = ()
+) -> Iterator[tuple[int, object, str | None]]:
     """Yield (number, record, field that holds the text) from the single value of a file.
 
     An object is one document, unless the field names a list and the object has no id: then each item is a document.
-    Other lists of the same length are columns: ``id`` and ``prompt`` columns are used; without a prompt column, the row
-    number becomes the prompt, which pairs documents across columns.
+    Other lists of the same length are columns: ``id``, ``prompt`` and ``group`` columns and those to ``keep`` are used;
+    without a prompt column, the row number becomes the prompt, which pairs documents across columns.
 
     >>> from momus.reading.location import Location
     >>> sides = {"original": ["a", "b"], "sampled": ["c", "d"]}
@@ -32,7 +34,7 @@ def from_object(location: Location, value: object, field: str | None) -> Iterato
     items = look_up(value, name)
     single = any(isinstance(value.get(key), (str, int)) for key in ID_FIELDS) or name == "sections"
     if isinstance(items, list) and items and not single:
-        yield from _rows(value, name, items)
+        yield from _rows(value, name, items, keep)
         return
     lists = {k: len(v) for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], (str, dict))}
     if items is MISSING and lists and not (field is None and _has_text(value)):
@@ -49,18 +51,20 @@ def from_object(location: Location, value: object, field: str | None) -> Iterato
 def _has_text(value: Mapping[str, object]) -> bool:
     """Whether the object looks like one document: a string that is not its id, prompt or title."""
     return isinstance(value.get("text"), str) or any(
-        isinstance(v, str) for k, v in value.items() if k not in (*ID_FIELDS, *PROMPT_FIELDS, "title")
+        isinstance(v, str) for k, v in value.items() if k not in (*LABELS, "title")
     )
 
 
-def _rows(value: Mapping[str, object], name: str, items: list[object]) -> Iterator[tuple[int, object, str | None]]:
-    """Yield the items of a list, strings with their id and prompt from the parallel lists."""
+def _rows(
+    value: Mapping[str, object], name: str, items: list[object], keep: Sequence[str]
+) -> Iterator[tuple[int, object, str | None]]:
+    """Yield the items of a list, strings with their id, prompt, group and metadata from the parallel lists."""
     if all(isinstance(item, Mapping) for item in items):
         for number, item in enumerate(items, 1):
             yield number, item, None
         return
     peers = {k: v for k, v in value.items() if isinstance(v, list) and len(v) == len(items)}
-    keys = [k for k in (*ID_FIELDS, *PROMPT_FIELDS) if k in peers and k != name]
+    keys = [k for k in dict.fromkeys((*LABELS, *keep)) if k in peers and k != name]
     paired = len(peers) > 1 and not any(k in PROMPT_FIELDS for k in keys)
     for number, item in enumerate(items, 1):
         row: dict[str, object] = {name: item} | {k: peers[k][number - 1] for k in keys}

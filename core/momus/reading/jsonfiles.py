@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from momus.errors import ReadingError
 from momus.reading.columns import from_object
@@ -55,7 +55,7 @@ def _bad_line(location: Location, number: int, line: str, error: json.JSONDecode
 
 
 def json_document(
-    location: Location, file: OpenedFile, encoding: str, field: str | None
+    location: Location, file: OpenedFile, encoding: str, field: str | None, keep: Sequence[str] = ()
 ) -> Iterator[tuple[int, object, str | None]]:
     """Yield (number, value, field that holds the text) from a list, a single object, or a sequence of values.
 
@@ -76,7 +76,7 @@ def json_document(
         return
     first = reader.value()
     if not reader.next():
-        yield from from_object(location, first, field)
+        yield from from_object(location, first, field, keep)
         return
     yield 1, first, field
     number = 1

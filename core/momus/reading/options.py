@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from momus.errors import UsageError
 from momus.progress import Reporter, Silent
 from momus.reading.reader import read_corpus
 from momus.text.corpus import Corpus
@@ -22,6 +24,7 @@ class ReadingOptions:
     fmt: str | None = None
     encoding: str = "utf-8"
     skip_bad_lines: bool = False
+    keep: tuple[str, ...] = ()
 
     def read(self, path: str | Path, name: str | None = None, reporter: Reporter | None = None) -> Corpus:
         """Read a path with these options; a stage reports the percentage of its bytes that is read."""
@@ -31,3 +34,20 @@ class ReadingOptions:
 
         with (reporter or Silent()).stage(f"reading {name or path}", 100) as advance:
             return read_corpus(path, name=name, progress=report, **asdict(self))
+
+    def check_kept(self, corpora: Iterable[Corpus]) -> None:
+        """Make sure that each field to keep occurs in some of these corpora.
+
+        Raises
+        ------
+        UsageError
+            No document of any corpus has one of the fields.
+        """
+        texts = list(corpora)
+        for name in self.keep:
+            if all(value is None for corpus in texts for value in corpus.field(name)):
+                read = " and ".join(repr(corpus.name) for corpus in texts)
+                raise UsageError(
+                    f"no document of {read} has the field {name!r} that is to be kept",
+                    hint="check the spelling; a field within another is written as a path, such as meta.topic",
+                )

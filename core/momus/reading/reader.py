@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +38,7 @@ def read_corpus(
     fmt: str | None = None,
     skip_bad_lines: bool = False,
     encoding: str = "utf-8",
+    keep: Sequence[str] = (),
     progress: Progress | None = None,
     spill: int = SPILL_BYTES,
 ) -> Corpus:
@@ -62,6 +63,9 @@ def read_corpus(
         Keep lines that are not JSON or not UTF-8 as rows with a problem, instead of stopping at the first.
     encoding
         Encoding of text and JSON. A leading byte order mark is dropped.
+    keep
+        Metadata fields (or paths such as ``meta.topic``) to keep as `Corpus.field`; values that are not strings become
+        compact JSON. Documents may lack them.
     progress
         Called after each batch; see `Progress`.
     spill
@@ -72,7 +76,7 @@ def read_corpus(
     ReadingError
         The file as a whole is unusable; the message says where and why, the hint what to do.
     UsageError
-        The format or the encoding is unknown.
+        The format or the encoding is unknown, or fields to keep are not a list of names.
 
     Notes
     -----
@@ -80,6 +84,8 @@ def read_corpus(
     """
     if fmt is not None and fmt not in FORMATS:
         raise UsageError(f"unknown format {fmt!r}", hint=f"use one of {', '.join(FORMATS)}")
+    if isinstance(keep, str) or not all(isinstance(n, str) and n for n in keep):
+        raise UsageError(f"keep is {keep!r}, expected a list of field names", hint='for example keep=["topic"]')
     file_path, field, selected = _select(os.fspath(path), field)
     stem = "stdin"
     if file_path:
@@ -91,7 +97,7 @@ def read_corpus(
         sizes = [_size(location) for location, _ in locations]
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
-        reading = _Reading(builder, field, codec(encoding), skip_bad_lines, progress, total)
+        reading = _Reading(builder, field, codec(encoding), skip_bad_lines, tuple(keep), progress, total)
         for location, kind in locations:
             reading.read(location, kind, locations[0][0] is top)
         reading.check(top)
@@ -160,10 +166,11 @@ class _Reading:
         field: str | None,
         encoding: str,
         skip: bool,
+        keep: tuple[str, ...],
         progress: Progress | None,
         total: int | None,
     ) -> None:
-        self.builder, self.shaper, self.field = builder, Shaper(), field
+        self.builder, self.shaper, self.field = builder, Shaper(keep), field
         self.encoding, self.skip, self.progress = encoding, skip, progress
         self.problems: Counter[str] = Counter()
         self.positions = array("q")
@@ -204,10 +211,10 @@ class _Reading:
         if kind in ("parquet", "arrow"):
             location.unit = "row"
             read = arrowfiles.parquet if kind == "parquet" else arrowfiles.arrow
-            return ((n, value, field) for n, value in read(location, file, field))
+            return ((n, value, field) for n, value in read(location, file, field, self.shaper.keep))
         check_head(location, file.head, self.encoding)
         if kind == "json":
-            return jsonfiles.json_document(location, file, self.encoding, field)
+            return jsonfiles.json_document(location, file, self.encoding, field, self.shaper.keep)
         if kind == "jsonl":
             pairs = jsonfiles.json_lines(location, file, self.encoding, self.skip)
         elif kind == "lines":

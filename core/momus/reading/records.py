@@ -1,4 +1,4 @@
-"""Turn a record into a row: its id, its prompt, and its text or sections, or why it is not a document."""
+"""Turn a record into a row: id, prompt, group, metadata, and text or sections, or why it is not a document."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from momus.reading.location import Problem
 
 ID_FIELDS = ("id", "article_id", "doc_id")
 PROMPT_FIELDS = ("prompt_id", "prompt")
+GROUP_FIELDS = ("group_id", "group")
+LABELS = (*ID_FIELDS, *PROMPT_FIELDS, *GROUP_FIELDS)
+"""Fields that are never read as the text unless they are asked for by name."""
 OBVIOUS = ("content", "body", "document", "generation", "output", "story")
 RUNNING = ("abstract_text", "article_text")
 MARKS = re.compile(r"(?:\s*</?S>)+\s*")
@@ -36,6 +39,8 @@ class Row:
     sectioned: bool = False
     prompt: str | None = None
     problem: str | None = None
+    group: str | None = None
+    fields: Sequence[tuple[str, str]] = ()
 
 
 @dataclass
@@ -44,18 +49,25 @@ class Shaper:
 
     Attributes
     ----------
+    keep
+        Metadata fields, or paths to them, that rows hold on to; a record may lack any of them.
     obvious
         The field read as the text of records with neither ``text`` nor ``sections``: one of `OBVIOUS`, and the only
         string field of the first such record.
     fields_seen
         Fields, with their types, of records that lack the expected field.
 
-    >>> Shaper().row({"id": 7, "sections": [["One.", "Two."], "Three."], "section_names": ["A", None]})
-    Row(id='7', texts=['One. Two.', 'Three.'], titles=['A', None], sectioned=True, prompt=None, problem=None)
+    >>> row = Shaper().row({"id": 7, "sections": [["One.", "Two."], "Three."], "section_names": ["A", None]})
+    >>> row.id, row.texts, row.titles
+    ('7', ['One. Two.', 'Three.'], ['A', None])
+    >>> Shaper(("year",)).row({"text": "To be.", "group_id": "hamlet", "year": 1603})
+    Row(id=None, texts=['To be.'], titles=[None], sectioned=False, prompt=None, problem=None, group='hamlet', \
+fields=[('year', '1603')])
     >>> Shaper().row({"id": "x", "text": float("nan")}).problem
     'text is not a string (found number NaN)'
     """
 
+    keep: tuple[str, ...] = ()
     obvious: str | None = None
     fields_seen: dict[str, str] = dataclasses.field(default_factory=dict)
 
@@ -72,13 +84,19 @@ class Shaper:
         return self._row(record, name)
 
     def _row(self, record: Mapping[str, object], name: str | None) -> Row:
-        id, prompt = None, _prompt(record)
+        id, prompt, group = None, _label(record, PROMPT_FIELDS), _label(record, GROUP_FIELDS) or None
+        fields = self._fields(record) if self.keep else []
         try:
             id = _id(record)
             texts, titles, sectioned = self._content(record, name)
         except Defect as defect:
-            return Row(id, prompt=prompt, problem=str(defect))
-        return Row(id, texts, titles, sectioned, prompt)
+            return Row(id, prompt=prompt, problem=str(defect), group=group, fields=fields)
+        return Row(id, texts, titles, sectioned, prompt, None, group, fields)
+
+    def _fields(self, record: Mapping[str, object]) -> list[tuple[str, str]]:
+        """The metadata to keep, by name; fields that are missing or null are left out."""
+        values = ((name, look_up(record, name)) for name in self.keep)
+        return [(name, as_string(v)) for name, v in values if v is not MISSING and v is not None]
 
     def _content(
         self, record: Mapping[str, object], name: str | None
@@ -103,7 +121,8 @@ class Shaper:
             return "sections"
         if "text" in record:
             return "text"
-        strings = [k for k, v in record.items() if isinstance(v, str) and k not in (*ID_FIELDS, *PROMPT_FIELDS)]
+        labels = (*LABELS, *self.keep)
+        strings = [k for k, v in record.items() if isinstance(v, str) and k not in labels]
         if len(strings) == 1 and strings[0] in OBVIOUS and self.obvious in (None, strings[0]):
             self.obvious = strings[0]
             return strings[0]
@@ -156,15 +175,24 @@ def _id(record: Mapping[str, object]) -> str | None:
     return None
 
 
-def _prompt(record: Mapping[str, object]) -> str | None:
-    """Return the prompt as a string; lists and objects (such as chat messages) as compact JSON with sorted keys."""
-    for name in PROMPT_FIELDS:
+def _label(record: Mapping[str, object], names: Sequence[str]) -> str | None:
+    """Return the first of these fields that is not null, as a string."""
+    for name in names:
         value = record.get(name)
-        if isinstance(value, str):
-            return value
         if value is not None:
-            return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+            return as_string(value)
     return None
+
+
+def as_string(value: object) -> str:
+    """Return a string as it is; other values (numbers, chat messages) as compact JSON with sorted keys.
+
+    >>> as_string("a"), as_string(3), as_string([{"role": "user", "at": None}])
+    ('a', '3', '[{"at":null,"role":"user"}]')
+    """
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
 
 
 def _sections(content: object, names: object, field: str) -> tuple[list[str], list[str | None]]:

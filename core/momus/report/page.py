@@ -14,7 +14,7 @@ from momus.evidence import Chart, Evidence, Graph, Heatmap, Table
 from momus.report.figures.interval import interval_picture
 from momus.report.format import number, p_value
 from momus.report.safe import anchor, clean
-from momus.report.words import headlines, method, null, says, shows, statistic_name
+from momus.report.words import band, families, floors, gap, headlines, method, null, says, shows, statistic_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -72,6 +72,8 @@ def environment() -> Environment:
         "kind": lambda item: type(item).__name__,
         "data_of": data_of,
         "cell": cell,
+        "gap": gap,
+        "band": band,
         "shown": SHOWN_ROWS,
     }
     return jinja
@@ -88,6 +90,8 @@ def render(comparison: Comparison) -> str:
         .render(
             comparison=comparison,
             headlines=headlines(comparison.verdicts),
+            families=families(comparison.verdicts, comparison.signature["adjustment"]),
+            floors=floors(comparison.verdicts),
             delta=comparison.signature.get("equivalence"),
             refits=comparison.signature.get("refits", 0),
             script=Markup(script),

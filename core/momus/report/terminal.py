@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from momus.comparison.verdict import Verdict
 from momus.report.format import number, p_value
-from momus.report.words import says, shows
+from momus.report.words import families, floors, gap, says, shows
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,7 +27,7 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     shown = [v for v in verdicts if v.headline or every]
     deltas = {v.delta for v in shown} - {None}
     refitted = any(v.refit_spread is not None for v in shown)
-    for name in ("real", "generated", "difference", "95 % interval", "effect", "p adj.", "n"):
+    for name in ("÷ human band", "difference", "interval", "effect", "real", "generated", "n", "p adj."):
         table.add_column(name, justify="right")
     if refitted:
         table.add_column("± over refits", justify="right")
@@ -40,14 +40,15 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
             escape(v.axis),
             escape(v.generated if v.reference == "real" else f"{v.generated} − {v.reference}"),
             v.statistic,
-            number(v.real_value),
-            number(v.generated_value),
+            gap(v),
             number(v.difference),
             "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]".replace("[", r"\["),
             number(v.effect),
-            p_value(v.p_adjusted),
+            number(v.real_value),
+            number(v.generated_value),
             f"{v.n_real:,} | {v.n_generated:,}{' pairs' if v.method.design == 'pairs' else ''}"
             + (f" (−{unscored:,})" if unscored else ""),
+            p_value(v.p_adjusted),
             *([number(v.refit_spread)] if refitted else []),
             *([shows(v)] if deltas else []),
             f"[bold]{says(v)}[/bold]" if v.differs else says(v),
@@ -71,14 +72,30 @@ def comparison_view(comparison: Comparison, every: bool = False) -> RenderableTy
             Text(f"{result.name}: {u.count:,} documents of {u.corpus!r} unscored ({u.reason})") for u in result.unscored
         ]
     s = comparison.signature
+    parts += [Text(note, style="dim") for note in footnotes(comparison.verdicts, s["adjustment"]) if note]
     parts.append(
         Text(
-            f"momus {s['momus']} | seed {s['seed']} | {s['permutations']:,} permutations, "
-            f"{s['resamples']:,} resamples | p adjusted: {s['adjustment']} | {s['seconds']['total']:.1f} s",
+            f"momus {s['momus']} | seed {s['seed']} | up to {s['permutations']:,} permutations per row, more where the "
+            f"table needs them | p adjusted: {s['adjustment']} | {s['seconds']['total']:.1f} s",
             style="dim",
         )
     )
     return Group(*parts)
+
+
+def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
+    """Notes below a table: what the band is, what the adjustment holds, and the smallest possible p."""
+    sources = {v.band_source for v in verdicts if v.headline and v.gap is not None}
+    groups = max((v.band_groups for v in verdicts), default=0)
+    bands = [
+        f"÷ human band: 1 is as far as real text of some groups lies from real text of others ({groups} groups)."
+        if "groups" in sources
+        else "",
+        "* default band, since the real text has no groups: |g| 0.2, 10 % in perplexity, distance 0.08."
+        if "default" in sources
+        else "",
+    ]
+    return [*bands, families(verdicts, adjustment), floors(verdicts)]
 
 
 def comparison_text(comparison: Comparison, width: int = 150) -> str:

@@ -44,10 +44,23 @@ def statistic_name(name: str) -> str:
 
 
 def says(verdict: Verdict) -> str:
-    """Return the verdict: ``differs``, ``not told apart`` or ``not tested``."""
-    if verdict.p_adjusted is None:
-        return "not tested"
-    return "differs" if verdict.differs else "not told apart"
+    """Return the finding of a row, such as ``not told apart`` or ``beyond human variation``."""
+    return verdict.finding
+
+
+def gap(v: Verdict) -> str:
+    """Size of the effect in human bands, such as ``2.3``; ``*`` marks bands that are defaults."""
+    if v.gap is None:
+        return "–"
+    return f"{v.gap:.1f}" + ("" if v.band_source == "groups" else "*")
+
+
+def band(v: Verdict) -> str:
+    """Say where the human band of a row comes from."""
+    if v.band is None:
+        return "no human band is known"
+    source = f"from {v.band_groups} groups of real text" if v.band_source == "groups" else "default"
+    return f"human band {number(v.band)} ({source})"
 
 
 def shows(verdict: Verdict) -> str:
@@ -68,23 +81,33 @@ def method(verdict: Verdict) -> str:
             + (", which include random orders of groups" if m.error == "shuffled" else "")
         )
         return f"{test} ({m.units_real} contiguous groups per text); {m.tokens:,} tokens per text"
-    if m.design == "one per prompt":
-        units = f"{m.units_real:,} and {m.units_generated:,}"
-        return (
-            f"permutation test on one document per prompt ({units}); "
-            f"bootstrap interval, {m.resamples:,} resamples of prompts"
-        )
     designs = {
         "pairs": "paired",
         "prompts": f"within {m.units_real:,} prompts",
-        "clusters": f"of {m.units_real:,} and {m.units_generated:,} clusters",
+        "clusters": f"of {m.units_real:,} and {m.units_generated:,} whole {'groups' if m.grouped else 'clusters'}",
+        "bins": "within bins of the covariate",
     }
-    relabellings = "all" if m.exact else f"{m.permutations:,} random"
-    of_blocks = " of blocks" if m.design == "blocks" else ""
+    if m.grouped and m.design in ("pairs", "prompts"):
+        designs[m.design] = f"of {m.units_real:,} groups that change sides whole"
+    relabellings = f"all {m.permutations:,}" if m.exact else f"{m.permutations:,} random"
+    kind = "studentised permutation test" if m.studentised else "permutation test"
     return (
-        f"permutation test, {designs.get(m.design, 'unpaired')}, {relabellings} relabellings{of_blocks}; "
-        f"bootstrap interval, {m.resamples:,} resamples"
+        f"{kind}, {designs.get(m.design, 'unpaired')}, {relabellings} relabellings"
+        f"{' of blocks' if m.design == 'blocks' else ''}; {_interval_method(verdict)}"
     )
+
+
+def _interval_method(verdict: Verdict) -> str:
+    m = verdict.method
+    if verdict.low is None:
+        return "no interval"
+    if m.studentised:
+        return "interval of the differences that the test does not reject"
+    errors = f"a bootstrap standard error, {m.resamples:,} resamples" if m.resamples else "a jackknife standard error"
+    if m.family == "distance":
+        errors = f"a bootstrap standard error, {m.resamples:,} resamples" if m.resamples else "its standard error"
+        return f"interval from the critical value of the test and {errors}"
+    return f"larger p of this and a t-test; interval from {errors}"
 
 
 NULLS = {
@@ -92,17 +115,67 @@ NULLS = {
     "pairs": "within each prompt, the real and the generated document are exchangeable",
     "prompts": "within each prompt, real and generated documents are exchangeable",
     "clusters": "clusters of real and of generated documents are exchangeable",
-    "one per prompt": "real and generated documents are exchangeable: drawn independently from one source",
+    "bins": "within each bin of the covariate, real and generated documents are exchangeable",
     "blocks": "blocks of both texts are exchangeable (blocks of one long text are more dependent than that)",
     "groups": "both texts have the same exponent; groups of text are independent of each other",
 }
 """Null hypotheses by design."""
+STUDENTISED = {
+    "documents": "both texts have the same mean; documents are independent",
+    "pairs": "the mean difference of pairs is 0; prompts are independent",
+    "prompts": "the mean difference within prompts is 0; prompts are independent",
+    "clusters": "both texts have the same mean; clusters of documents are independent",
+    "bins": "the mean difference within bins of the covariate is 0; documents are independent",
+    "blocks": "both texts have the same mean; blocks are independent (blocks of one long text are less so)",
+}
+"""Null hypotheses of studentised tests, which need not assume that the texts are alike in all else."""
 
 
 def null(verdict: Verdict) -> str:
     """State the null hypothesis of the row's test, or why the row was not tested."""
     m = verdict.method
-    return f"not tested: {m.reason}" if m.test == "none" else NULLS[m.design]
+    if m.test == "none":
+        return f"not tested: {m.reason}"
+    return STUDENTISED[m.design] if m.studentised else NULLS[m.design]
+
+
+def floors(verdicts: Sequence[Verdict]) -> str:
+    """State the smallest adjusted p-value that relabellings allow among the headline rows, and whether it could decide.
+
+    Holm's adjustment multiplies the smallest of m p-values by m.
+    """
+    rows = [v for v in verdicts if v.headline and v.p is not None and v.method.permutations]
+    if not rows:
+        return ""
+    tested = sum(v.headline and v.p is not None for v in verdicts)
+    at_floor = [v for v in rows if v.p is not None and v.p <= v.method.floor * (1 + 1e-9)]
+    deciding = [v for v in at_floor if tested * v.method.floor > v.alpha]
+    largest = max((v.method.floor for v in at_floor), default=max(v.method.floor for v in rows))
+    text = (
+        f"Smallest possible adjusted p of {tested} headline rows: {p_value(min(tested * largest, 1.0))} "
+        f"({1 / largest:,.0f} relabellings)."
+    )
+    if deciding:
+        names = ", ".join(f"{v.critic} on {v.generated}" for v in deciding[:3])
+        text += (
+            f" Too few relabellings exist or were drawn for {len(deciding)} of them to differ ({names}): "
+            "raise --permutations, or give more documents, prompts or groups."
+        )
+    return text
+
+
+def families(verdicts: Sequence[Verdict], adjustment: str) -> str:
+    """State what the adjustment of p-values holds, by family."""
+    rows = [v for v in verdicts if v.p is not None]
+    if not rows or adjustment != "holm":
+        return ""
+    headlines, alpha = sum(v.headline for v in rows), rows[0].alpha
+    if headlines == len(rows):
+        return f"Over {headlines} headline rows, the chance of any false difference is at most {alpha:g}."
+    return (
+        f"The chance of any false difference is at most {alpha:g} over the {headlines} headline rows, at most "
+        f"{alpha:g} over the other {len(rows) - headlines} rows, and at most {2 * alpha:g} over the whole table."
+    )
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -16,7 +15,11 @@ from numpy.typing import NDArray
 from momus.errors import UsageError
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Bools, Ints
+from momus.text.documents import Document, Section
+from momus.text.splitting import Units, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
+
+__all__ = ["SCHEMA", "Corpus", "Document", "Section"]
 
 SCHEMA = pa.schema(
     [
@@ -26,43 +29,13 @@ SCHEMA = pa.schema(
         ("sectioned", pa.bool_()),
         ("prompt", pa.string()),
         ("problem", pa.string()),
+        ("group", pa.string()),
+        ("fields", pa.map_(pa.string(), pa.string())),
     ]
 )
 """Columns of a corpus. Running text is one section of an unsectioned document; ``problem`` says why a record could not
-be read as a document (the record keeps its row, and every critic reports it as unscored)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One section: its text and optional title."""
-
-    text: str
-    title: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document, or a record that could not be read as one (``problem`` says why).
-
-    >>> Document.plain("a", "Once upon a time.").text
-    'Once upon a time.'
-    """
-
-    id: str
-    sections: tuple[Section, ...]
-    sectioned: bool = True
-    prompt: str | None = None
-    problem: str | None = None
-
-    @classmethod
-    def plain(cls, id: str, text: str, prompt: str | None = None) -> Document:
-        """Make an unsectioned document from one text."""
-        return cls(id, (Section(text),), sectioned=False, prompt=prompt)
-
-    @property
-    def text(self) -> str:
-        """The text of all sections, without titles, separated by blank lines."""
-        return "\n\n".join(section.text for section in self.sections)
+be read as a document (the record keeps its row, and every critic reports it as unscored); ``group`` is what a document
+shares with others of the corpus (an author, a novel); ``fields`` holds the metadata that the reader was asked for."""
 
 
 class Corpus:
@@ -115,6 +88,8 @@ class Corpus:
             [d.sectioned for d in rows],
             [d.prompt for d in rows],
             [d.problem for d in rows],
+            [d.group for d in rows],
+            [list(d.fields.items()) for d in rows],
         ]
         arrays = [pa.array(c, type=f.type) for c, f in zip(columns, SCHEMA, strict=True)]
         return cls(pa.Table.from_arrays(arrays, schema=SCHEMA), name)
@@ -126,11 +101,17 @@ class Corpus:
         ids: Sequence[str] | None = None,
         prompts: Sequence[str | None] | None = None,
         name: str = "corpus",
+        groups: Sequence[str | None] | None = None,
     ) -> Corpus:
         """Make a corpus of running texts; ids default to ``name:1``, ``name:2`` and so on."""
         return cls.from_documents(
             (
-                Document.plain(ids[i] if ids else f"{name}:{i + 1}", text, prompts[i] if prompts else None)
+                Document.plain(
+                    ids[i] if ids else f"{name}:{i + 1}",
+                    text,
+                    prompts[i] if prompts else None,
+                    groups[i] if groups else None,
+                )
                 for i, text in enumerate(texts)
             ),
             name,
@@ -143,6 +124,7 @@ class Corpus:
         ids: Sequence[str] | None = None,
         prompts: Sequence[str | None] | None = None,
         name: str = "corpus",
+        groups: Sequence[str | None] | None = None,
     ) -> Corpus:
         """Make a corpus of sectioned documents, each a sequence of (title or None, text)."""
         return cls.from_documents(
@@ -151,6 +133,7 @@ class Corpus:
                     ids[i] if ids else f"{name}:{i + 1}",
                     tuple(Section(text, title) for title, text in sections),
                     prompt=prompts[i] if prompts else None,
+                    group=groups[i] if groups else None,
                 )
                 for i, sections in enumerate(documents)
             ),
@@ -168,7 +151,8 @@ class Corpus:
             raise IndexError(f"{self.name}: no document {index} in a corpus of {len(self)}")
         row = self.table.slice(index % len(self), 1).to_pylist()[0]
         sections = tuple(Section(text, title) for text, title in zip(row["sections"], row["titles"], strict=True))
-        return Document(row["id"], sections, row["sectioned"], row["prompt"], row["problem"])
+        fields = dict(row["fields"] or ())
+        return Document(row["id"], sections, row["sectioned"], row["prompt"], row["problem"], row["group"], fields)
 
     def __iter__(self) -> Iterator[Document]:
         return (self[i] for i in range(len(self)))
@@ -182,6 +166,24 @@ class Corpus:
     def prompts(self) -> list[str | None]:
         """The prompt id of each document, or None."""
         return list(self.table["prompt"].to_pylist())
+
+    @cached_property
+    def groups(self) -> list[str | None]:
+        """The group of each document (its author, novel, site …), or None."""
+        return list(self.table["group"].to_pylist())
+
+    @property
+    def units(self) -> Units:
+        """What `split` keeps together: groups, documents of one prompt, or single documents."""
+        return units_of(self.ids, self.groups, self.prompts)
+
+    def field(self, name: str) -> list[str | None]:
+        """Return a metadata field of each document; None where a document lacks it.
+
+        >>> Corpus.from_documents([Document("a", (), fields={"topic": "ships"}), Document("b", ())]).field("topic")
+        ['ships', None]
+        """
+        return list(pc.map_lookup(self.table["fields"], pa.scalar(name), "first").to_pylist())
 
     @cached_property
     def problems(self) -> list[str | None]:
@@ -236,7 +238,14 @@ class Corpus:
     def split(self, share: float, seed: int, names: tuple[str, str] | None = None) -> tuple[Corpus, Corpus]:
         """Split at random into ``share`` of the documents and the rest, both in the original order.
 
-        The choice depends only on the seed and the ids, not on the order of the documents.
+        Documents of one group fall on one side, and so do documents without a group that answer one prompt; the share
+        is then as near as whole groups allow. The choice depends only on the seed, the ids, the groups and the prompts,
+        not on the order of the documents.
+
+        Raises
+        ------
+        UsageError
+            The share is not between 0 and 1, or all documents belong to one group.
 
         >>> first, second = Corpus.from_texts("abcdefghij").split(0.3, seed=1)
         >>> len(first), len(second)
@@ -244,12 +253,9 @@ class Corpus:
         """
         if not 0 < share < 1:
             raise UsageError(f"share must lie between 0 and 1, got {share}")
-        # permute the rows as sorted by id, so the same ids are chosen whatever the order of the documents
-        by_id = np.argsort(np.asarray(self.ids, dtype=object), kind="stable")
-        order = by_id[np.random.default_rng(seed).permutation(len(self))]
-        cut = round(share * len(self))
-        first, second = names or (self.name, self.name)
-        return self.take(np.sort(order[:cut]), first), self.take(np.sort(order[cut:]), second)
+        first, second = split_rows(self.ids, self.units, share, seed, self.name)
+        names = names or (self.name, self.name)
+        return self.take(first, names[0]), self.take(second, names[1])
 
     def tokens(self, tokenizer: Tokenizer) -> TokenTable:
         """Return the tokens of all documents: split on the first call, shared afterwards (also with later slices)."""

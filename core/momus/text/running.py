@@ -31,6 +31,9 @@ class RunningText:
         The words; some may not occur in ``ids``.
     ends
         int64, ascending: numbers of tokens up to the end of each document; None if unknown.
+    groups
+        int64, ascending: numbers of tokens up to the end of each group of documents (a novel, an author), which stand
+        one after another; None without groups.
 
     >>> a, b = RunningText(np.array([0, 1], np.int32), ["x", "y"]), RunningText(np.array([0], np.int32), ["y"])
     >>> (a + b).ids.tolist(), (a + b).vocabulary
@@ -40,34 +43,33 @@ class RunningText:
     ids: NDArray[np.int32]
     vocabulary: Sequence[str]
     ends: Ints | None = None
+    groups: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def __add__(self, other: RunningText) -> RunningText:
-        ends = None
-        if self.ends is not None or other.ends is not None:
-            left, right = (np.zeros(0, np.int64) if text.ends is None else text.ends for text in (self, other))
-            ends = np.concatenate([left, right + len(self)])
+        ends = _added(self.ends, other.ends, len(self))
+        groups = _added(self.groups, other.groups, len(self))
         if other.vocabulary is self.vocabulary:
-            return RunningText(np.concatenate([self.ids, other.ids]), self.vocabulary, ends)
+            return RunningText(np.concatenate([self.ids, other.ids]), self.vocabulary, ends, groups)
         numbers = {word: i for i, word in enumerate(self.vocabulary)}
         # recode[i] is the number of other's word i in the joint vocabulary; words that are new extend it
         recode = np.fromiter(
             (numbers.setdefault(w, len(numbers)) for w in other.vocabulary), np.int32, len(other.vocabulary)
         )
         recoded = recode[other.ids] if len(other.ids) else other.ids
-        return RunningText(np.concatenate([self.ids, recoded]), list(numbers), ends)
+        return RunningText(np.concatenate([self.ids, recoded]), list(numbers), ends, groups)
 
     @classmethod
     def of(cls, table: TokenTable) -> RunningText:
         """Make a text of the tokens of a table, in order."""
-        return cls(table.ids, table.vocabulary, table.offsets[1:] if table.ends is None else table.ends)
+        return cls(table.ids, table.vocabulary, table.offsets[1:] if table.ends is None else table.ends, table.groups)
 
     def part(self, start: int, stop: int) -> RunningText:
         """Return tokens ``start:stop``."""
-        ends = None if self.ends is None else self.ends[(self.ends > start) & (self.ends <= stop)] - start
-        return RunningText(self.ids[start:stop], self.vocabulary, ends)
+        ends, groups = (None if e is None else e[(e > start) & (e <= stop)] - start for e in (self.ends, self.groups))
+        return RunningText(self.ids[start:stop], self.vocabulary, ends, groups)
 
     def cut(self, pieces: int, align: int = 1, whole: bool = False) -> list[RunningText]:
         """Cut into contiguous pieces of about equal length, at multiples of ``align`` tokens.
@@ -91,6 +93,27 @@ class RunningText:
             moved = np.where(distance[0] <= distance[1], near[0], near[1])
             edges[1:-1] = np.where(2 * pieces * distance.min(axis=0) < len(self) - pieces, moved, edges[1:-1])
         return [self.part(a, b) for a, b in pairwise(edges.tolist())]
+
+    def by_group(self, pieces: int, align: int = 1) -> list[RunningText]:
+        """Cut into pieces of whole groups: one per group, or ``pieces`` of about equal length if there are more groups.
+
+        Cuts move to the nearest multiple of ``align`` tokens. Tokens after the end of the last group form one more.
+
+        >>> text = RunningText(np.zeros(12, np.int32), ["x"], groups=np.array([5, 6, 8, 12]))
+        >>> [len(p) for p in text.by_group(20)], [len(p) for p in text.by_group(2)]
+        ([5, 1, 2, 4], [6, 6])
+        """
+        inner = np.zeros(0, np.int64) if self.groups is None else (self.groups + align // 2) // align * align
+        ends = np.append(np.unique(inner[(inner > 0) & (inner < len(self))]), len(self))
+        if len(ends) > pieces:
+            # the end nearest to each of the even cuts; where two cuts share one, the later takes the next end, and
+            # none takes an end that a later cut needs
+            even = np.arange(1, pieces) * (len(self) / pieces)
+            nearest = np.abs(ends[:, None] - even).argmin(axis=0)
+            room = np.arange(pieces - 1)
+            chosen = np.minimum(np.maximum.accumulate(nearest - room), len(ends) - pieces) + room
+            ends = ends[np.append(chosen, len(ends) - 1)]
+        return [self.part(a, b) for a, b in pairwise([0, *ends.tolist()])]
 
     @cached_property
     def counts(self) -> Ints:
@@ -119,16 +142,52 @@ class RunningText:
         return text[:-1], len(alphabet)
 
 
+def _added(first: Ints | None, second: Ints | None, shift: int) -> Ints | None:
+    """Ends in a text and in the text behind it, which begins after ``shift`` tokens; None if neither is known."""
+    if first is None and second is None:
+        return None
+    left, right = (np.zeros(0, np.int64) if ends is None else ends for ends in (first, second))
+    return np.concatenate([left, right + shift])
+
+
+def group_numbers(groups: Sequence[str | None]) -> Ints:
+    """Number groups from 0 by first appearance, int64 (documents,); a document without a group is one by itself.
+
+    >>> group_numbers(["emma", None, "emma", None, "ulysses"])
+    array([0, 1, 0, 2, 3])
+    """
+    numbers: dict[tuple[bool, str | int], int] = {}
+    keys = ((True, i) if group is None else (False, group) for i, group in enumerate(groups))
+    return np.fromiter((numbers.setdefault(key, len(numbers)) for key in keys), np.int64, len(groups))
+
+
+def _gathered(corpus: Corpus) -> tuple[Corpus, Ints | None]:
+    """Put the documents of each group one behind another; the corpus, and the number of each document's group.
+
+    Groups stand in order of first appearance, documents in their order within the group.
+    """
+    if all(group is None for group in corpus.groups):
+        return corpus, None
+    numbers = group_numbers(corpus.groups)
+    order = np.argsort(numbers, kind="stable")
+    if (np.diff(order) == 1).all():
+        return corpus, numbers
+    return corpus.take(order), numbers[order]
+
+
 def blocks(corpus: Corpus, tokenizer: Tokenizer, size: int) -> Corpus:
     """Cut the running text of a corpus into blocks of ``size`` tokens, each a document of a new corpus.
 
-    A remainder of at least half the size becomes another block; a shorter one is added to the last block. Block ids
-    name the document in which the block begins. Tokens are shared with the corpus, not split again.
+    Documents of one group are put one behind another. A remainder of at least half the size becomes another block; a
+    shorter one is added to the last block. Block ids name the document in which the block begins. Tokens are shared
+    with the corpus, not split again.
 
     >>> from momus.text.tokens import get_tokenizer
     >>> blocks(Corpus.from_texts(["a b c", "d e"], name="x"), get_tokenizer("words"), 2).ids
     ['block 1 from x:1', 'block 2 from x:1', 'block 3 from x:2']
     """
+    corpus.tokens(tokenizer)  # split once, before documents are reordered
+    corpus, numbers = _gathered(corpus)
     table = corpus.tokens(tokenizer)
     total = len(table.ids)
     edges = list(range(0, total, size)) or [0]
@@ -141,8 +200,11 @@ def blocks(corpus: Corpus, tokenizer: Tokenizer, size: int) -> Corpus:
     texts = [" ".join(map(words.__getitem__, table.ids[a:b].tolist())) for a, b in pairwise(bounds.tolist())]
     names = corpus.ids
     ids = [f"block {i + 1} from {names[o]}" if names else f"block {i + 1}" for i, o in enumerate(owners)]
-    result = Corpus.from_texts(texts, ids=ids, name=corpus.name)
+    groups = [corpus.groups[o] for o in owners] if names else None
+    result = Corpus.from_texts(texts, ids=ids, name=corpus.name, groups=groups)
     sections = np.arange(len(bounds), dtype=np.int64)  # each block is one section
     ends = table.offsets[1:] if table.ends is None else table.ends
-    result.adopt(tokenizer, TokenTable(table.ids[: bounds[-1]], bounds, sections, words, ends))
+    # a group ends with its last document, whose successor has another number
+    group_ends = None if numbers is None else table.offsets[1:][np.append(numbers[1:] != numbers[:-1], True)]
+    result.adopt(tokenizer, TokenTable(table.ids[: bounds[-1]], bounds, sections, words, ends, group_ends))
     return result

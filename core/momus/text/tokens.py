@@ -86,6 +86,8 @@ class TokenTable:
     ends
         int64 array, ascending: offsets in ``ids`` at which texts end, if the documents are blocks of running text; None
         if each document is one text.
+    groups
+        int64 array, ascending: offsets in ``ids`` at which groups of texts end, as ``ends``; None without groups.
 
     >>> from momus.text.corpus import Corpus
     >>> table = Corpus.from_texts(["a b a", "c"]).tokens(get_tokenizer("words"))
@@ -98,6 +100,7 @@ class TokenTable:
     document_sections: Ints
     vocabulary: list[str]
     ends: Ints | None = None
+    groups: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.document_sections) - 1
@@ -129,8 +132,9 @@ class TokenTable:
         sections = self.document_sections[start : stop + 1]
         offsets = self.section_offsets[sections[0] : sections[-1] + 1]
         first, last = offsets[0], offsets[-1]
-        ends = None if self.ends is None else self.ends[(self.ends > first) & (self.ends <= last)] - first
-        return TokenTable(self.ids[first:last], offsets - first, sections - sections[0], self.vocabulary, ends)
+        ends, groups = (None if e is None else e[(e > first) & (e <= last)] - first for e in (self.ends, self.groups))
+        ids = self.ids[first:last]
+        return TokenTable(ids, offsets - first, sections - sections[0], self.vocabulary, ends, groups)
 
     def take(self, rows: Ints) -> TokenTable:
         """Return the documents at these row numbers, in the given order."""
@@ -139,13 +143,16 @@ class TokenTable:
         sections = ranges_of(self.document_sections[:-1][rows], section_counts)
         lengths = np.diff(self.section_offsets)[sections]
         tokens = ranges_of(self.section_offsets[:-1][sections], lengths)
-        ends = None if self.ends is None else np.flatnonzero(np.isin(tokens + 1, self.ends)) + 1
+        ends, groups = (
+            None if e is None else np.flatnonzero(np.isin(tokens + 1, e)) + 1 for e in (self.ends, self.groups)
+        )
         return TokenTable(
             self.ids[tokens],
             offsets_of(lengths),
             offsets_of(section_counts),
             self.vocabulary,
             ends,
+            groups,
         )
 
     def codes(self, index: dict[str, int], unknown: int = -1) -> NDArray[np.int32]:

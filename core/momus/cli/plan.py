@@ -1,0 +1,121 @@
+"""``momus plan``: how many documents the next comparison needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from momus.cli.options import comma_separated, print_view
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from momus.comparison.planning import Plan
+
+
+def plan(
+    run: Annotated[Path, typer.Argument(help="Folder of a pilot run that `momus compare --out` wrote.")],
+    axis: Annotated[
+        str | None, typer.Option("--axis", "-a", help="Critics whose axes to plan, comma-separated; default: all.")
+    ] = None,
+    difference: Annotated[
+        float | None,
+        typer.Option(
+            "--difference",
+            "-d",
+            help="Difference to detect, in units of each axis' effect; default: its human band, else as observed.",
+        ),
+    ] = None,
+    power: Annotated[float, typer.Option(help="Wanted probability of detecting the difference.")] = 0.8,
+    family: Annotated[
+        int | None,
+        typer.Option(help="Rows adjusted together: each is tested at level α/family; default: as in the pilot."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="SVG file to write: power by documents.")] = None,
+) -> None:
+    """Plan how many documents and prompts the next comparison needs.
+
+    The standard errors of a pilot run say how many documents each axis needs to
+    detect a difference with a wanted power. Errors shrink with the square root
+    of the number of documents; brackets show the uncertainty of the pilot's.
+
+    Example: detect 0.2 standard deviations on the axis of length
+
+      [bold]momus plan pilot --axis length --difference 0.2 --out plan.svg[/bold]
+
+    Next: generate that many documents, and compare them in a new run.
+    """
+    from momus.comparison import read_comparison
+    from momus.comparison.planning import plan as plan_of
+
+    plans = plan_of(
+        read_comparison(run).verdicts, comma_separated(axis), difference=difference, power=power, family=family
+    )
+    print_view(plan_view(plans))
+    if out is not None:
+        _write(out, plans)
+
+
+def _write(out: Path, plans: Sequence[Plan]) -> None:
+    from momus.errors import StoreError, UsageError
+    from momus.report.figures.plan import plan_figure
+
+    figure = plan_figure(plans)
+    if not figure:
+        raise UsageError("no axis can be planned, so there is nothing to draw", hint="see the table for the reasons")
+    try:
+        out.write_text(figure, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"--out {out}: cannot be written ({error.strerror})", hint="name another file") from error
+    typer.echo(f"Figure: {out}")
+
+
+def plan_view(plans: Sequence[Plan]) -> RenderableType:
+    """A table of plans: what the pilot had, what is aimed at, and what is needed."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(caption=_caption(plans), caption_justify="left", highlight=False)
+    for column in ("axis", "generated", "pilot documents", "units"):
+        table.add_column(column)
+    table.add_column("to detect")
+    table.add_column("documents needed")
+    table.add_column("units needed")
+    for p in plans:
+        cells = [p.name, p.generated]
+        if p.pilot is None:
+            cells += ["–", "–", "–", p.reason, ""]
+        else:
+            cells += [_two(p.pilot.n), f"{_two(p.pilot.units)} {p.pilot.design}"]
+            aimed = f"{p.difference:.3g} {_unit(p.pilot.effect_kind)} ({p.source})" if p.difference > 0 else "–"
+            cells += [aimed, p.reason, ""] if p.reason else [aimed, _needed(p), _two(p.units())]
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _needed(p: Plan) -> str:
+    """Documents of both texts; the interval is that of the real text."""
+    (low, _), (high, _) = p.documents(p.low), p.documents(p.high)
+    return f"{_two(p.documents())} [{low:,}–{high:,}]"
+
+
+def _caption(plans: Sequence[Plan]) -> str:
+    first = next((p for p in plans if not p.reason), None)
+    if first is None:
+        return ""
+    return (
+        f"{first.power:.0%} power at level {first.level:.2g}; real | generated, at the pilot's proportion and documents "
+        "per unit; brackets: 95 % interval of the real documents, from the uncertainty of the pilot's standard error"
+    )
+
+
+def _two(sizes: tuple[int, int]) -> str:
+    return f"{sizes[0]:,} | {sizes[1]:,}"
+
+
+def _unit(kind: str) -> str:
+    return {"hedges_g": "g", "log_ratio": "log-ratio", "distance": "distance"}.get(kind, "difference")

@@ -1,0 +1,147 @@
+"""Attribution: which alarms remain when documents are compared within bins of another alarm's values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from momus.comparison.adjusted import PERMUTATIONS, WIDE, AdjustedRow, Covariate, Sides
+from momus.comparison.axes import Axis
+from momus.comparison.settings import Settings
+from momus.comparison.verdict import Verdict
+from momus.text.corpus import Corpus
+
+SHARE_LEFT = 0.5
+"""An alarm is accounted for if the interval of the share left of its difference lies below."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """An alarm that another axis accounts for.
+
+    Attributes
+    ----------
+    alarm, by
+        The critic whose alarm it is, and the critic whose values account for it.
+    row
+        The adjusted row.
+    mutual
+        Whether the alarm also accounts for that other critic's: the data do not say which of both comes first.
+    """
+
+    alarm: str
+    by: str
+    row: AdjustedRow
+    mutual: bool
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """The matrix of adjusted alarms of one generated corpus, and its reading.
+
+    "Accounted for" is a statement about documents with equal values of an axis, not about causes.
+
+    Attributes
+    ----------
+    generated
+        The generated corpus.
+    alarms
+        Critics of documents whose headline row differs, in the order of the axes.
+    rows
+        One row per alarm and other axis.
+    accounts
+        Every alarm and axis that accounts for it.
+    survivors
+        Alarms that no axis accounts for, although at least one other axis has enough overlap to be adjusted for.
+    undetermined
+        Alarms that could not be adjusted for any axis.
+    """
+
+    generated: str
+    alarms: tuple[str, ...]
+    rows: tuple[AdjustedRow, ...]
+    accounts: tuple[Account, ...]
+    survivors: tuple[str, ...]
+    undetermined: tuple[str, ...]
+
+    def cell(self, alarm: str, given: str) -> AdjustedRow | None:
+        """The row of an alarm adjusted for another axis."""
+        return next((r for r in self.rows if r.critic == alarm and r.covariates == (given,)), None)
+
+    def accounted_by(self, critic: str) -> tuple[str, ...]:
+        """Alarms that a critic's axis accounts for."""
+        return tuple(a.alarm for a in self.accounts if a.by == critic)
+
+    @property
+    def leading(self) -> tuple[str, tuple[str, ...]] | None:
+        """The survivor that accounts for most other alarms, with these; None if no survivor accounts for any.
+
+        ``len(alarms)``, the number of its alarms and its name make the sentence "of five alarms, three go once symbols
+        are accounted for".
+        """
+        counted = [(s, self.accounted_by(s)) for s in self.survivors]
+        best = max(counted, key=lambda item: len(item[1]), default=None)
+        return best if best is not None and best[1] else None
+
+
+def accounted(row: AdjustedRow, limit: float = SHARE_LEFT) -> bool:
+    """Whether an adjusted row no longer alarms, and its share left is shown to be below the limit."""
+    return not row.alarm and row.share_high < limit and row.share_low > -limit
+
+
+def alarms_of(verdicts: Sequence[Verdict], generated: str) -> tuple[str, ...]:
+    """Critics whose headline row differs, after adjustment over the table."""
+    return tuple(v.critic for v in verdicts if v.headline and v.generated == generated and v.differs)
+
+
+def attribution(
+    axes: Sequence[Axis],
+    real: Corpus,
+    generated: Corpus,
+    alarms: Collection[str],
+    settings: Settings | None = None,
+) -> Attribution:
+    """Adjust each alarm for each other axis, and read the matrix.
+
+    Parameters
+    ----------
+    axes
+        Headline rows of the critics of documents, of both corpora (`momus.comparison.axes.axis_of`).
+    alarms
+        Critics whose headline rows differ (`alarms_of`); those without an axis, such as critics of running text, take
+        no part.
+    """
+    return attribution_of(axes, Sides.of(real, generated, settings), alarms)
+
+
+def attribution_of(
+    axes: Sequence[Axis], sides: Sides, alarms: Collection[str], permutations: int = PERMUTATIONS, wide: int = WIDE
+) -> Attribution:
+    """`attribution` for documents whose independent units are known."""
+    alarmed = [axis for axis in axes if axis.critic in alarms]
+    rows = []
+    for given in axes:  # one covariate after another, so that all alarms share its relabellings
+        values = Covariate(given.critic, given.values[sides.real], given.values[sides.generated])
+        rows += [
+            sides.adjusted(axis, [values], permutations=permutations, wide=wide)
+            for axis in alarmed
+            if axis.critic != given.critic
+        ]
+    return read_matrix(sides.generated, [a.critic for a in alarmed], rows)
+
+
+def read_matrix(
+    generated: str, alarms: Sequence[str], rows: Sequence[AdjustedRow], limit: float = SHARE_LEFT
+) -> Attribution:
+    """Find the alarms that other axes account for, those that survive, and those that could not be adjusted."""
+    emptied = {(r.critic, r.covariates[0]): r for r in rows if accounted(r, limit)}
+    accounts = tuple(Account(a, by, row, (by, a) in emptied) for (a, by), row in emptied.items())
+    adjustable = {r.critic for r in rows if not r.reason}
+    return Attribution(
+        generated,
+        tuple(alarms),
+        tuple(rows),
+        accounts,
+        tuple(a for a in alarms if a in adjustable and all(a != x.alarm for x in accounts)),
+        tuple(a for a in alarms if a not in adjustable),
+    )

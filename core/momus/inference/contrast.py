@@ -1,0 +1,84 @@
+"""Contrasts: the number by which a relabelled pair of texts is compared with the observed pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from momus.critic.statistic import Statistic, mean, perplexity
+from momus.inference.pvalues import Prepared, both_values, contrasts, count_extreme
+from momus.inference.samples import Samples
+from momus.inference.studentised import Difference, Ratio
+from momus.inference.weights import Weights
+from momus.numeric.types import Floats
+
+RATIOS: tuple[Callable[..., Floats], ...] = (mean, perplexity)
+"""Statistics that are a ratio of the totals of columns 0 and 1, or its exponential."""
+
+
+class Contrast:
+    """The contrast of a statistic of any form: a difference, a log ratio, a distance.
+
+    Attributes
+    ----------
+    values
+        The values of both texts; NaN and the distance for a distance.
+    here
+        The observed contrast.
+    """
+
+    needs_sums = True
+
+    def __init__(self, statistic: Statistic, samples: Samples) -> None:
+        self.statistic, self.samples = statistic, samples
+        with np.errstate(divide="ignore", invalid="ignore"):
+            prepared = Prepared(*samples.observed)
+            real, generated = (float(v[0]) for v in both_values(statistic, prepared))
+            if not np.isfinite(generated) or (statistic.kind == "value" and not np.isfinite(real)):
+                raise ValueError(f"statistic {statistic.name!r} is not finite on the texts compared: {real, generated}")
+            self.values = real, generated
+            self.here = float(contrasts(statistic, prepared)[0])
+
+    def under(self, labels: Weights, prepared: Prepared | None) -> Floats:
+        """The contrast under relabellings (N, B): (B,)."""
+        assert prepared is not None
+        return contrasts(self.statistic, prepared)
+
+    def extreme(self, null: Floats) -> int:
+        """How many relabellings reach the observed contrast."""
+        return count_extreme(self.statistic.kind, self.here, null)
+
+
+class RatioContrast(Contrast):
+    """The studentised difference of two means, or of two ratios of totals."""
+
+    needs_sums = False
+
+    def __init__(self, statistic: Statistic, samples: Samples) -> None:
+        super().__init__(statistic, samples)
+        self.ratio = Ratio(samples)
+        self.here = float(self.observed.t[0])
+
+    @cached_property
+    def observed(self) -> Difference:
+        """The observed difference of ratios, before any exponential."""
+        return self.ratio.observed
+
+    def under(self, labels: Weights, prepared: Prepared | None) -> Floats:
+        """Studentised differences under relabellings (N, B): (B,)."""
+        return self.ratio.under(labels).t
+
+    def extreme(self, null: Floats) -> int:
+        """How many relabellings have |T| as large as the observed one."""
+        return count_extreme("distance", abs(self.here), np.abs(null))
+
+
+def contrast_of(statistic: Statistic, samples: Samples) -> Contrast:
+    """The contrast of a statistic: studentised where its standard error is known and each text has two units."""
+    is_ratio = statistic.kind == "value" and statistic.prepare is None and statistic.function in RATIOS
+    if is_ratio and not sparse.issparse(samples.rows) and min(samples.design.units) > 1:
+        return RatioContrast(statistic, samples)
+    return Contrast(statistic, samples)

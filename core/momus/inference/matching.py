@@ -1,0 +1,140 @@
+"""Choose the design of a test from the prompts and groups of the scored documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.errors import UsageError
+from momus.inference.design import Design
+from momus.numeric.types import Ints
+
+Names = Sequence[str | None]
+"""The prompt or group of each document, or None."""
+Keys = NDArray[np.object_]
+MATCHED = 0.9
+"""Share of the scored documents that must find a partner for a design to be chosen without being asked for."""
+FEWEST_GROUPS = 8
+"""Groups that both texts must have to be compared group by group: 2^8 ways to change sides allow p = 0.008."""
+
+
+def design_of(
+    real: Names,
+    generated: Names,
+    paired: bool | None = None,
+    names: tuple[str, str] = ("real", "generated"),
+    *,
+    groups: tuple[Names, Names] = ((), ()),
+) -> Design:
+    """Choose the design from the prompts and the groups of the scored documents of both texts.
+
+    * Each prompt has one document on each side: pairs.
+    * At least nine in ten documents of the text with fewer answer a prompt that both sides have: prompts, any number of
+      documents each. Documents whose prompt the other side lacks do not take part (`Design.left_out`).
+    * At least nine in ten documents of the text with fewer belong to groups that both sides have, eight or more: groups
+      are treated like prompts, and change sides whole.
+    * Groups are given, or prompts repeat and the sides do not share them: clusters.
+    * Otherwise: documents.
+
+    Groups (authors, books) are the independent units of every design: pairs and prompts of one group change sides
+    together.
+
+    Parameters
+    ----------
+    real, generated
+        The prompt of each document, or None.
+    paired
+        True asks for pairs or prompts; False ignores the prompts of the other side, but several documents of one prompt
+        still belong together.
+    names
+        What messages call the two texts.
+    groups
+        The group of each document of both texts, or None; empty if there are none.
+
+    Raises
+    ------
+    UsageError
+        Pairs were asked for, and the texts share fewer than two prompts.
+
+    >>> design_of(["a", "b"], ["b", "a"]).rows
+    (array([0, 1]), array([1, 0]))
+    >>> design_of(["a", "b"], ["a", "a", "b"]).kind
+    'prompts'
+    >>> design_of(["a", "a", None], ["x", "y", "z"]).kind
+    'clusters'
+    """
+    sides = real, generated
+    of_group: list[list[str | None]] = [
+        list(g) if g else [None] * len(side) for g, side in zip(groups, sides, strict=True)
+    ]
+    grouped = any(g is not None for side in of_group for g in side)
+    matched = _matched(real, generated, paired, names)
+    if matched is not None:
+        return matched.grouped(*_shared_codes(of_group, sides)) if grouped else matched
+    if grouped and paired is not False:
+        shared = _matched(of_group[0], of_group[1], None, names)
+        if shared is not None and shared.units[0] >= FEWEST_GROUPS:
+            keys = [_units(g, [None] * len(g), side) for g, side in zip(of_group, "rg", strict=True)]
+            return Design.prompts(*_coded(*keys)).grouped(*_coded(*keys))
+    keys = [_units(group, prompt, side) for group, prompt, side in zip(of_group, sides, "rg", strict=True)]
+    if all(len(set(k)) == len(k) for k in keys):
+        return Design.documents(len(real), len(generated))
+    return Design.clusters(*(np.unique(k, return_inverse=True)[1] for k in keys))
+
+
+def _matched(real: Names, generated: Names, paired: bool | None, names: tuple[str, str]) -> Design | None:
+    """Pairs or prompts, if enough documents find a partner."""
+    if paired is False:
+        return None
+    counts = [Counter(p for p in side if p is not None) for side in (real, generated)]
+    common = counts[0].keys() & counts[1].keys()
+    if paired and len(common) < 2:
+        raise UsageError(
+            f"{len(common)} documents of {names[1]!r} share a prompt_id with one of {names[0]!r}: no pairs",
+            hint="leave --paired out, or give both sides the same prompt_id",
+        )
+    fewest = min((real, generated), key=len)
+    found = sum(p in common for p in fewest)
+    if len(common) < 2 or not (paired or found >= MATCHED * len(fewest)):
+        return None
+    if all(c[p] == 1 for c in counts for p in common):
+        return Design.pairs(_pairs(real, generated, common))
+    # documents without a prompt get keys that the other side lacks
+    keys = [_units([None] * len(side), side, name) for side, name in ((real, "r"), (generated, "g"))]
+    return Design.prompts(*_coded(*keys))
+
+
+def _pairs(real: Names, generated: Names, common: set[str]) -> Ints:
+    """Row numbers of both documents of each prompt that both texts have, (P, 2), in the order of the real ones."""
+    row = {p: i for i, p in enumerate(generated)}
+    return np.array([(i, row[p]) for i, p in enumerate(real) if p is not None and p in common], dtype=np.int64)
+
+
+def _shared_codes(groups: list[list[str | None]], prompts: tuple[Names, Names]) -> tuple[Ints, Ints]:
+    """A number for the group of each document; the group of a prompt is that of its first document with a group."""
+    of_prompt: dict[str, str] = {}
+    for side, asked in zip(groups, prompts, strict=True):
+        for group, prompt in zip(side, asked, strict=True):
+            if group is not None and prompt is not None:
+                of_prompt.setdefault(prompt, group)
+    # documents that take part have a prompt
+    keys = [[f"group {of_prompt[p]}" if p in of_prompt else f"prompt {p}" for p in asked] for asked in prompts]
+    return _coded(*(np.array(k, dtype=object) for k in keys))
+
+
+def _coded(real: Keys, generated: Keys) -> tuple[Ints, Ints]:
+    """Number the keys of both texts: equal keys get equal numbers."""
+    codes = np.unique(np.concatenate([real, generated]), return_inverse=True)[1]
+    return codes[: len(real)], codes[len(real) :]
+
+
+def _units(groups: list[str | None], prompts: Names, side: str) -> Keys:
+    """A key for each document: its group, else its prompt, else one that no other document has."""
+    keys = [
+        f"group {g}" if g is not None else (f"prompt {p}" if p is not None else f"{side} {i}")
+        for i, (g, p) in enumerate(zip(groups, prompts, strict=True))
+    ]
+    return np.array(keys, dtype=object)

@@ -1,0 +1,271 @@
+"""From a contrast and its null distribution to the outcome of the test: p, interval, effect, detectable difference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from momus.critic.statistic import Statistic, perplexity
+from momus.inference import intervals
+from momus.inference.contrast import Contrast, RatioContrast
+from momus.inference.detectable import chance_value, detectable_difference, detectable_distance
+from momus.inference.effects import effective_n, hedges_factor
+from momus.inference.influence import standard_error
+from momus.inference.intervals import Interval, t_quantile
+from momus.inference.method import Method
+from momus.inference.pooling import NARROW
+from momus.inference.pvalues import p_value, tie_above
+from momus.inference.result import TestResult
+from momus.inference.samples import Samples
+from momus.inference.witness import cross_fitted, distance_error, witness_of
+from momus.numeric.types import Floats
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of all rows: level of the intervals, resamples of a bootstrap, size of the family, seed."""
+
+    confidence: float
+    resamples: int
+    family: int
+    seed: int
+
+    @property
+    def inner(self) -> float:
+        """Level of the interval of tests of equivalence."""
+        return max(2 * self.confidence - 1, 0.0)
+
+    @property
+    def level(self) -> float:
+        """Level of one row, if the family is adjusted by Holm and no other row differs."""
+        return (1 - self.confidence) / max(self.family, 1)
+
+
+def outcome(
+    contrast: Contrast,
+    samples: Samples,
+    null: Floats,
+    exact: bool,
+    noise: tuple[Floats, Floats] | None,
+    question: Question,
+) -> TestResult:
+    """Build the outcome of one test from the null distribution of its contrast."""
+    if isinstance(contrast, RatioContrast):
+        fields = _ratio(contrast, samples, np.abs(null), exact, question)
+    elif contrast.statistic.kind == "distance":
+        fields = _distance(contrast, samples, null, exact, noise, question)
+    else:
+        fields = _value(contrast, samples, null, exact, question)
+    s, d = contrast.statistic, samples.design
+    return TestResult(
+        statistic=s.name,
+        effect_kind="distance" if s.kind == "distance" else s.effect,
+        n_real=d.n_real,
+        n_generated=d.n_generated,
+        n_pairs=d.n_real if d.kind == "pairs" else 0,
+        left_out_real=d.left_out[0],
+        left_out_generated=d.left_out[1],
+        method=_method(contrast, samples, len(null), exact, question),
+        **fields,
+    )
+
+
+def _method(contrast: Contrast, samples: Samples, drawn: int, exact: bool, question: Question) -> Method:
+    d = samples.design
+    return Method(
+        test="permutation",
+        family=contrast.statistic.kind,
+        design=d.kind,
+        units_real=d.units[0],
+        units_generated=d.units[1],
+        grouped=d.groups is not None,
+        studentised=isinstance(contrast, RatioContrast),
+        exact=exact,
+        permutations=drawn,
+        resamples=question.resamples if _bootstraps(contrast, samples) else 0,
+        rows=question.family,
+    )
+
+
+def _bootstraps(contrast: Contrast, samples: Samples) -> bool:
+    """Whether the standard error is a bootstrap one."""
+    if isinstance(contrast, RatioContrast) or min(samples.design.units) < 2:
+        return False
+    if contrast.statistic.kind == "distance":
+        return witness_of(contrast.statistic) is None
+    return bool(sparse.issparse(samples.rows) or samples.rows.shape[1] > NARROW)
+
+
+def _reach(here: float, null: Floats, exact: bool, freedom: float, confidence: float) -> float:
+    """Critical value of |T|, such that the interval excludes 0 exactly where p ≤ 1 − confidence.
+
+    If so few relabellings allow no such p: Student's t, but no less than the observed |T|.
+    """
+    reach = intervals.critical_value(null, 1 - confidence, exact)
+    if math.isfinite(reach):
+        return tie_above(reach)
+    return max(t_quantile((1 + confidence) / 2, freedom), tie_above(abs(here)))
+
+
+def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool, question: Question) -> dict[str, Any]:
+    """Means and ratios: studentised, with the interval of all differences that the test does not reject."""
+    s, observed = contrast.statistic, contrast.observed
+    error, freedom = float(observed.error[0]), contrast.ratio.freedom(observed)
+    p, _, _ = p_value("distance", abs(contrast.here), null, exact)
+    reaches = [_reach(contrast.here, null, exact, freedom, level) for level in (question.confidence, question.inner)]
+    reaches[0] = max(reaches)  # the interval at the higher level holds the other
+    mde = detectable_difference(error, freedom, question.level)
+    real, generated = contrast.values
+    if contrast.here == 0:  # but for rounding
+        generated = real
+    denominators = [
+        w * np.asarray(rows)[:, 1]
+        for w, rows in zip(samples.design.weights, (samples.tables.real, samples.tables.generated), strict=True)
+    ]
+    scaled = s.function is perplexity
+    shown = [_difference(s, real, generated, error, reach) for reach in reaches]
+    tested = 0.0 if contrast.here == 0 else float(observed.value[0])
+    effect, outer, inner = _effect(s, samples, tested, error, reaches, shown, generated - real)
+    if scaled:  # from the log scale to that of the value
+        slope = math.sqrt(real * generated) * math.cosh(math.log(generated / real) / 2)
+        mde, error = 2 * math.sqrt(real * generated) * math.sinh(min(mde, 1400.0) / 2), error * slope
+    return {
+        "real_value": real,
+        "generated_value": generated,
+        "difference": generated - real,
+        "low": shown[0][0],
+        "high": shown[0][1],
+        "effect": effect,
+        "effect_low": outer[0],
+        "effect_high": outer[1],
+        "equivalence_low": inner[0],
+        "equivalence_high": inner[1],
+        "p": p,
+        "standard_error": error,
+        "freedom": freedom,
+        "mde": mde,
+        "effective_real": effective_n(denominators[0]),
+        "effective_generated": effective_n(denominators[1]),
+    }
+
+
+def _difference(s: Statistic, real: float, generated: float, error: float, reach: float) -> Interval:
+    if s.function is perplexity or s.scale == "log":
+        return intervals.of_log_ratio(real, generated, error, reach)
+    return intervals.symmetric(generated - real, error, reach)
+
+
+def _effect(
+    s: Statistic,
+    samples: Samples,
+    contrast: float,
+    error: float,
+    reaches: list[float],
+    shown: list[Interval],
+    difference: float,
+) -> tuple[float, Interval, Interval]:
+    """Effect size with its intervals at both levels; ``contrast`` and ``error`` are on the scale of the test."""
+    if s.effect == "hedges_g":
+        factor, freedom = hedges_factor(samples)
+        if not math.isfinite(factor):
+            return factor, intervals.NONE, intervals.NONE
+        outer, inner = (intervals.of_effect(difference * factor, error * factor, freedom, r) for r in reaches)
+        return difference * factor, outer, inner
+    if s.effect == "log_ratio":
+        ratio = contrast if s.function is perplexity or s.scale == "log" else math.nan
+        outer, inner = (intervals.symmetric(ratio, error, r) for r in reaches)
+        return ratio, outer, inner
+    return difference, shown[0], shown[1]
+
+
+def _value(contrast: Contrast, samples: Samples, null: Floats, exact: bool, question: Question) -> dict[str, Any]:
+    """Other values: the larger p-value of a permutation test and a t-test, and the interval of the latter."""
+    s = contrast.statistic
+    error, freedom = standard_error(s, samples, question.resamples, question.seed)
+    p, _, _ = p_value("value", contrast.here, null, exact)
+    real, generated = contrast.values
+    fields: dict[str, Any] = {"real_value": real, "generated_value": generated, "difference": generated - real, "p": p}
+    fields["effect"] = generated - real
+    if not math.isfinite(error):
+        return fields
+    from scipy.stats import t
+
+    if error > 0:
+        fields["p"] = max(p, float(2 * t.sf(abs(contrast.here) / error, freedom)))
+    reaches = [t_quantile((1 + level) / 2, freedom) for level in (question.confidence, question.inner)]
+    shown = [_difference(s, real, generated, error, reach) for reach in reaches]
+    effect, outer, inner = _effect(s, samples, contrast.here, error, reaches, shown, generated - real)
+    mde = detectable_difference(error, freedom, question.level)
+    if s.scale == "log":
+        middle = math.sqrt(real * generated)
+        mde = 2 * middle * math.sinh(min(mde, 1400.0) / 2)
+        error *= middle * math.cosh(math.log(generated / real) / 2)
+    return fields | {
+        "low": shown[0][0],
+        "high": shown[0][1],
+        "effect": effect,
+        "effect_low": outer[0],
+        "effect_high": outer[1],
+        "equivalence_low": inner[0],
+        "equivalence_high": inner[1],
+        "standard_error": error,
+        "freedom": freedom,
+        "mde": mde,
+    }
+
+
+def _distance(
+    contrast: Contrast,
+    samples: Samples,
+    null: Floats,
+    exact: bool,
+    noise: tuple[Floats, Floats] | None,
+    question: Question,
+) -> dict[str, Any]:
+    """Distances: the excess over chance, and an interval of the distance between the two populations.
+
+    The lower end is 0 unless the test rejects equality; then it is the excess less its margin of error, or what the
+    distance exceeds its critical value by, whichever is larger. The upper end is the distance itself, which chance
+    makes too large, plus its margin of error.
+    """
+    s, distance = contrast.statistic, contrast.values[1]
+    p, chance, _ = p_value("distance", contrast.here, null, exact)
+    witness = witness_of(s)
+    if witness is not None:
+        error, freedom = distance_error(samples, witness)
+        estimate = cross_fitted(samples, witness, question.seed)
+    else:
+        error, freedom = standard_error(s, samples, question.resamples, question.seed)
+        estimate = distance - chance
+    finite = null[np.isfinite(null)]
+    shown = []
+    for confidence in (question.confidence, question.inner):
+        margin = t_quantile((1 + confidence) / 2, freedom) * error if math.isfinite(error) else math.nan
+        beyond = max(distance - chance - margin, contrast.here - intervals.critical_value(null, 1 - confidence, exact))
+        shown.append((max(beyond, 0.0) if p <= 1 - confidence else 0.0, distance + margin))
+    if not math.isfinite(error):
+        shown = [intervals.NONE] * 2
+    if s.prepare is None and noise is not None and len(finite):
+        mde = detectable_distance(s, finite, noise, question.level)
+    else:
+        mde = chance_value(finite, question.level) - chance + t_quantile(0.8, freedom) * error
+    return {
+        "real_value": chance,
+        "generated_value": distance,
+        "difference": distance - chance,
+        "low": shown[0][0],
+        "high": shown[0][1],
+        "effect": estimate,
+        "effect_low": shown[0][0],
+        "effect_high": shown[0][1],
+        "equivalence_low": shown[1][0],
+        "equivalence_high": shown[1][1],
+        "p": p,
+        "standard_error": error,
+        "freedom": freedom,
+        "mde": mde,
+    }

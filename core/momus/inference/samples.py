@@ -1,0 +1,141 @@
+"""The rows of both texts under a design: pooled by label, weighted by stratum, summed by unit."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from momus.inference.design import Design
+from momus.inference.pooling import Rows, Tables, pooled, total
+from momus.inference.weights import Weights
+from momus.numeric.types import Floats, Ints
+
+
+class Samples:
+    """Rows of two texts that labels can be put on.
+
+    Parameters
+    ----------
+    tables
+        Rows of the documents that take part in the design.
+    design
+        Which documents belong together.
+
+    Attributes
+    ----------
+    rows
+        (N, V): what a label is given to. Documents; weighted sums over clusters, or over each side of a unit that
+        changes sides; the real ones first.
+    """
+
+    def __init__(self, tables: Tables, design: Design) -> None:
+        self.tables, self.design = tables, design
+        whole = design.flips or design.kind == "clusters"
+        self.rows: Rows = self._by_unit() if whole else tables.both()
+        if design.strata is not None and not whole:
+            self.rows = self.rows.astype(np.float64)  # weights of strata are fractions
+        self.n_real = (design.units if whole else (design.n_real, design.n_generated))[0]
+
+    def _by_unit(self) -> Rows:
+        numbers, weights = self.design.unit_numbers, self.design.weights
+        sums = [
+            sums_by(n, units, side, w)
+            for n, units, side, w in zip(
+                numbers, self.design.units, (self.tables.real, self.tables.generated), weights, strict=True
+            )
+        ]
+        return sparse.vstack(sums, format="csr") if sparse.issparse(sums[0]) else np.concatenate(sums)
+
+    @cached_property
+    def observed_labels(self) -> Weights:
+        """The labels as observed: (N, 1)."""
+        return (np.arange(self.rows.shape[0]) < self.n_real).astype(np.float32)[:, None]
+
+    @cached_property
+    def strata(self) -> Ints | None:
+        """The prompt or bin of each row, (N,), where a row's weight depends on its label; None otherwise."""
+        d = self.design
+        if d.strata is None or d.numbers is None or d.flips:
+            return None
+        return np.concatenate(d.numbers)
+
+    @cached_property
+    def weight_by_label(self) -> tuple[Floats, Floats]:
+        """Mantel–Haenszel weights of each row if it is labelled real, and if generated: (N,) each."""
+        assert self.strata is not None
+        assert self.design.strata is not None
+        r, g = (c.astype(np.float64) for c in self.design.strata)
+        shared = 2 * r * g / (r + g)
+        return (shared / r)[self.strata], (shared / g)[self.strata]
+
+    def sides(self, labels: Weights) -> tuple[Floats | Weights, Floats | Weights | None]:
+        """Weights of the rows as real and as generated, (N, B) each; None where those are 1 − the former."""
+        if self.strata is None:
+            return labels, None
+        if self.design.groups is None:
+            real, generated = self.weight_by_label
+            return labels * real[:, None], (1 - labels) * generated[:, None]
+        # whole groups are labelled: how many documents of a bin are real changes with the labels, (bins, B)
+        members = indicator(self.strata)
+        r = np.asarray(members @ labels, dtype=np.float64)
+        g = np.asarray(members.sum(axis=1)).reshape(-1, 1) - r
+        shared = 2 * r * g / np.maximum(r + g, 1)
+        return (
+            labels * (shared / np.maximum(r, 1))[self.strata],
+            (1 - labels) * (shared / np.maximum(g, 1))[self.strata],
+        )
+
+    @cached_property
+    def whole(self) -> Floats:
+        """Sum of all rows, (1, V)."""
+        return total(self.rows)
+
+    def pooled(self, labels: Weights) -> tuple[Floats, Floats]:
+        """Sums of the rows labelled real, and of the others: (B, V) each."""
+        as_real, as_generated = self.sides(labels)
+        real = pooled(self.rows, as_real)
+        if as_generated is not None:
+            return real, pooled(self.rows, as_generated)
+        # rounding must not make a count negative
+        generated = self.whole - real
+        return real, np.maximum(generated, 0.0) if sparse.issparse(self.rows) else generated
+
+    @cached_property
+    def observed(self) -> tuple[Floats, Floats]:
+        """Weighted sums of the rows of each text: (1, V) each."""
+        return self.pooled(self.observed_labels)
+
+    @cached_property
+    def unit_rows(self) -> tuple[Rows, Rows]:
+        """Weighted sums of rows by independent unit of each text: (units, V) each."""
+        d = self.design
+        if d.kind == "documents":
+            return self.tables.real, self.tables.generated
+        one, other = (
+            sums_by(n, units, side, w)
+            for n, units, side, w in zip(
+                d.unit_numbers, d.units, (self.tables.real, self.tables.generated), d.weights, strict=True
+            )
+        )
+        return one, other
+
+
+def indicator(numbers: Ints, size: int | None = None, values: Floats | None = None) -> sparse.csr_array:
+    """Sparse matrix (size, N) with ``values`` (default 1) in row ``numbers[i]`` of column i: sums by number.
+
+    >>> (indicator(np.array([0, 1, 0])) @ np.array([1.0, 2.0, 3.0])).tolist()
+    [4.0, 2.0]
+    """
+    n = len(numbers)
+    size = int(numbers.max(initial=-1)) + 1 if size is None else size
+    data = np.ones(n) if values is None else values
+    return sparse.csr_array((data, (numbers, np.arange(n))), shape=(size, n))
+
+
+def sums_by(numbers: Ints, size: int, rows: Rows, weights: Floats) -> Rows:
+    """Weighted sums of rows by number: (size, V), sparse if the rows are."""
+    matrix = indicator(numbers, size, weights)
+    sums = matrix @ (rows.astype(np.float64) if sparse.issparse(rows) else rows)
+    return sparse.csr_array(sums) if sparse.issparse(rows) else np.asarray(sums)

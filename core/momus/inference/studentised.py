@@ -1,0 +1,232 @@
+"""Studentised differences of means and of ratios of totals, for many relabellings at once.
+
+Exchangeability is the null hypothesis of a permutation test, but a row shows a mean. Divided by its standard error
+under each relabelling, a difference of means keeps its level where the means are equal and the variances are not
+(Janssen 1997; Chung & Romano 2013). The error needs second moments of the rows, which are sums like the means
+themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from momus.inference.pooling import pooled
+from momus.inference.samples import Samples, indicator
+from momus.inference.weights import Weights
+from momus.numeric.types import Floats
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Differences of ratios, generated − real, with the variance that each text contributes; (B,) each.
+
+    Where both texts are drawn by the same units, ``variance_real`` holds the whole variance. Errors up to ``flat`` and
+    differences up to ``equal`` are rounding, and count as 0.
+    """
+
+    real: Floats
+    generated: Floats
+    variance_real: Floats
+    variance_generated: Floats
+    flat: float = 0.0
+    equal: float = 0.0
+
+    @property
+    def value(self) -> Floats:
+        """Generated − real."""
+        return np.asarray(self.generated - self.real)
+
+    @property
+    def error(self) -> Floats:
+        """Standard error of the difference."""
+        error = np.sqrt(np.maximum(self.variance_real + self.variance_generated, 0.0))
+        return np.asarray(np.where(error <= self.flat, 0.0, error))
+
+    @property
+    def t(self) -> Floats:
+        """Difference in standard errors; infinite where it has none and is not 0."""
+        value, error = self.value, self.error
+        flat = error == 0
+        at_zero = np.where(np.abs(value) <= self.equal, 0.0, np.copysign(np.inf, value))
+        return np.asarray(np.where(flat, at_zero, value / np.where(flat, 1.0, error)))
+
+
+class Ratio:
+    """Total of column 0 over total of column 1 of two samples (a mean, if column 1 is 1), under relabellings.
+
+    The variance of a ratio θ = Σx/Σw is that of Σ(x − θw)/Σw over independent units (the delta method).
+    """
+
+    def __init__(self, samples: Samples) -> None:
+        self.samples, d = samples, samples.design
+        rows = np.asarray(samples.rows, dtype=np.float64)
+        whole = rows.sum(axis=0)
+        # subtracting the common ratio from all x loses fewer digits: θ = offset + Σ(x − offset·w)/Σw
+        self.offset = float(whole[0] / whole[1]) if whole[1] else 0.0
+        self.w = rows[:, 1]
+        self.x = rows[:, 0] - self.offset * self.w
+        # sums of squares are exact to about 1e-16 of their size, so errors to about 1e-8 of the spread of x
+        squares = float(self.w @ self.w)
+        spread = float(np.sqrt(self.x @ self.x / squares)) if squares else 0.0
+        self.flat = 1e-7 * spread * np.sqrt(len(rows)) / min(d.units) + 1e-12 * abs(self.offset)
+        self.equal = 1e-9 * (spread + abs(self.offset))
+        paths: dict[bool, Callable[[], Callable[[Weights], Difference]]] = {
+            d.kind in ("documents", "clusters"): self._independent,
+            d.flips: self._flipped,
+            d.kind == "prompts" and not d.flips: self._within,
+            d.kind == "bins": self._binned_groups if d.groups is not None else self._binned,
+        }
+        self.under = paths[True]()
+
+    @property
+    def observed(self) -> Difference:
+        """The difference of the texts as they are, (1,)."""
+        return self.under(self.samples.observed_labels)
+
+    def freedom(self, observed: Difference) -> float:
+        """Degrees of freedom of the standard error: units − 1, or Welch–Satterthwaite for independent samples."""
+        units, d = self.samples.design.units, self.samples.design
+        if d.together:
+            return float(units[0] - 1)
+        one, other = float(observed.variance_real[0]), float(observed.variance_generated[0])
+        if one + other <= 0 or min(units) < 2:
+            return float(max(sum(units) - 2, 1))
+        return (one + other) ** 2 / (one**2 / (units[0] - 1) + other**2 / (units[1] - 1))
+
+    def _independent(self) -> Callable[[Weights], Difference]:
+        """Units are independent between and within texts."""
+        x, w = self.x, self.w
+        moments = np.column_stack([x, w, x**2, x * w, w**2])  # (N, 5)
+        whole, n = moments.sum(axis=0), (self.samples.n_real, len(x) - self.samples.n_real)
+
+        def under(labels: Weights) -> Difference:
+            real = pooled(moments, labels)
+            return self._difference(_moments(real, n[0]), _moments(whole - real, n[1]))
+
+        return under
+
+    def _flipped(self) -> Callable[[Weights], Difference]:
+        """Units change sides as a whole: both sides of a unit are one observation."""
+        units = self.samples.design.units[0]
+        (xr, xg), (wr, wg) = (np.split(column, 2) for column in (self.x, self.w))
+        # sums for the side called real if units keep their sides, and if they change them, (units, 6)
+        kept = np.column_stack([xr, wr, xr**2, xr * wr, wr**2, xg * wr])
+        changed = np.column_stack([xg, wg, xg**2, xg * wg, wg**2, xr * wg])
+        both, base = (kept + changed).sum(axis=0), changed.sum(axis=0)
+        products = float(xr @ xg), float(wr @ wg)
+
+        def under(labels: Weights) -> Difference:
+            real = base + pooled(kept - changed, labels[:units])  # (B, 6)
+            generated = both - real
+            a, b = _ratio(real), _ratio(generated)
+            squares = _squares(real, a) / real[:, 1] ** 2 + _squares(generated, b) / generated[:, 1] ** 2
+            # column 5 sums x_generated · w_real over units, its complement w_generated · x_real
+            cross = products[0] - a * real[:, 5] - b * generated[:, 5] + a * b * products[1]
+            variance = (squares - 2 * cross / (real[:, 1] * generated[:, 1])) * units / max(units - 1, 1)
+            return self._difference((a, variance), (b, np.zeros_like(variance)))
+
+        return under
+
+    def _difference(self, real: tuple[Floats, Floats], generated: tuple[Floats, Floats]) -> Difference:
+        values = self.offset + real[0], self.offset + generated[0]
+        return Difference(*values, real[1], generated[1], self.flat, self.equal)
+
+    def _within(self) -> Callable[[Weights], Difference]:
+        """Documents are labelled within prompts, and prompts are independent: a prompt is one observation."""
+        design = self.samples.design
+        prompts, units = np.concatenate(design.unit_numbers), design.units[0]
+        as_real, as_generated = (np.asarray(v)[:, 0] for v in self._full_weights())
+        blocks = [indicator(prompts, units, v * a) for a in (as_real, as_generated) for v in (self.x, self.w)]
+        stacked = sparse.vstack(blocks, format="csr")  # (4 · prompts, N)
+        whole = stacked.sum(axis=1).reshape(4, units, 1)
+
+        def under(labels: Weights) -> Difference:
+            # weighted sums of x and w by prompt, for each side: (prompts, B)
+            xr, wr, xg, wg = np.asarray(stacked @ labels).reshape(4, units, -1)
+            xg, wg = whole[2] - xg, whole[3] - wg
+            (a, real), (b, generated) = _influences(xr, wr), _influences(xg, wg)
+            variance = ((generated - real) ** 2).sum(axis=0) * units / max(units - 1, 1)
+            return self._difference((a, variance), (b, np.zeros_like(variance)))
+
+        return under
+
+    def _full_weights(self) -> tuple[Floats, Floats]:
+        """Weight of each row if all rows were labelled real, and if all were generated: (N, 1) each."""
+        as_real, as_generated = self.samples.weight_by_label
+        return as_real[:, None], as_generated[:, None]
+
+    def _binned(self) -> Callable[[Weights], Difference]:
+        """Documents are independent within bins; the variance is that within bins."""
+        design, strata = self.samples.design, self.samples.strata
+        assert design.strata is not None
+        assert strata is not None
+        counts = [c.astype(np.float64)[:, None] for c in design.strata]  # (bins, 1) for each side
+        shared = 2 * counts[0] * counts[1] / (counts[0] + counts[1])
+        size = len(shared)
+        columns = (self.x, self.w, self.x**2, self.x * self.w, self.w**2)
+        stacked = sparse.vstack([indicator(strata, size, c) for c in columns], format="csr")  # (5 · bins, N)
+        whole = stacked.sum(axis=1).reshape(5, size, 1)
+
+        def side(sums: Floats, n: Floats) -> tuple[Floats, Floats]:
+            """Ratio and its variance from sums by bin, (5, bins, B), of a side with n documents in each bin."""
+            weight = shared / n
+            x, w = (weight * sums[0]).sum(axis=0), (weight * sums[1]).sum(axis=0)
+            ratio = x / w
+            squares = sums[2] - 2 * ratio * sums[3] + ratio**2 * sums[4]
+            # deviations from the mean of the bin; a single document deviates from the ratio itself
+            within = np.where(
+                n > 1, (squares - (sums[0] - ratio * sums[1]) ** 2 / n) * n / np.maximum(n - 1, 1), squares
+            )
+            return ratio, (weight**2 * within).sum(axis=0) / w**2
+
+        def under(labels: Weights) -> Difference:
+            real = np.asarray(stacked @ labels).reshape(5, size, -1)
+            return self._difference(side(real, counts[0]), side(whole - real, counts[1]))
+
+        return under
+
+    def _binned_groups(self) -> Callable[[Weights], Difference]:
+        """Whole groups are labelled; weights of bins follow the labels."""
+        d = self.samples.design
+        assert d.groups is not None
+        of_group = indicator(np.concatenate([d.groups[0], d.groups[1] + d.units[0]]))
+        columns = [of_group @ sparse.diags_array(c) for c in (self.x, self.w)]
+
+        def under(labels: Weights) -> Difference:
+            as_real, as_generated = self.samples.sides(labels)
+            assert as_generated is not None
+            parts = []
+            for weights, n in ((as_real, d.units[0]), (as_generated, d.units[1])):
+                ratio, influences = _influences(*(np.asarray(c @ weights) for c in columns))
+                parts.append((ratio, (influences**2).sum(axis=0) * n / max(n - 1, 1)))
+            return self._difference(*parts)
+
+        return under
+
+
+def _ratio(sums: Floats) -> Floats:
+    return np.asarray(sums[:, 0] / sums[:, 1])
+
+
+def _squares(sums: Floats, ratio: Floats) -> Floats:
+    """Σ (x − θw)² from sums of x, w, x², xw, w² (B, 5 or more)."""
+    return np.asarray(sums[:, 2] - 2 * ratio * sums[:, 3] + ratio**2 * sums[:, 4])
+
+
+def _moments(sums: Floats, n: int) -> tuple[Floats, Floats]:
+    """Ratio and its variance, (B,) each, from the sums over n independent units."""
+    ratio = _ratio(sums)
+    if n < 2:
+        return ratio, np.full_like(ratio, np.nan)
+    return ratio, np.maximum(_squares(sums, ratio), 0.0) / sums[:, 1] ** 2 * n / (n - 1)
+
+
+def _influences(x: Floats, w: Floats) -> tuple[Floats, Floats]:
+    """Ratio (B,) of sums by unit, (units, B), and the influence of each unit on it."""
+    total = w.sum(axis=0)
+    ratio = x.sum(axis=0) / total
+    return ratio, (x - ratio * w) / total

@@ -1,0 +1,50 @@
+"""Documents and their sections, as they enter and leave a corpus one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section: its text and optional title."""
+
+    text: str
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document, or a record that could not be read as one (``problem`` says why).
+
+    Attributes
+    ----------
+    prompt
+        Id of the prompt that the document answers.
+    group
+        Id of what it shares with other documents of its corpus: the author, the novel, the site.
+    fields
+        Metadata, by name.
+
+    >>> Document.plain("a", "Once upon a time.").text
+    'Once upon a time.'
+    """
+
+    id: str
+    sections: tuple[Section, ...]
+    sectioned: bool = True
+    prompt: str | None = None
+    problem: str | None = None
+    group: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def plain(cls, id: str, text: str, prompt: str | None = None, group: str | None = None) -> Document:
+        """Make an unsectioned document from one text."""
+        return cls(id, (Section(text),), sectioned=False, prompt=prompt, group=group)
+
+    @property
+    def text(self) -> str:
+        """The text of all sections, without titles, separated by blank lines."""
+        return "\n\n".join(section.text for section in self.sections)

@@ -1,0 +1,304 @@
+"""Studentised differences against sums over single documents, for every design; agreement of p and interval; level."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from momus.critic import Statistic, mean, perplexity
+from momus.inference import Design, compare_rows
+from momus.inference.pooling import Tables
+from momus.inference.samples import Samples
+from momus.inference.studentised import Difference, Ratio
+from momus.inference.weights import all_labels, random_labels
+
+MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
+PPL = Statistic("ppl", "x", "value", perplexity, scale="log", effect="log_ratio")
+
+
+def ones(x):
+    return np.column_stack([x, np.ones(len(x))])
+
+
+def one(statistic, a, b, **options):
+    (result,) = compare_rows([statistic], {"x": a}, {"x": b}, threads=1, **options)
+    return result
+
+
+# Brute force: lists of documents (x, w, unit, stratum), each with the side that a labelling gives it
+
+
+def sides_of(design, labels, strata, units):
+    """Label, unit and stratum of each document under one labelling of the rows of a design."""
+    n = design.n_real
+    side, unit = [], []
+    for i in range(n + design.n_generated):
+        was_real = i < n
+        number = int(units[0][i] if was_real else units[1][i - n])
+        if design.flips:
+            row = number if was_real else design.units[0] + number
+        elif design.kind == "clusters":
+            row = number if was_real else design.units[0] + number
+        else:
+            row = i
+        side.append(bool(labels[row]))
+        unit.append(number if design.together or was_real else design.units[0] + number)
+    return side, unit, [int(s) for s in np.concatenate(strata)]
+
+
+def weighted(side, stratum, stratified):
+    """Mantel–Haenszel weight of each document, from counts of the sides in its stratum."""
+    if not stratified:
+        return [1.0] * len(side)
+    weights = []
+    for s, k in zip(side, stratum, strict=True):
+        r = sum(a and b == k for a, b in zip(side, stratum, strict=True))
+        g = sum(not a and b == k for a, b in zip(side, stratum, strict=True))
+        weights.append(2 * r * g / (r + g) / (r if s else g))
+    return weights
+
+
+def brute(design, labels, x, w):
+    """Values of both sides, and the variance of their difference."""
+    strata = design.numbers if design.strata is not None else (np.zeros(design.n_real), np.zeros(design.n_generated))
+    side, unit, stratum = sides_of(design, labels, strata, design.unit_numbers)
+    weights = weighted(side, stratum, design.strata is not None)
+    documents = list(zip(side, unit, stratum, weights, x, w, strict=True))
+    values, influences = {}, []
+    for label in (True, False):
+        mine = [d for d in documents if d[0] is label]
+        total = sum(d[3] * d[5] for d in mine)
+        values[label] = sum(d[3] * d[4] for d in mine) / total
+        influences += [(*d, (d[4] - values[label] * d[5]) * d[3] / total) for d in mine]
+    if design.kind == "bins" and design.groups is None:
+        variance = 0.0
+        for label in (True, False):
+            for k in set(stratum):
+                e = [d[-1] for d in influences if d[0] is label and d[2] == k]
+                centre = sum(e) / len(e) if len(e) > 1 else 0.0
+                variance += sum((v - centre) ** 2 for v in e) * len(e) / max(len(e) - 1, 1)
+        return values, variance
+    if design.together:
+        by_unit = dict.fromkeys(unit, 0.0)
+        for label, u, *_, e in influences:
+            by_unit[u] += -e if label else e
+        n = len(by_unit)
+        return values, sum(e**2 for e in by_unit.values()) * n / (n - 1)
+    variance = 0.0
+    for label, n in ((True, design.units[0]), (False, design.units[1])):
+        by_unit = dict.fromkeys(unit, 0.0)
+        for d in influences:
+            by_unit[d[1]] += d[-1] if d[0] is label else 0.0
+        variance += sum(e**2 for e in by_unit.values()) * n / (n - 1)
+    return values, variance
+
+
+PROMPTS = np.array([0, 0, 1, 2, 2, 3, 4]), np.array([0, 1, 1, 1, 2, 3, 3, 4])
+GROUPS = np.array([0, 0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 2, 2, 2])
+DESIGNS = {
+    "documents": Design.documents(7, 8),
+    "clusters": Design.clusters([0, 0, 1, 2, 2, 2, 3], [0, 0, 1, 1, 2, 2, 3, 4]),
+    "pairs": Design.pairs(np.array([[0, 3], [1, 0], [2, 1], [4, 4], [5, 7], [6, 2]])),
+    "prompts": Design.prompts(*PROMPTS),
+    "prompts in groups": Design.prompts(*PROMPTS).grouped(*GROUPS),
+    "bins": Design.bins(*PROMPTS),
+    "bins with groups": Design.bins(np.arange(7) % 2, np.arange(8) % 2).grouped(
+        np.array([0, 0, 1, 1, 1, 2, 2]), np.array([0, 0, 0, 1, 1, 2, 2, 2])
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("ratio", [False, True], ids=["mean", "ratio of totals"])
+def test_values_and_variances_are_those_of_single_documents(name, ratio):
+    rng = np.random.default_rng(len(name))
+    design = DESIGNS[name]
+    tables = [np.column_stack([rng.normal(3, 1, n), rng.integers(1, 6, n) if ratio else np.ones(n)]) for n in (7, 8)]
+    if design.rows is not None:
+        tables = [t[rows] for t, rows in zip(tables, design.rows, strict=True)]
+    difference = Ratio(Samples(Tables.of(*tables), design))
+    x, w = np.concatenate(tables).T
+    labels = random_labels(design, 5, 0, 24)
+    if design.enumerable:
+        labels = np.concatenate([all_labels(design)[:, :1], labels], axis=1)
+    found = difference.under(labels)
+    for k, column in enumerate(labels.T):
+        values, variance = brute(design, column, x, w)
+        assert found.real[k] == pytest.approx(values[True])
+        assert found.generated[k] == pytest.approx(values[False])
+        assert found.error[k] ** 2 == pytest.approx(variance)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_the_observed_difference_is_that_of_the_texts(name):
+    rng = np.random.default_rng(3)
+    design, a, b = DESIGNS[name], rng.normal(size=7), rng.normal(1, 2, size=8)
+    result = one(MEAN, ones(a), ones(b), design=design, permutations=99)
+    rows = design.rows or (np.arange(7), np.arange(8))
+    means = [np.average(v[r], weights=w) for v, r, w in zip((a, b), rows, design.weights, strict=True)]
+    assert (result.real_value, result.generated_value) == pytest.approx(tuple(means))
+    assert result.difference == pytest.approx(means[1] - means[0])
+    assert (result.n_real, result.n_generated) == (design.n_real, design.n_generated)
+    assert (result.method.units_real, result.method.units_generated) == design.units
+
+
+def test_the_error_of_means_is_that_of_welch_and_its_freedom_too():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=9), rng.normal(2, 3, size=14)
+    result = one(MEAN, ones(a), ones(b), permutations=99)
+    welch = stats.ttest_ind(b, a, equal_var=False)
+    assert result.difference / result.standard_error == pytest.approx(welch.statistic)
+    assert result.freedom == pytest.approx(welch.df)
+    paired = one(MEAN, ones(a), ones(b[:9]), design=Design.pairs(np.column_stack([np.arange(9)] * 2)))
+    test = stats.ttest_rel(b[:9], a)
+    assert paired.difference / paired.standard_error == pytest.approx(test.statistic)
+    assert paired.freedom == test.df
+
+
+# Mantel–Haenszel
+
+
+def test_prompts_with_more_documents_do_not_bias_the_difference():
+    """Prompts of high value have five generations and the others one: the plain difference of means is 1, not 0."""
+    value = np.array([3.0, 3, 3, 0, 0, 0])
+    owners = np.repeat(np.arange(6), np.where(value > 0, 5, 1))
+    a, b = value, value[owners]
+    assert b.mean() - a.mean() == pytest.approx(1.0)
+    result = one(MEAN, ones(a), ones(b), design=Design.prompts(np.arange(6), owners), permutations=99)
+    assert result.difference == pytest.approx(0.0, abs=1e-12)
+    assert result.p == 1.0
+
+
+def test_a_difference_within_prompts_by_hand():
+    """Weights 2rg/(r + g): prompt 0 has 1 + 3 documents, 3/2; prompt 1 has 2 + 1, 4/3."""
+    real, generated = np.array([1.0, 4.0, 6.0]), np.array([2.0, 3.0, 7.0, 6.5])
+    design = Design.prompts([0, 1, 1], [0, 0, 0, 1])
+    result = one(MEAN, ones(real), ones(generated), design=design, permutations=99)
+    by_prompt, weights = np.array([4.0 - 1.0, 6.5 - 5.0]), np.array([3 / 2, 4 / 3])
+    assert result.difference == pytest.approx(weights @ by_prompt / weights.sum())
+
+
+# p and interval
+
+
+@st.composite
+def samples(draw):
+    """Two samples with ties, constants or normal values, and a design."""
+    n, m = draw(st.integers(2, 40)), draw(st.integers(2, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    kind = draw(st.sampled_from(["normal", "few values", "constant", "two constants", "offset"]))
+    shift, scale = draw(st.sampled_from([0.0, 0.4, 1.0, 3.0])), draw(st.sampled_from([1e-3, 1.0, 1e4]))
+    a, b = rng.normal(size=n), rng.normal(shift, draw(st.sampled_from([0.3, 1.0, 3.0])), size=m)
+    if kind == "few values":
+        a, b = np.round(a), np.round(b)
+    elif kind.endswith("constant") or kind == "two constants":
+        a, b = np.full(n, 0.1), np.full(m, 0.3 if kind == "two constants" else 0.1)
+    elif kind == "offset":
+        a, b = a + 1e4, b + 1e4
+    design = draw(st.sampled_from(["documents", "clusters", "pairs", "prompts", "grouped prompts", "bins"]))
+    if design == "documents":
+        return a * scale, b * scale, Design.documents(n, m)
+    if design == "clusters":
+        return a * scale, b * scale, Design.clusters(rng.integers(0, 1 + n // 2, n), rng.integers(0, 1 + m // 2, m))
+    if design == "pairs":
+        k = min(n, m)
+        return a * scale, b * scale, Design.pairs(np.column_stack([np.arange(k), rng.permutation(k)]))
+    codes = [np.concatenate([[0, 1], rng.integers(0, 2 + k // 2, k - 2)]) for k in (n, m)]
+    if design == "bins":
+        return a * scale, b * scale, Design.bins(*codes)
+    prompts = Design.prompts(*codes)
+    return a * scale, b * scale, prompts if design == "prompts" else prompts.grouped(*(c // 2 for c in codes))
+
+
+@settings(max_examples=400, deadline=None)
+@given(samples(), st.sampled_from([99, 199, 999]), st.booleans())
+def test_p_and_interval_never_disagree(drawn, permutations, ratio):
+    a, b, design = drawn
+    statistic = MEAN
+    if ratio:  # totals over 1 to 3 steps, on the log scale
+        statistic = PPL
+        a, b = (np.column_stack([v / (1e-9 + np.abs(v).max()), 1.0 + np.arange(len(v)) % 3]) for v in (a, b))
+    else:
+        a, b = ones(a), ones(b)
+    result = one(statistic, a, b, design=design, permutations=permutations)
+    for low, high, level in (
+        (result.low, result.high, 0.05),
+        (result.effect_low, result.effect_high, 0.05),
+        (result.equivalence_low, result.equivalence_high, 0.10),
+    ):
+        if math.isnan(low):
+            continue
+        assert (result.p <= level) == (not low <= 0 <= high), (low, high)
+        assert low <= high
+    if not math.isnan(result.effect_low):
+        assert result.effect_low <= result.equivalence_low <= result.equivalence_high <= result.effect_high
+    assert result.p >= result.method.floor * (1 - 1e-12)
+
+
+def test_equal_constants_do_not_differ_and_unequal_ones_do():
+    """0.1 and 0.3 have no exact binary value: their variances are rounding."""
+    for n, m in ((5, 5), (6, 9), (30, 40)):
+        same, apart = (one(MEAN, ones(np.full(n, 0.1)), ones(np.full(m, v)), permutations=999) for v in (0.1, 0.3))
+        assert (same.p, same.low, same.difference, same.high, same.effect) == (1.0, 0.0, 0.0, 0.0, 0.0)
+        assert apart.p <= 0.01
+        assert (apart.low, apart.high) == pytest.approx((0.2, 0.2))
+        assert math.isnan(apart.effect), "in standard deviations it is infinite"
+    two = one(MEAN, ones(np.full(2, 0.1)), ones(np.full(2, 0.3)))
+    assert two.p == pytest.approx(1 / 3), "the observed labelling and its opposite, of six"
+    assert math.isnan(two.low), "nothing is known of the spread"
+
+
+def test_equal_pairs_do_not_differ():
+    x = 100 * np.random.default_rng(0).normal(size=6)
+    result = one(MEAN, ones(x), ones(x), design=Design.pairs(np.column_stack([np.arange(6)] * 2)))
+    assert (result.p, result.low, result.high, result.effect) == (1.0, 0.0, 0.0, 0.0)
+
+
+def test_t_without_a_spread():
+    zero = np.zeros(3)
+    difference = Difference(zero, np.array([0.0, 1.0, -1.0]), zero, zero)
+    assert difference.t.tolist() == [0.0, math.inf, -math.inf]
+
+
+# Level
+
+
+@pytest.mark.parametrize("sizes", [(50, 200), (20, 20)])
+def test_equal_means_of_unequal_variance_are_rejected_at_the_level(sizes):
+    """400 samples, the smaller with twice the spread; without studentising, 17 % of 50 and 200 were rejected."""
+    rng = np.random.default_rng(0)
+    p = [
+        one(MEAN, ones(rng.normal(0, 2, sizes[0])), ones(rng.normal(0, 1, sizes[1])), permutations=199, seed=k).p
+        for k in range(400)
+    ]
+    assert 0.03 <= np.mean(np.array(p) <= 0.05) <= 0.08
+
+
+@pytest.mark.parametrize("name", ["prompts", "bins", "bins with groups", "prompts in groups", "clusters"])
+def test_one_source_is_rejected_at_the_level_in_every_design(name):
+    """400 samples whose prompts, bins or groups differ, so that documents are not independent."""
+    rng = np.random.default_rng(1)
+    prompts = [np.repeat(np.arange(24), 2), np.repeat(np.arange(24), 1 + np.arange(24) % 3)]
+    groups = [p // 3 for p in prompts]
+    design = {
+        "prompts": Design.prompts(*prompts),
+        "bins": Design.bins(*prompts),
+        "prompts in groups": Design.prompts(*prompts).grouped(*groups),
+        "bins with groups": Design.bins(*(np.arange(48) % 2 for _ in prompts)).grouped(*groups),
+        "clusters": Design.clusters(*groups),
+    }[name]
+    alarms = 0
+    for k in range(400):
+        of_prompt = rng.normal(0, 2, size=(2, 24))
+        if name in ("prompts", "bins"):  # both texts answer the same prompts
+            of_prompt[1] = of_prompt[0]
+        if name == "prompts in groups":  # the difference between the texts varies by group, around 0
+            of_prompt[1] = of_prompt[0] + np.repeat(rng.normal(size=8), 3)
+        if name in ("clusters", "bins with groups"):
+            of_prompt = np.repeat(rng.normal(0, 2, size=(2, 8)), 3, axis=1)
+        a, b = (e[p] + rng.normal(size=len(p)) for e, p in zip(of_prompt, prompts, strict=True))
+        alarms += one(MEAN, ones(a), ones(b), design=design, permutations=199, seed=k).p <= 0.05
+    assert stats.binomtest(int(alarms), 400, 0.05).pvalue > 0.001, alarms
