@@ -50,7 +50,7 @@ from yardsticks import (
 )
 
 from momus import Corpus, Scores, read_corpus
-from momus.comparison.judge import all_statistics
+from momus.comparison.statistics import all_statistics
 from momus.critic import Counted, Critic, Statistic, aligned
 from momus.inference import holm
 from momus.text.running import RunningText

@@ -166,7 +166,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
 
     def statistics(self) -> Sequence[Statistic]:
         """1 − MAUVE."""
-        return (Statistic("mauve_gap", "regions", "distance", gap),)
+        return (Statistic("mauve_gap", "regions", "distance", gap, band=0.05),)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Regions whose share differs most."""

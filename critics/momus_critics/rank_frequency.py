@@ -107,7 +107,9 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
             ranks=self.ranks,
         )
         return (
-            Statistic("ks", "words", "distance", partial(zipf.ks_ranked, ranks=self.ranks), prepare=zipf.ranked),
+            Statistic(
+                "ks", "words", "distance", partial(zipf.ks_ranked, ranks=self.ranks), prepare=zipf.ranked, band=0.08
+            ),
             Statistic("ks_real_law", "words", "value", real_law, prepare=zipf.ranked),
             Statistic("ks_own_law", "words", "value", own_law, prepare=zipf.ranked),
             Statistic(

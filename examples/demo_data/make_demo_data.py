@@ -33,6 +33,7 @@ def real_record(doc: numpydoc.Document) -> Record:
     return {
         "id": doc.id,
         "prompt_id": doc.id,
+        "group_id": numpydoc.module_of(doc.id),
         "title": doc.id,
         "section_names": doc.names,
         "sections": doc.sections,
@@ -135,12 +136,17 @@ def sample_groups(
                     "seed": sampled.seed,
                     "text": sampled.text,
                 }
-                head = {"id": f"{method}/{sampled.key}", "prompt_id": sampled.key}
+                head = {"id": f"{method}/{sampled.key}", "prompt_id": sampled.key, "group_id": group_of(sampled.key)}
                 record = head | finish(prompts[sampled.key], body)
                 done[sampled.key] = record
                 append_line(store, record)
                 bar.advance(task)
     return [done[key] for key in keys]
+
+
+def group_of(key: str) -> str:
+    """The group of the real document that a prompt comes from: a module of a package, or a chapter of a novel."""
+    return prose.chapter_of(key) if "/" in key else numpydoc.module_of(key)
 
 
 def finish_sections(prompt: str, body: Record) -> Record:

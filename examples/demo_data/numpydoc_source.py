@@ -61,6 +61,17 @@ class Document:
         return sum(len(section.split()) for section in self.sections)
 
 
+def module_of(name: str) -> str:
+    """The module of a public name: its segments before the first class, without the last one.
+
+    >>> module_of("sklearn.multioutput.MultiOutputClassifier.predict_proba"), module_of("numpy.base_repr")
+    ('sklearn.multioutput', 'numpy')
+    """
+    segments = name.split(".")[:-1]
+    classes = (i for i, segment in enumerate(segments) if segment[:1].isupper())
+    return ".".join(segments[: next(classes, len(segments))])
+
+
 def mask_addresses(text: str) -> str:
     """Replace every web address by ``<URL>`` (the same rule for real and for generated text)."""
     return WEB_ADDRESS.sub("<URL>", text)

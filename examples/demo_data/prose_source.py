@@ -27,6 +27,15 @@ NO_PROSE = re.compile(r"(?:the end|finis|volume\s+\w+|end of volume.*|a note on 
 SOURCE = "r-cran-janeaustenr 1.0.0-1"
 
 
+def chapter_of(passage: str) -> str:
+    """The chapter of a passage, from its id.
+
+    >>> chapter_of("emma/ch-01/p-2")
+    'emma/ch-01'
+    """
+    return passage.rsplit("/", 1)[0]
+
+
 def parse_r(data: bytes) -> Any:
     """Read a zlib- or gzip-compressed R serialization as a Python object."""
     with warnings.catch_warnings():
@@ -91,6 +100,7 @@ def novel_passages(key: str, lines: list[str], words: int) -> list[dict[str, str
     return [
         {
             "id": f"{slug}/ch-{number:02d}/p-{passage}",
+            "group_id": chapter_of(f"{slug}/ch-{number:02d}/p-{passage}"),
             "title": f"{title}, chapter {number}, passage {passage}",
             "text": text,
             "source": f"Jane Austen, {title}; {SOURCE}",

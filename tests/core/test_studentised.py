@@ -38,9 +38,7 @@ def sides_of(design, labels, strata, units):
     for i in range(n + design.n_generated):
         was_real = i < n
         number = int(units[0][i] if was_real else units[1][i - n])
-        if design.flips:
-            row = number if was_real else design.units[0] + number
-        elif design.kind == "clusters":
+        if design.flips or design.kind == "clusters":
             row = number if was_real else design.units[0] + number
         else:
             row = i

@@ -108,8 +108,9 @@ def _caption(plans: Sequence[Plan]) -> str:
     if first is None:
         return ""
     return (
-        f"{first.power:.0%} power at level {first.level:.2g}; real | generated, at the pilot's proportion and documents "
-        "per unit; brackets: 95 % interval of the real documents, from the uncertainty of the pilot's standard error"
+        f"{first.power:.0%} power at level {first.level:.2g}; real | generated, at the pilot's proportion and "
+        "documents per unit; brackets: 95 % interval of the real documents, from the uncertainty "
+        "of the pilot's standard error"
     )
 
 

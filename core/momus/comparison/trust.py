@@ -17,7 +17,15 @@ from momus.text.sketches import sketch
 SHARE, FEWEST = 0.01, 2
 """Copies are worth a warning if they are at least this share of the documents, and at least so many."""
 
-Kind = Literal["repeated", "fitted", "memorised", "copied", "groups", "order"]
+Kind = Literal["repeated", "fitted", "memorised", "copied", "leaked", "groups", "order"]
+
+
+@dataclass(frozen=True)
+class SharedGroups:
+    """Groups that two corpora share: how many, and a few of them."""
+
+    groups: int
+    examples: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ class TrustCheck:
     kind
         ``repeated``: documents that repeat others of the same corpus; ``fitted`` and ``memorised``: real and generated
         documents that are also in the text that critics are fitted on; ``copied``: generated documents that are also
-        in the real text; ``groups``: ids betray groups of documents that resemble each other;
+        in the real text; ``leaked``: real documents of groups that critics are fitted on; ``groups``: ids betray groups of documents that resemble each other;
         ``order``: neighbouring documents resemble each other.
     corpus, other
         Names of the corpus that is checked, and of the one it is compared with, if any.
@@ -47,7 +55,7 @@ class TrustCheck:
     documents: int
     total: int
     warns: bool
-    found: Duplicates | Shared | HiddenGroups | OrderCorrelation
+    found: Duplicates | Shared | HiddenGroups | OrderCorrelation | SharedGroups
 
     @property
     def share(self) -> float:
@@ -71,6 +79,12 @@ class TrustCheck:
             return (
                 f"{count} repeat another one ({found.exact:,} word for word, {found.near:,} nearly"
                 f"{_example(found.examples)}). Copies are not independent: remove them, or give copies one group_id."
+            )
+        if isinstance(found, SharedGroups):
+            return (
+                f"{count} belong to groups that critics are fitted on ({found.groups:,} groups, such as "
+                f"{found.examples[0]!r}), so their scores are too good: give a --fit of other groups, or leave it out to "
+                "have the real text split by groups."
             )
         exact = int(found.exact[0].sum())
         how = f" ({exact:,} word for word{_example(found.examples)})" if exact < self.documents else ""
@@ -101,6 +115,8 @@ def check_texts(
     checks += [_repeated(s.corpus, near_duplicates(s)) for s in ([held] if fit is held else [fit, held])]
     checks += [_repeated(s.corpus, near_duplicates(s)) for s in sketches]
     checks += [_copied(s.corpus, real.name, shared_texts(s, held)) for s in sketches]
+    if fitting is not real:
+        checks.append(_leaked(real, fitting))
     sources = [whole] if whole is not None else [real] if fitting is real else [fitting, real]
     for corpus in (*sources, *generated):
         checks += dependence_checks(corpus)
@@ -145,6 +161,14 @@ def _known(corpus: Corpus, real: bool, fitting: Corpus, found: Shared) -> TrustC
 def _copied(corpus: Corpus, real: str, found: Shared) -> TrustCheck:
     copies = int(found.either[0].sum())
     return TrustCheck("copied", corpus.name, real, copies, len(corpus), _many(copies, found.documents[0]), found)
+
+
+def _leaked(corpus: Corpus, fitting: Corpus) -> TrustCheck:
+    """Find documents of groups that critics are fitted on."""
+    common = ({*corpus.groups} & {*fitting.groups}) - {None}
+    documents = sum(g in common for g in corpus.groups)
+    shared = SharedGroups(len(common), tuple(sorted(g for g in common if g is not None)[:3]))
+    return TrustCheck("leaked", corpus.name, fitting.name, documents, len(corpus), documents > 0, shared)
 
 
 def _many(copies: int, documents: int) -> bool:

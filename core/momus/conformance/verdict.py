@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from momus.comparison.judge import all_statistics, judge
+from momus.comparison.judge import judge
+from momus.comparison.statistics import all_statistics
 from momus.conformance.records import Skip
 from momus.conformance.subject import Subject, same_scores, worst
 from momus.critic import EvidenceMixin, ExplanationMixin, RunningTextCritic, Scores

@@ -80,7 +80,12 @@ def method(verdict: Verdict) -> str:
             else "Welch's t-test on jackknife standard errors"
             + (", which include random orders of groups" if m.error == "shuffled" else "")
         )
-        return f"{test} ({m.units_real} contiguous groups per text); {m.tokens:,} tokens per text"
+        pieces = (
+            f"{m.units_real} and {m.units_generated} whole groups"
+            if m.grouped
+            else f"{m.units_real} contiguous groups per text"
+        )
+        return f"{test} ({pieces}); {m.tokens:,} tokens per text"
     designs = {
         "pairs": "paired",
         "prompts": f"within {m.units_real:,} prompts",

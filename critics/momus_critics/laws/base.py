@@ -51,6 +51,11 @@ class LawPoints:
         return len(self.offsets) - 1
 
 
+EXPONENT_BAND = 0.05
+"""Difference of exponents that passes as human variation, chosen beforehand; real text with groups is not used here,
+because each exponent takes a fit of the whole text."""
+
+
 class ScalingLaw(RunningTextCritic[LawPoints]):
     """A scaling law y ∝ x^b of running text.
 
@@ -104,7 +109,13 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         """Select the points that the line is fitted to."""
         return x, y
 
-    def law(self, name: str, function: Callable[[RunningText], float], reordered: Reordered | None = None) -> Law:
+    def law(
+        self,
+        name: str,
+        function: Callable[[RunningText], float],
+        reordered: Reordered | None = None,
+        band: float | None = None,
+    ) -> Law:
         """Declare one number of this law with the options of the class."""
         return Law(
             name,
@@ -115,12 +126,13 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
             align=self.align,
             orders=self.reorderings,
             reordered=reordered,
+            band=band,
         )
 
     def laws(self) -> Sequence[Law]:
         """Exponent and error of a text."""
         return (
-            self.law("exponent", lambda stream: self.line(stream).slope, self._reordered("slope")),
+            self.law("exponent", lambda stream: self.line(stream).slope, self._reordered("slope"), EXPONENT_BAND),
             self.law("error", lambda stream: self.line(stream).error, self._reordered("error")),
         )
 

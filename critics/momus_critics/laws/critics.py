@@ -12,7 +12,7 @@ from momus.laws import Law
 from momus.numeric.types import Floats
 from momus.text.running import RunningText
 from momus_critics.laws import curves
-from momus_critics.laws.base import ScalingLaw
+from momus_critics.laws.base import EXPONENT_BAND, ScalingLaw
 from momus_critics.laws.curves import Curve
 from momus_critics.laws.fitting import Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve, ReorderedHapaxes, ReorderedTypes, ReorderedWindows
@@ -21,6 +21,10 @@ NEAR = 10
 """Largest lag whose correlation of rare words enters the verdict."""
 DECAYING = 100_000
 """Tokens needed to estimate the exponent of the decay."""
+
+
+CORRELATION_BAND = 0.02
+"""Difference of mean correlations that passes as human variation, chosen beforehand."""
 
 
 class ZipfSlope(ScalingLaw):
@@ -180,8 +184,8 @@ class LongRange(ScalingLaw):
     def laws(self) -> Sequence[Law]:
         """Mean correlation at short lags; exponent and error of the decay, for texts that have one."""
         return (
-            self.law("correlation", self.correlation),
-            self.law("exponent", lambda stream: self.decay(stream).slope),
+            self.law("correlation", self.correlation, band=CORRELATION_BAND),
+            self.law("exponent", lambda stream: self.decay(stream).slope, band=EXPONENT_BAND),
             self.law("error", lambda stream: self.decay(stream).error),
         )
 
