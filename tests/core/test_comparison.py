@@ -13,7 +13,7 @@ from momus.comparison.folder import RunFolder
 from momus.comparison.judge import judge
 from momus.comparison.verdict import Verdict
 from momus.critic import Scores
-from momus.inference import pair_up
+from momus.inference import design_of
 
 QUICK = {"permutations": 199, "resamples": 99}
 
@@ -42,7 +42,9 @@ def test_it_finds_the_axis_that_differs_and_no_other(make_sectioned):
     frame = found.frame()
     assert isinstance(frame, pd.DataFrame)
     assert {"critic", "statistic", "low", "high", "p_adjusted", "unscored_generated"} <= set(frame.columns)
-    assert "order of section" in str(found)
+    assert headline["sections", "mixed"].finding == "beyond human variation"
+    assert {v.finding for v in others} == {"not told apart"}
+    assert "order of" in str(found)
     table = next(e for name, items in found.results[0].evidence if name == "mixed" for e in items)
     assert table.rows[0][5] == "unlikely"
 
@@ -83,10 +85,10 @@ def test_pairs_are_made_by_prompt_among_scored_documents():
     generated = scores(["d", "c", "a"], [1.0, 2.0, 3.0])
     scored = real.scored_prompts
     assert scored == ["a", "c", "d"]
-    assert pair_up(scored, generated.scored_prompts).tolist() == [[0, 2], [1, 1], [2, 0]]
-    assert pair_up(scored, generated.scored_prompts, paired=False) is None
-    assert pair_up(scored, [None, "c", "x"]) is None
-    assert pair_up(scored, ["a", "a", "c"]) is None
+    assert np.column_stack(design_of(scored, generated.scored_prompts).rows).tolist() == [[0, 2], [1, 1], [2, 0]]
+    assert design_of(scored, generated.scored_prompts, paired=False).kind == "documents"
+    assert design_of(scored, [None, "c", "x"]).kind == "documents"
+    assert design_of(scored, ["a", "a", "c", "d"]).kind == "prompts"
 
 
 def test_pairs_find_a_small_shift_that_unpaired_documents_hide():

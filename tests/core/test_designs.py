@@ -46,7 +46,7 @@ def test_verdicts_say_what_is_shown():
     assert rows["longer", "mean_length"].equivalent is False
     assert rows["same", "mean_length"].delta == 0.3
     assert {"delta", "equivalent", "reference"} <= set(rows["same", "ks"].row())
-    assert "within ±0.3" in str(found)
+    assert "±0.3" in str(found), "a column of its own"
     with pytest.raises(MomusError, match="above 0"):
         momus.compare(texts(9, 0), {"a": texts(9, 1)}, critics=["length"], equivalence=-1.0)
 
@@ -83,5 +83,5 @@ def test_refits_show_how_much_hangs_on_the_fitted_text():
     spread = [{v.statistic: v.refit_spread for v in c.verdicts} for c in (small, large)]
     assert spread[0]["latent_nll"] > 2 * spread[1]["latent_nll"] > 0
     assert spread[0]["mean_length"] == pytest.approx(0, abs=1e-12), "which does not ask the critic"
-    assert "± over refits" in str(small)
+    assert "± over" in str(small)
     assert "over refits" in render(small)

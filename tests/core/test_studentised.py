@@ -38,10 +38,8 @@ def sides_of(design, labels, strata, units):
     for i in range(n + design.n_generated):
         was_real = i < n
         number = int(units[0][i] if was_real else units[1][i - n])
-        if design.flips or design.kind == "clusters":
-            row = number if was_real else design.units[0] + number
-        else:
-            row = i
+        of_units = design.flips or design.kind == "clusters"
+        row = i if not of_units else number if was_real else design.units[0] + number
         side.append(bool(labels[row]))
         unit.append(number if design.together or was_real else design.units[0] + number)
     return side, unit, [int(s) for s in np.concatenate(strata)]

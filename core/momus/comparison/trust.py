@@ -37,8 +37,8 @@ class TrustCheck:
     kind
         ``repeated``: documents that repeat others of the same corpus; ``fitted`` and ``memorised``: real and generated
         documents that are also in the text that critics are fitted on; ``copied``: generated documents that are also
-        in the real text; ``leaked``: real documents of groups that critics are fitted on; ``groups``: ids betray groups of documents that resemble each other;
-        ``order``: neighbouring documents resemble each other.
+        in the real text; ``leaked``: real documents of groups that critics are fitted on; ``groups``: ids betray groups
+        of documents that resemble each other; ``order``: neighbouring documents resemble each other.
     corpus, other
         Names of the corpus that is checked, and of the one it is compared with, if any.
     documents, total
@@ -83,8 +83,8 @@ class TrustCheck:
         if isinstance(found, SharedGroups):
             return (
                 f"{count} belong to groups that critics are fitted on ({found.groups:,} groups, such as "
-                f"{found.examples[0]!r}), so their scores are too good: give a --fit of other groups, or leave it out to "
-                "have the real text split by groups."
+                f"{found.examples[0]!r}), so their scores are too good: give a --fit of other groups, or leave --fit "
+                "out to have the real text split by groups."
             )
         exact = int(found.exact[0].sum())
         how = f" ({exact:,} word for word{_example(found.examples)})" if exact < self.documents else ""

@@ -115,7 +115,9 @@ def quantile_codes(values: Floats, bins: int) -> Ints:
     known = np.isfinite(values)
     codes = np.full(len(values), MISSING, dtype=np.int64)
     if known.any():
-        cuts = np.unique(np.quantile(values[known], np.arange(1, bins) / bins, method="inverted_cdf"))
+        ordered = np.sort(values[known])
+        # the last value of each bin: of n values, number ⌈i·n/bins⌉ for i = 1 … bins − 1
+        cuts = np.unique(ordered[-(-np.arange(1, bins) * len(ordered) // bins) - 1])
         codes[known] = np.unique(np.searchsorted(cuts, values[known], side="left"), return_inverse=True)[1]
     return codes
 

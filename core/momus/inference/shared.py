@@ -119,7 +119,7 @@ class SharedLabels:
             name = axis.index.tobytes()
             if name not in labels:  # most axes score the same documents
                 labels[name] = self._of_axis(axis, keys, number, size)
-        return [labels[axis.index.tobytes()] for axis in self.axes]
+        return [_of_documents(axis.design, labels[axis.index.tobytes()]) for axis in self.axes]
 
     def _keys(self, number: int, size: int) -> Floats:
         rng = np.random.default_rng([self.seed, _SHARED, number])
@@ -144,10 +144,14 @@ class SharedLabels:
         if d.strata is not None and d.numbers is not None and d.groups is None:
             return _lowest(own, np.concatenate(d.numbers), d.n_real)
         n_real = d.n_real if d.kind == "documents" else d.units[0]
-        labels = _lowest(own, np.zeros(len(own), dtype=np.int64), n_real)
-        if d.groups is not None:  # from groups to the documents of bins
-            labels = labels[np.concatenate([d.groups[0], d.groups[1] + d.units[0]])]
+        return _lowest(own, np.zeros(len(own), dtype=np.int64), n_real)
+
+
+def _of_documents(d: Design, labels: Weights) -> Weights:
+    """From groups to the documents of bins; other labels stay as they are."""
+    if d.kind != "bins" or d.groups is None:
         return labels
+    return labels[np.concatenate([d.groups[0], d.groups[1] + d.units[0]])]
 
 
 def _lowest(keys: Floats, strata: Ints, n_real: int) -> Weights:

@@ -1,0 +1,312 @@
+"""Attribution on planted defects: does the defect's own axis survive, and does it account for the other alarms?
+
+Chapters of novels are split at random into 200 real and 200 generated documents; the generated ones carry a planted
+defect, or none. Headline rows are tested, adjusted by Holm's method, and alarms attributed
+(`momus.comparison.attribution`). Every text is scored once; splits select rows. Cells are kept in --out, and the rules
+of `RULES` are applied to them afterwards; the table is that of the rule in use.
+
+Strengths are such that the own axis of a defect alarms in nearly all splits (``null_and_power.py``). Defects of axes
+that no critic here has (topics, coreference, languages) are left out.
+
+Run:  python benchmarks/validity/attribution.py measure table [--out runs/attribution] [--write docs/validity.md]
+Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pickle
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from studies import novels
+
+from momus.calibration.plan import split
+from momus.calibration.rates import Rate
+from momus.calibration.view import own, rate_text
+from momus.comparison.adjusted import AdjustedRow, Sides
+from momus.comparison.attribution import SHARE_LEFT, attribution_of
+from momus.comparison.axes import Axis, axis_of
+from momus.controls import DEFECTS
+from momus.critic.registry import make_critics
+from momus.inference import ManyTests, holm
+from momus.inference.bins import Overlap
+
+CRITICS = (
+    *("length", "type-token", "stopword-share", "symbol-share", "unigram", "rank-frequency"),
+    *("passages", "perplexity"),
+)
+STRENGTHS = {
+    "none": 0.0,
+    "section-order": 0.4,
+    "section-repetition": 0.1,
+    "word-shuffle": 0.1,
+    "trigram-shuffle": 0.2,
+    "vocabulary-truncation": 0.6,
+    "length-truncation": 0.1,
+    "stopword-inflation": 0.1,
+    "symbol-inflation": 0.2,
+    "repetition-loop": 0.2,
+}
+FIT, POOL, SIDE, ALPHA = 800, 400, 200, 0.05
+START, END = "<!-- attribution -->\n", "<!-- end of attribution -->"
+HEADER = f"""
+## Attribution of alarms
+
+Which alarms [another axis accounts for](attribution.md), on planted defects. 200 | 200 chapters of novels; {len(CRITICS)}
+critics of documents ({", ".join(CRITICS)}), Holm-adjusted. *Own* axes are those that the defect is planted on. *Survives*: an
+own axis alarms, and no axis of another kind accounts for it; *accounts for*: share of the other alarms that an own axis
+accounts for; *both*: an own axis survives, and own axes account for all other alarms; **!** marks rates of *both* below 0.8,
+and of null text above 0.05.
+
+<!-- not run: takes half an hour, and data that is not shipped -->
+```bash
+python benchmarks/validity/attribution.py measure table --write docs/validity.md
+```
+
+{START}not measured
+{END}
+"""
+Cell = dict[str, Any]
+"""One split: ``alarms``, ``p`` by critic, and ``rows`` of the matrix as [critic, given, p, share, low, high, reason]."""
+
+
+def axes_by_defect(out: Path, defects: list[str]) -> Iterator[tuple[str, list[Axis]]]:
+    """Yield the headline rows of the real pool and of the planted pool, by defect; scores are kept in ``out``."""
+    texts = novels(fit=FIT)
+    pool = texts.real.take(range(POOL), "real")
+    critics = make_critics(list(CRITICS), {})
+    fitted: list[Any] = []
+    real: list[Any] = []
+    for defect in defects:
+        path = out / "scores" / f"{defect}.pickle"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not fitted:
+                for critic in critics:
+                    begun = time.perf_counter()
+                    fitted.append(critic.fit(texts.fit))
+                    print(f"  {critic.name} fitted in {time.perf_counter() - begun:.0f} s", flush=True)
+                real = [critic.score(pool) for critic in fitted]
+            corpus = pool if defect == "none" else DEFECTS[defect].plant(pool, STRENGTHS[defect], 0, None).corpus
+            planted = corpus.take(range(POOL), "generated")
+            axes = [axis_of(c, [r, c.score(planted)]) for c, r in zip(fitted, real, strict=True)]
+            path.write_bytes(
+                pickle.dumps([None if a is None else (a.critic, a.name, a.rows, a.scored, a.values) for a in axes])
+            )
+        kept = pickle.loads(path.read_bytes())
+        statistics = {c.name: next(s for s in _statistics(c) if s.name == c.headline_statistic) for c in critics}
+        yield defect, [Axis(k[0], k[1], statistics[k[0]], *k[2:]) for k in kept if k is not None]
+
+
+def _statistics(critic: Any) -> list[Any]:
+    from momus.comparison.statistics import all_statistics
+
+    return all_statistics(critic, [])
+
+
+def taken(axis: Axis, real: np.ndarray, generated: np.ndarray) -> Axis:
+    """Select the documents of a split."""
+    chosen = {"real": real, "generated": generated}
+    rows, scored, values = (
+        {k: table[k][i] for k, i in chosen.items()} for table in (axis.rows, axis.scored, axis.values)
+    )
+    return replace(axis, rows=rows, scored=scored, values=values)
+
+
+def measure(defect: str, axes: list[Axis], splits: int, out: Path) -> None:
+    """Append cells until there are so many splits."""
+    path = out / f"{defect}.jsonl"
+    done = len(path.read_text().splitlines()) if path.exists() else 0
+    tests: dict[str, ManyTests] = {}
+    with path.open("a") as file:
+        for k in range(done, splits):
+            order = split(0, k, POOL)
+            chosen = [taken(a, order[:SIDE], order[SIDE : 2 * SIDE]) for a in axes]
+            p = {}
+            for a in chosen:
+                sides = [a.rows[name][np.flatnonzero(a.scored[name])] for name in ("real", "generated")]
+                key = f"{a.critic} {sides[0].shape[0]} {sides[1].shape[0]}"
+                if key not in tests:
+                    sizes = sides[0].shape[0], sides[1].shape[0]
+                    tests[key] = ManyTests(a.statistic, *sizes, 999, wide=199, seed=0)
+                p[a.critic] = float(tests[key](*sides)[0])
+            adjusted = dict(zip(p, holm(list(p.values())).tolist(), strict=True))
+            alarms = [name for name, value in adjusted.items() if value <= ALPHA]
+            found = attribution_of(chosen, Sides("real", "generated", seed=k), alarms) if alarms else None
+            rows = (
+                []
+                if found is None
+                else [
+                    [r.critic, r.covariates[0], r.p, r.share, r.share_low, r.share_high, r.reason] for r in found.rows
+                ]
+            )
+            file.write(json.dumps({"alarms": alarms, "p": p, "rows": rows}) + "\n")
+            file.flush()
+
+
+Rule = Callable[[AdjustedRow], bool]
+RULES: dict[str, Rule] = {
+    "no alarm, |share| < 0.5": lambda r: not r.alarm and r.share_high < 0.5 and r.share_low > -0.5,
+    "|share| < 0.5": lambda r: r.share_high < 0.5 and r.share_low > -0.5,
+    "no alarm, share < 0.5": lambda r: not r.alarm and r.share_high < 0.5,
+    "no alarm, share < 0.75": lambda r: not r.alarm and r.share_high < 0.75,
+    "no alarm, estimate < 0.5": lambda r: not r.alarm and r.share < 0.5,
+    "estimate < 0.5": lambda r: r.share < 0.5,
+}
+IN_USE = "no alarm, |share| < 0.5"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of the splits of one defect: alarms, and how they are attributed."""
+
+    splits: int
+    alarms: float
+    own_alarms: Rate
+    survives: Rate
+    accounts: Rate
+    both: Rate
+    wrong: Rate
+    any_account: Rate
+
+
+def counted(defect: str, cells: list[Cell], rule: Rule) -> Counts:
+    """Apply a rule to the cells of a defect."""
+    tallies = {name: [0, 0] for name in ("own", "survives", "accounts", "both", "wrong", "any")}
+
+    def tally(name: str, hit: bool) -> None:
+        tallies[name][0] += hit
+        tallies[name][1] += 1
+
+    for cell in cells:
+        rows = [_row(r) for r in cell["rows"]]
+        emptied = {(r.critic, r.covariates[0]) for r in rows if not r.reason and rule(r)}
+        mine = [a for a in cell["alarms"] if own(a, defect)]
+        others = [a for a in cell["alarms"] if not own(a, defect)]
+        tally("any", bool(emptied))
+        tally("own", bool(mine))
+        if not mine:
+            continue
+        kept = [a for a in mine if not any(x == a and not own(by, defect) for x, by in emptied)]
+        gone = [any((a, by) in emptied for by in mine) for a in others]
+        tally("survives", bool(kept))
+        tally("wrong", len(kept) < len(mine))
+        for one in gone:
+            tally("accounts", one)
+        tally("both", bool(kept) and all(gone))
+    rates = {name: Rate.of(*pair) for name, pair in tallies.items()}
+    alarms = float(np.mean([len(c["alarms"]) for c in cells])) if cells else float("nan")
+    return Counts(
+        len(cells),
+        alarms,
+        rates["own"],
+        rates["survives"],
+        rates["accounts"],
+        rates["both"],
+        rates["wrong"],
+        rates["any"],
+    )
+
+
+def _row(values: list[Any]) -> AdjustedRow:
+    critic, given, p, share, low, high, reason = values
+    overlap = Overlap(1, 1, 1, 1, 0, 0)
+    return AdjustedRow(
+        critic, "", "", "", (given,), share=share, share_low=low, share_high=high, p=p, overlap=overlap, reason=reason
+    )
+
+
+def kept(out: Path) -> dict[str, list[Cell]]:
+    """Cells by defect."""
+    return {
+        d: [json.loads(line) for line in (out / f"{d}.jsonl").read_text().splitlines()]
+        for d in STRENGTHS
+        if (out / f"{d}.jsonl").exists()
+    }
+
+
+def table(cells: dict[str, list[Cell]], name: str = IN_USE) -> str:
+    """Return the table of a rule."""
+    lines = [
+        "| defect (strength) | own axes | splits | alarms | own axis alarms | survives | accounts for the other alarms | both |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for defect, of_defect in cells.items():
+        c = counted(defect, of_defect, RULES[name])
+        if defect == "none":
+            continue
+        axes = ", ".join(critic for critic in CRITICS if own(critic, defect))
+        mark = " **!**" if c.both.n and c.both.share < 0.8 else ""
+        lines.append(
+            f"| {defect} ({STRENGTHS[defect]:g}) | {axes} | {c.splits:,} | {c.alarms:.1f} | {rate_text(c.own_alarms)} | "
+            f"{rate_text(c.survives)} | {rate_text(c.accounts)} of {c.accounts.n:,} | {rate_text(c.both)}{mark} |"
+        )
+    if "none" in cells:
+        c = counted("none", cells["none"], RULES[name])
+        alarmed = Rate.of(sum(bool(cell["alarms"]) for cell in cells["none"]), c.splits)
+        mark = " **!**" if c.any_account.share > ALPHA else ""
+        lines += [
+            "",
+            f"Of {c.splits:,} null splits, {rate_text(alarmed)} have an alarm, and {rate_text(c.any_account)}{mark} an alarm that another axis accounts for.",
+        ]
+    return "\n".join(lines)
+
+
+def rules(cells: dict[str, list[Cell]]) -> str:
+    """Return the mean rates of all rules over defects, to choose one."""
+    lines = [
+        "| rule | survives | accounts for | both | an own alarm accounted for by another axis | null attributions |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, rule in RULES.items():
+        found = [counted(d, c, rule) for d, c in cells.items() if d != "none"]
+        shares = [
+            np.nanmean([getattr(c, key).share for c in found]) for key in ("survives", "accounts", "both", "wrong")
+        ]
+        null = rate_text(counted("none", cells["none"], rule).any_account) if "none" in cells else "–"
+        lines.append(f"| {name} | " + " | ".join(f"{v:.3f}" for v in shares) + f" | {null} |")
+    return "\n".join(lines)
+
+
+def write(path: Path, text: str) -> None:
+    """Replace the table between the markers of a page, and add its section if it is missing."""
+    whole = path.read_text(encoding="utf-8")
+    if START not in whole:
+        whole = whole.rstrip("\n") + "\n" + HEADER
+    before, _, rest = whole.partition(START)
+    path.write_text(f"{before}{START}{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+
+
+def main() -> None:
+    """Measure, or print and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="+", choices=("measure", "table"))
+    parser.add_argument("--out", type=Path, default=Path("runs/attribution"))
+    parser.add_argument("--defects", help="comma-separated; default: all, and none")
+    parser.add_argument("--splits", type=int, default=200)
+    parser.add_argument("--null-splits", type=int, default=1000)
+    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
+    a = parser.parse_args()
+    if "measure" in a.what:
+        for defect, axes in axes_by_defect(a.out, a.defects.split(",") if a.defects else list(STRENGTHS)):
+            begun = time.perf_counter()
+            measure(defect, axes, a.null_splits if defect == "none" else a.splits, a.out)
+            print(f"{defect}: {time.perf_counter() - begun:.0f} s", flush=True)
+    if "table" in a.what:
+        cells = kept(a.out)
+        print(f"{table(cells)}\n\n{rules(cells)}")
+        if a.write:
+            write(
+                a.write,
+                f"{table(cells)}\n\nChoice of the rule, means over the defects above; in use: {IN_USE}.\n\n{rules(cells)}",
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""`momus plan` on a small run: its table, its figure, and what it refuses."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import momus
+from momus.cli.plan import plan
+from momus.errors import MomusError
+
+app = typer.Typer()
+app.command()(plan)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    rng = np.random.default_rng(0)
+
+    def texts(n, mean):
+        return [" ".join(rng.choice([f"w{i}" for i in range(40)], 5 + rng.poisson(mean))) for _ in range(n)]
+
+    out = tmp_path_factory.mktemp("plan") / "run"
+    momus.compare(
+        texts(60, 40), {"g": texts(60, 36), "h": texts(60, 40)}, fit=texts(80, 40), out=out, permutations=199,
+        critics=["length", "type-token", "unigram", "stopword-share", "symbol-share"],
+    )  # fmt: skip
+    return out
+
+
+def called(*arguments):
+    return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=True)
+
+
+def test_every_headline_row_has_a_line_and_the_figure_is_valid(run, tmp_path):
+    out = tmp_path / "plan.svg"
+    done = called(run, "--difference", 0.1, "--out", out)
+    assert done.exit_code == 0, done.output
+    for name in ("length of documents", "vocabulary"):
+        assert done.output.count(name) >= 2
+    assert "60 | 60" in done.output
+    root = ElementTree.fromstring(out.read_text(encoding="utf-8"))
+    panels = root.findall("{http://www.w3.org/2000/svg}svg")
+    assert len(panels) >= 2
+    tops = [float(p.get("y")) for p in panels]
+    assert tops == sorted(set(tops))
+    ids = [e.get("id") for e in root.iter() if e.get("id")]
+    assert len(ids) == len(set(ids))
+
+
+def test_only_the_axes_asked_for(run):
+    done = called(run, "--axis", "length", "--difference", 0.2, "--power", 0.9)
+    assert "length of documents" in done.output
+    assert "vocabulary" not in done.output
+    assert "90% power" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--axis", "nothing"], "it has length"), (["--power", "2"], "between"), (["--difference", "0"], "above 0")],
+)
+def test_wrong_options_are_refused(run, arguments, message):
+    error = called(run, *arguments).exception
+    assert isinstance(error, MomusError)
+    assert message in str(error)
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    assert isinstance(called(tmp_path).exception, MomusError)

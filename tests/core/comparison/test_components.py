@@ -1,0 +1,97 @@
+"""Variance components: recovery of known ones, closed forms against REML, reasons."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from momus.comparison.axes import Axis
+from momus.comparison.components import prompt_components
+from momus.comparison.mixed import Cells, balanced_components, reml_components
+from momus.critic.statistic import Statistic, mean
+
+MEAN = Statistic("mean", "x", "value", mean)
+
+
+def simulated(prompts, repeats, sd=(1.0, 0.7, 1.0), shifts=(0.0, 0.5, -0.2), seed=0):
+    rng = np.random.default_rng(seed)
+    names = ["real", "a", "b"]
+    level, cell = sd[0] * rng.normal(size=prompts), sd[1] * rng.normal(size=(prompts, 3))
+    values, ids = {}, {}
+    for k, name in enumerate(names):
+        p = np.repeat(np.arange(prompts), repeats)
+        values[name] = level[p] + cell[p, k] + sd[2] * rng.normal(size=len(p)) + shifts[k]
+        ids[name] = [str(i) for i in p]
+    return Axis("x", "x", MEAN, {}, {}, values), ids
+
+
+def test_known_components_are_recovered():
+    axis, ids = simulated(800, 2)
+    found = prompt_components(axis, "real", ["a", "b"], ids)
+    assert found.method == "closed form"
+    for share, truth in ((found.prompt, 1 / 2.49), (found.prompt_model, 0.49 / 2.49), (found.residual, 1 / 2.49)):
+        assert share.low < truth < share.high
+        assert share.share == pytest.approx(truth, abs=0.05)
+    assert (found.prompt.levels, found.prompt_model.levels, found.residual.levels) == (800, 2400, 4800)
+    for effect, truth in zip(found.effects, (0.5, -0.2), strict=True):
+        assert effect.low < truth < effect.high
+        assert effect.n == 1600
+
+
+@pytest.mark.parametrize("sd", [(1.0, 0.7, 1.0), (1.0, 0.01, 1.0)])
+def test_closed_form_is_reml(sd):
+    axis, ids = simulated(40, 2, sd, seed=1)
+    codes = [np.array([int(i) for i in ids[k]]) for k in ids]
+    cells = Cells(
+        np.concatenate([axis.values[k] for k in ids]), np.concatenate(codes), np.repeat(np.arange(3), 80), 40, 3
+    )
+    closed, reml = balanced_components(cells, ["a", "b"], 0.95, 0), reml_components(cells, ["a", "b"], 0.95)
+    for one, other in zip(closed[1], reml[1], strict=True):
+        assert one.share == pytest.approx(other.share, abs=0.01)
+    for one, other in zip(closed[0], reml[0], strict=True):
+        assert one.difference == pytest.approx(other.difference)
+        assert one.high - one.low == pytest.approx(other.high - other.low, rel=0.05)
+
+
+def test_one_document_per_cell_has_no_interaction_of_its_own():
+    axis, ids = simulated(300, 1)
+    found = prompt_components(axis, "real", ["a", "b"], ids)
+    assert found.prompt_model is None
+    assert found.prompt.share + found.residual.share == pytest.approx(1)
+    # a paired t-test of model a against the real text uses two of the three columns: the same order of magnitude
+    d = axis.values["a"] - axis.values["real"]
+    assert found.effects[0].difference == pytest.approx(d.mean())
+    assert (found.effects[0].high - found.effects[0].low) / 3.92 == pytest.approx(d.std() / np.sqrt(300), rel=0.15)
+
+
+def test_unbalanced_data_go_to_reml_without_warnings():
+    axis, ids = simulated(60, 2)
+    axis.values["a"][:9] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = prompt_components(axis, "real", ["a", "b"], ids)
+    assert found.method == "REML"
+    assert found.documents == 360 - 9
+    assert found.prompt.share + found.prompt_model.share + found.residual.share == pytest.approx(1)
+    assert found.effects[0].low < 0.5 < found.effects[0].high
+
+
+def test_intervals_of_effects_cover():
+    hits = 0
+    for seed in range(200):
+        axis, ids = simulated(15, 2, seed=seed)
+        effect = prompt_components(axis, "real", ["a", "b"], ids).effects[0]
+        hits += effect.low < 0.5 < effect.high
+    assert abs(hits / 200 - 0.95) < 3.3 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_reasons():
+    axis, ids = simulated(20, 1)
+    apart = prompt_components(axis, "real", ["a"], ids | {"a": [f"other {i}" for i in ids["a"]]})
+    assert "'a' shares fewer than 3 prompts" in apart.reason
+    assert not apart.effects
+    assert "share" in prompt_components(axis, "real", ["a"], {k: [None] * 20 for k in ids}).reason
+    flat = Axis("x", "x", MEAN, {}, {}, {k: np.ones(20) for k in ids})
+    assert prompt_components(flat, "real", ["a"], ids).reason == "all documents have the same value"
+    gone = Axis("x", "x", MEAN, {}, {}, axis.values | {"a": np.full(20, np.nan)})
+    assert "no scored documents of 'a'" in prompt_components(gone, "real", ["a"], ids).reason

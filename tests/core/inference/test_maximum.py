@@ -1,0 +1,116 @@
+"""Max-T: against enumeration by definition; shared relabellings against each axis' own test."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from momus.inference.design import Design
+from momus.inference.maximum import maximum_test, standardised
+from momus.inference.shared import SharedLabels, restricted
+
+
+def by_definition(here, null):
+    """Step-down max-T by its definition: p of the k-th largest from the maximum over the k-th and all smaller ones."""
+    order = np.argsort(-here, kind="stable")
+    adjusted, worst = np.empty(len(here)), 0.0
+    for k, i in enumerate(order):
+        rest = order[k:]
+        p = (1 + sum(row[rest].max() >= here[i] for row in null)) / (len(null) + 1)
+        worst = max(worst, p)
+        adjusted[i] = worst
+    return adjusted
+
+
+@given(st.integers(1, 6), st.integers(1, 40), st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_step_down_agrees_with_its_definition(axes, b, seed):
+    rng = np.random.default_rng(seed)
+    here, null = rng.integers(0, 6, axes).astype(float), rng.integers(0, 6, (b, axes)).astype(float)
+    found = maximum_test(here, null)
+    assert found.adjusted == pytest.approx(by_definition(here, null))
+    assert found.p == pytest.approx(found.adjusted.min())
+    assert (found.adjusted >= found.single - 1e-12).all()
+
+
+def test_equal_axes_cost_nothing_and_one_axis_is_its_own_test():
+    rng = np.random.default_rng(0)
+    null = rng.normal(size=(99, 1))
+    alone, twice = maximum_test(np.array([1.5]), null), maximum_test(np.array([1.5, 1.5]), np.repeat(null, 2, axis=1))
+    assert alone.p == alone.single[0] == twice.p == twice.adjusted[1]
+
+
+def test_contrasts_that_do_not_exist_count_as_extreme():
+    found = maximum_test(np.array([1.0, 2.0]), np.array([[np.inf, 0.0], [0.0, 0.0]]))
+    assert found.single.tolist() == pytest.approx([2 / 3, 1 / 3])
+    here, null = standardised(1.0, np.array([np.nan, 0.0, 2.0]), two_sided=False, exact=False)
+    assert null[0] == np.inf
+    assert here == pytest.approx(0.0)
+
+
+def test_a_contrast_that_never_changes_is_not_extreme():
+    here, null = standardised(0.4, np.full(9, 0.4), two_sided=False, exact=False)
+    assert maximum_test(np.array([here]), null[:, None]).p == 1.0
+
+
+def test_all_labels_are_enumerated_where_few():
+    design = Design.documents(3, 3)
+    shared = SharedLabels(design, [restricted(design, np.ones(3, bool), np.ones(3, bool))], 100, 0)
+    assert shared.exact
+    assert shared.permutations == 20
+    (labels,) = shared.chunk(0, 20)
+    chosen = {tuple(np.flatnonzero(column)) for column in labels.T}
+    assert chosen == set(combinations(range(6), 3))
+
+
+@pytest.mark.parametrize("kind", ["documents", "clusters", "prompts", "pairs", "groups", "bins", "grouped bins"])
+def test_labels_of_an_axis_are_those_of_its_own_design(kind):
+    rng = np.random.default_rng(1)
+    n, m = 24, 24
+    prompts = np.repeat(np.arange(8), 3)
+    design = {
+        "documents": lambda: Design.documents(n, m),
+        "clusters": lambda: Design.clusters(prompts, prompts),
+        "prompts": lambda: Design.prompts(prompts, prompts),
+        "pairs": lambda: Design.pairs(np.column_stack([np.arange(n), np.arange(m)])),
+        "groups": lambda: Design.prompts(prompts, prompts).grouped(prompts // 2, prompts // 2),
+        "bins": lambda: Design.bins(prompts // 4, prompts // 4),
+        "grouped bins": lambda: Design.bins(np.arange(n) % 3, np.arange(m) % 3).grouped(prompts, prompts),
+    }[kind]()
+    real, generated = rng.random(n) < 0.8, rng.random(m) < 0.7
+    part = restricted(design, real, generated)
+    d = part.design
+    shared = SharedLabels(design, [restricted(design, np.ones(n, bool), np.ones(m, bool)), part], 15, 0)
+    every, own = shared.chunk(0, 64)
+    rows = (2 * d.units[0]) if d.flips else sum(d.units) if d.kind == "clusters" else d.n_real + d.n_generated
+    assert own.shape == (rows, 64)
+    assert real[d.rows[0]].all()
+    assert generated[d.rows[1]].all()
+    if kind in ("pairs", "prompts", "groups"):
+        assert set(prompts[d.rows[0]]) == set(prompts[d.rows[1]])
+    if kind in ("pairs", "groups"):  # the same units change sides on both axes
+        half = design.units[0]
+        assert np.array_equal(own[: d.units[0]], every[:half][part.index])
+    elif kind in ("documents", "clusters"):
+        assert (own.sum(axis=0) == (d.n_real if kind == "documents" else d.units[0])).all()
+    elif d.groups is None:
+        numbers, labelled = np.concatenate(d.numbers), d.strata[0]
+        for s, count in enumerate(labelled):
+            assert (own[numbers == s].sum(axis=0) == count).all()
+    if not d.flips:  # every row is labelled real about as often as every other of its stratum
+        many = np.concatenate([shared.chunk(k, 64)[1] for k in range(30)], axis=1).mean(axis=1)
+        expected = np.full(len(many), many.mean()) if d.strata is None else None
+        if expected is None and d.groups is None:
+            numbers = np.concatenate(d.numbers)
+            expected = (d.strata[0] / (d.strata[0] + d.strata[1]))[numbers]
+        if expected is not None:
+            assert many == pytest.approx(expected, abs=5 * 0.5 / np.sqrt(30 * 64))
+
+
+def test_axes_with_the_same_documents_have_the_same_labels():
+    design = Design.documents(10, 12)
+    part = restricted(design, np.ones(10, bool), np.ones(12, bool))
+    one, other = SharedLabels(design, [part, part], 1000, 0).chunk(3, 64)
+    assert one is other

@@ -1,0 +1,112 @@
+"""How many relabellings are drawn: stages, when a test stops, and that p stays valid when it does."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from momus.critic import Statistic, mean, total_variation
+from momus.inference import compare_rows
+from momus.inference.relabelling import EXCEEDED, MARGIN, MOST, NEAR, Budget
+from momus.inference.weights import CHUNK
+
+MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
+
+
+def ones(x):
+    return np.column_stack([x, np.ones(len(x))])
+
+
+@pytest.mark.parametrize(
+    ("budget", "stages"),
+    [
+        (Budget(9999, 1, 0.05), (448, 2048, 9999)),
+        (Budget(1999, 216, 0.05), (448, 1999, 8639)),
+        (Budget(199, 1, 0.05), (199,)),
+        (Budget(99, 10, 0.05), (99, 399)),
+        (Budget(9999, 10**6, 0.05), (448, 2048, 9999, MOST)),
+    ],
+)
+def test_stages(budget, stages):
+    assert budget.stages == stages
+    assert all(stop % CHUNK == 0 for stop in stages[:-2]), "early stages are whole chunks"
+
+
+def test_the_smallest_p_of_the_table_can_be_rejected_after_adjustment():
+    """With the needed relabellings, p = 1/(B + 1) times the number of rows is at most half the level."""
+    for family in (1, 8, 216, 2000):
+        budget = Budget(999, family, 0.05)
+        assert family / (budget.stages[-1] + 1) <= 0.05 / 2
+
+
+def test_when_a_test_stops():
+    budget = Budget(9999, 1, 0.05)
+    assert not budget.stops(448, EXCEEDED - 1)
+    assert budget.stops(448, EXCEEDED), "p is 101/449"
+    assert not budget.stops(2048, math.ceil(MARGIN * 0.05 * 2049) - 2), "p is below 1.5 times the level"
+    assert budget.stops(2048, math.ceil(MARGIN * 0.05 * 2049) - 1)
+    assert budget.stops(9999, 0)
+    fine = Budget(1999, 216, 0.05)
+    assert fine.stops(1999, NEAR)
+    assert not fine.stops(1999, NEAR - 1)
+    assert fine.stops(8639, 0)
+
+
+@pytest.mark.parametrize(
+    "budget", [Budget(9999, 1, 0.05), Budget(1999, 216, 0.05), Budget(999, 40, 0.1), Budget(499, 1, 0.01)]
+)
+def test_p_is_valid_under_early_stopping(budget):
+    """Under the null, the chance u that a relabelling reaches the observed contrast is uniform; so P(p ≤ a) ≤ a.
+
+    200,000 replications of the binomial counts: the error of the rate at a is √(a(1 − a)/200,000).
+    """
+    rng = np.random.default_rng(0)
+    n = 200_000
+    u, c, p = rng.random(n), np.zeros(n, dtype=int), np.full(n, np.nan)
+    drawn = 0
+    for stop in budget.stages:
+        c += rng.binomial(stop - drawn, u)
+        drawn = stop
+        # the stop depends on the count alone: ask for each count once
+        values, inverse = np.unique(c, return_inverse=True)
+        stops = np.array([budget.stops(drawn, int(v)) for v in values])[inverse] & np.isnan(p)
+        p[stops] = (c[stops] + 1) / (drawn + 1)
+    assert not np.isnan(p).any()
+    for a in (0.05, 0.04, 0.025, 0.01, 0.005, 0.002, 0.001):
+        assert (p <= a).mean() <= a + 4 * math.sqrt(a * (1 - a) / n)
+    below = [a for a in (0.05, 0.01) if a <= budget.alpha and (budget.usual + 1) * a % 1 == 0]
+    for a in below:  # and without loss, where (B + 1) a is a whole number
+        assert (p <= a).mean() >= a - 4 * math.sqrt(a * (1 - a) / n)
+
+
+def test_rows_that_clearly_do_not_differ_stop_early_and_others_go_on():
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=60)
+
+    def compared(shift, **options):
+        (result,) = compare_rows([MEAN], {"x": ones(a)}, {"x": ones(rng.normal(shift, 1, 60))}, **options)
+        return result
+
+    same, apart = compared(0.0), compared(1.0)
+    assert (same.method.permutations, same.p > 0.1) == (448, True)
+    assert (apart.method.permutations, apart.p < 0.001) == (9999, True)
+    # a stage that is no whole number of chunks skips the rest of its last one
+    assert 8639 - CHUNK < compared(1.0, permutations=999, family=216).method.permutations <= 8639
+    assert same.method.floor == 1 / 449
+
+
+def test_rows_of_one_key_have_budgets_of_their_own_and_the_same_relabellings():
+    """A row that goes on does not change the p of one that stops, nor does a row that is tested alone."""
+    rng = np.random.default_rng(3)
+    a = sparse.csr_array(rng.poisson(1.0, (30, 12)).astype(float))
+    b = sparse.csr_array(rng.poisson(np.r_[np.ones(11), 2.0], (30, 12)).astype(float))
+    statistics = [
+        Statistic("tvd", "x", "distance", total_variation),
+        Statistic("last", "x", "value", lambda p: p[:, 11] / p.sum(axis=1)),
+    ]
+    both = compare_rows(statistics, {"x": a}, {"x": b}, seed=3)
+    alone = [compare_rows([s], {"x": a}, {"x": b}, seed=3)[0] for s in statistics]
+    assert [r.p for r in both] == [r.p for r in alone]
+    assert [r.method.permutations for r in both] == [r.method.permutations for r in alone]
+    assert both[0].method.permutations < both[1].method.permutations == 9999
