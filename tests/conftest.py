@@ -18,11 +18,12 @@ FIRST = (
     "test_generate",
     "test_conformance_wrong",
     "test_inference",
+    "test_studentised",
     "test_conformance_shipped",
     "test_validity_yardsticks",
 )
 """Files that take longest; they start first, which leaves short ones to even out the workers."""
-SINGLE = ("test_conformance_wrong.py", "test_inference.py")
+SINGLE = ("test_conformance_wrong.py", "test_inference.py", "test_studentised.py")
 """Long files whose tests share no fixture: each test is a group."""
 
 

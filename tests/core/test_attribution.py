@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from momus import Corpus, MomusError
-from momus.comparison.adjusted import Covariate, Sides, adjusted_verdicts, covariate, units_of
+from momus.comparison.adjusted import Sides, adjusted_verdicts
 from momus.comparison.attribution import attribution, attribution_of, read_matrix
 from momus.comparison.axes import Axis
+from momus.comparison.covariate_values import Covariate, covariate, units_of
 from momus.comparison.settings import Settings
 from momus.critic import Statistic, kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, compare_rows
@@ -284,14 +285,19 @@ def test_the_axis_that_moves_accounts_for_the_axis_that_follows():
     assert hits >= 8
 
 
-def test_two_copies_account_for_each_other():
-    rng = np.random.default_rng(0)
-    b = rng.normal(size=300), rng.normal(size=300) + 0.7
-    axes = [axis("B", *b), axis("B2", *(x + 0.01 * rng.normal(size=300) for x in b))]
-    found = attribution_of(axes, Sides("real", "g"), ["B", "B2"])
-    assert {(a.alarm, a.by, a.mutual) for a in found.accounts} == {("B", "B2", True), ("B2", "B", True)}
-    assert found.survivors == ()
-    assert found.leading is None
+def test_two_measurements_of_one_shift_account_for_each_other():
+    mutual = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        latent = rng.normal(size=120), rng.normal(size=120) + 0.7
+        axes = [axis(name, *(x + 0.3 * rng.normal(size=120) for x in latent)) for name in ("B", "B2")]
+        found = attribution_of(axes, Sides("real", "g", seed=seed), ["B", "B2"])
+        if {(a.alarm, a.by, a.mutual) for a in found.accounts} == {("B", "B2", True), ("B2", "B", True)}:
+            mutual += 1
+            assert (found.survivors, found.leading) == ((), None)
+        else:
+            assert not any(a.mutual for a in found.accounts)
+    assert mutual >= 4  # each direction holds at the level of its test; both at once in about half of the samples
 
 
 def test_an_alarm_without_overlap_is_undetermined():

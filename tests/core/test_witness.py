@@ -139,7 +139,8 @@ def test_sparse_counts_and_few_units():
     a, b = (rng.poisson(0.1, (12, 100)).astype(float) for _ in range(2))
     witness = WITNESSES[total_variation]
     dense, wide = (
-        Samples(Tables.of(*(kind(x) for x in (a, b))), Design.documents(12, 12)) for kind in (np.asarray, sparse.csr_array)
+        Samples(Tables.of(*(kind(x) for x in (a, b))), Design.documents(12, 12))
+        for kind in (np.asarray, sparse.csr_array)
     )
     assert sparse.issparse(wide.rows)
     assert distance_error(wide, witness) == pytest.approx(distance_error(dense, witness))

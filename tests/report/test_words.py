@@ -9,7 +9,7 @@ import momus
 from momus import Corpus
 from momus.comparison import Verdict
 from momus.inference import Method
-from momus.report.words import NULLS, headlines, method, null, says, shows
+from momus.report.words import NULLS, band, gap, headlines, method, null, says, shows
 
 ROW = Verdict(
     critic="length", axis="length", statistic="ks", unit="document", generated="g", real_value=0.1, generated_value=0.3,
@@ -23,37 +23,64 @@ def of(**changes):
     return replace(ROW, method=replace(ROW.method, **changes))
 
 
+BOOTSTRAP = "; interval from the critical value of the test and a bootstrap standard error, 2,000 resamples"
+INVERTED = "; interval of the differences that the test does not reject"
+STUDENTISED = {"family": "value", "studentised": True, "resamples": 0}
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({}, "permutation test, unpaired, 9,999 random relabellings; bootstrap interval, 2,000 resamples"),
-        ({"exact": True}, "permutation test, unpaired, all relabellings; bootstrap interval, 2,000 resamples"),
-        (
-            {"design": "pairs"},
-            "permutation test, paired, 9,999 random relabellings; bootstrap interval, 2,000 resamples",
-        ),
-        (
-            {"design": "prompts"},
-            "permutation test, within 20 prompts, 9,999 random relabellings; bootstrap interval, 2,000 resamples",
-        ),
+        ({}, f"permutation test, unpaired, 9,999 random relabellings{BOOTSTRAP}"),
+        ({"exact": True, "permutations": 924}, f"permutation test, unpaired, all 924 relabellings{BOOTSTRAP}"),
+        ({"design": "pairs"}, f"permutation test, paired, 9,999 random relabellings{BOOTSTRAP}"),
+        ({"design": "prompts"}, f"permutation test, within 20 prompts, 9,999 random relabellings{BOOTSTRAP}"),
         (
             {"design": "clusters"},
-            "permutation test, of 20 and 30 clusters, 9,999 random relabellings; bootstrap interval, 2,000 resamples",
+            f"permutation test, of 20 and 30 whole clusters, 9,999 random relabellings{BOOTSTRAP}",
         ),
         (
-            {"design": "one per prompt"},
-            "permutation test on one document per prompt (20 and 30); bootstrap interval, 2,000 resamples of prompts",
+            {"design": "clusters", "grouped": True},
+            f"permutation test, of 20 and 30 whole groups, 9,999 random relabellings{BOOTSTRAP}",
         ),
         (
-            {"design": "blocks"},
-            "permutation test, unpaired, 9,999 random relabellings of blocks; bootstrap interval, 2,000 resamples",
+            {"design": "prompts", "grouped": True},
+            f"permutation test, of 20 groups that change sides whole, 9,999 random relabellings{BOOTSTRAP}",
+        ),
+        (
+            {"design": "bins"},
+            f"permutation test, within bins of the covariate, 9,999 random relabellings{BOOTSTRAP}",
+        ),
+        ({"design": "blocks"}, f"permutation test, unpaired, 9,999 random relabellings of blocks{BOOTSTRAP}"),
+        (STUDENTISED, f"studentised permutation test, unpaired, 9,999 random relabellings{INVERTED}"),
+        (
+            STUDENTISED | {"design": "pairs", "exact": True, "permutations": 256},
+            f"studentised permutation test, paired, all 256 relabellings{INVERTED}",
+        ),
+        (
+            {"family": "value"},
+            "permutation test, unpaired, 9,999 random relabellings; larger p of this and a t-test; interval from a "
+            "bootstrap standard error, 2,000 resamples",
+        ),
+        (
+            {"family": "value", "resamples": 0},
+            "permutation test, unpaired, 9,999 random relabellings; larger p of this and a t-test; interval from a "
+            "jackknife standard error",
+        ),
+        (
+            {"resamples": 0},
+            "permutation test, unpaired, 9,999 random relabellings; interval from the critical value of the test and "
+            "its standard error",
         ),
         ({"test": "none"}, "not tested"),
     ],
-    ids=lambda x: str(x) if isinstance(x, dict) else "",
 )
 def test_how_a_row_was_tested(changes, sentence):
     assert method(of(**changes)) == sentence
+
+
+def test_a_row_without_an_interval_says_so():
+    assert method(replace(of(**STUDENTISED), low=None, high=None)).endswith("relabellings; no interval")
 
 
 def test_laws_name_their_error_estimate_and_length():
@@ -74,14 +101,49 @@ def test_laws_name_their_error_estimate_and_length():
 def test_every_design_has_a_null(design):
     assert null(of(design=design)) == NULLS[design]
     assert null(of(design=design, test="none", reason="too short")) == "not tested: too short"
+    if design != "groups":  # of laws, whose tests are not studentised
+        assert "0; " in null(of(design=design, **STUDENTISED)) or "same mean" in null(of(design=design, **STUDENTISED))
 
 
 def test_a_verdict_in_a_word():
-    assert says(ROW) == "differs"
+    assert says(ROW) == "differs", "no human band is known"
     assert says(replace(ROW, p_adjusted=0.05)) == "differs"
     assert says(replace(ROW, p_adjusted=0.051)) == "not told apart"
     assert says(replace(ROW, p_adjusted=None)) == "not tested"
     assert [shows(replace(ROW, equivalent=e)) for e in (None, True, False)] == ["–", "shown", "not shown"]
+
+
+@pytest.mark.parametrize(
+    ("interval", "finding", "inner", "outer"),
+    [
+        ((0.05, 0.15), "within human variation", 0.25, 0.75),
+        ((-0.2, -0.01), "within human variation", 0.05, 1.0),
+        ((0.1, 0.3), "undecided", 0.5, 1.5),
+        ((-0.3, -0.1), "undecided", 0.5, 1.5),
+        ((0.25, 0.4), "beyond human variation", 1.25, 2.0),
+        ((-0.4, -0.25), "beyond human variation", 1.25, 2.0),
+        ((0.2, 0.4), "undecided", 1.0, 2.0),
+        ((-0.1, 0.3), "undecided", 0.0, 1.5),
+    ],
+)
+def test_a_difference_is_compared_with_the_human_band(interval, finding, inner, outer):
+    row = replace(ROW, effect=sum(interval) / 2, effect_low=interval[0], effect_high=interval[1], band=0.2)
+    assert row.gap_interval == pytest.approx((inner, outer))
+    assert row.gap == pytest.approx(abs(sum(interval)) / 0.4)
+    assert says(row) == finding
+    assert says(replace(row, p_adjusted=0.2)) == "not told apart", "whatever the band"
+    assert says(replace(row, band=None)) == says(replace(row, effect_low=None)) == "differs"
+
+
+def test_the_gap_of_a_distance_is_never_negative():
+    row = replace(ROW, effect=-0.01, effect_kind="distance", band=0.08, band_source="default")
+    assert row.gap == 0.0
+    assert gap(row) == "0.0*"
+    assert gap(replace(row, effect=0.2, band_source="groups")) == "2.5"
+    assert gap(replace(row, band=None)) == "–"
+    assert band(row) == "human band 0.08 (default)"
+    assert band(replace(row, band_source="groups", band_groups=40)) == "human band 0.08 (from 40 groups of real text)"
+    assert band(replace(row, band=None)) == "no human band is known"
 
 
 def test_headlines_sort_by_p_and_keep_untested_rows():

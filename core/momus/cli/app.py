@@ -12,6 +12,7 @@ from momus.cli.check import check
 from momus.cli.compare import compare, demo
 from momus.cli.generate import generate
 from momus.cli.new import new
+from momus.cli.plan import plan
 from momus.cli.prepare import prepare
 from momus.cli.scoring import fit, score
 from momus.cli.show import critics, outliers, report
@@ -61,6 +62,6 @@ def momus(
     """
 
 
-for command in (compare, fit, score, outliers, critics, report, demo, generate, calibrate, check, prepare):
+for command in (compare, plan, fit, score, outliers, critics, report, demo, generate, calibrate, check, prepare):
     app.command(epilog=EXIT_CODES)(command)
 app.add_typer(new)

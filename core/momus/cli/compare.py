@@ -14,11 +14,13 @@ from momus.cli.options import (
     Encoding,
     Field,
     Format,
+    Keep,
     Seed,
     SkipBad,
     comma_separated,
     command_line,
     config_tables,
+    kept_fields,
     named_paths,
     print_view,
 )
@@ -41,8 +43,8 @@ def compare(
     seed: Seed = 0,
     device: Device = "auto",
     config: Config = None,
-    permutations: Annotated[int, typer.Option(min=99, help="Permutations per test.")] = 9999,
-    resamples: Annotated[int, typer.Option(min=99, help="Bootstrap resamples per interval.")] = 2000,
+    permutations: Annotated[int, typer.Option(min=99, help="Usual permutations per test.")] = 9999,
+    resamples: Annotated[int, typer.Option(min=99, help="Resamples of bootstrap errors, where one is needed.")] = 499,
     adjustment: Annotated[
         str, typer.Option(help="Adjustment of the p-values for multiple tests: holm, bh or none.")
     ] = "holm",
@@ -60,6 +62,19 @@ def compare(
     pairwise: Annotated[
         bool, typer.Option("--pairwise", help="Also compare the generated corpora with each other.")
     ] = False,
+    adjust: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Compare again among documents alike in these critics' values or --keep fields, e.g. length,topic.",
+        ),
+    ] = None,
+    subgroups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="Compare again by subgroup: quarters of these critics' values, or --keep fields."
+        ),
+    ] = None,
     refits: Annotated[
         int, typer.Option(min=0, help="Refit each critic on this many resamples of --fit, and report the spread.")
     ] = 0,
@@ -67,6 +82,7 @@ def compare(
     fmt: Format = None,
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
+    keep: Keep = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run in --out.")] = False,
     every: Annotated[
@@ -76,9 +92,11 @@ def compare(
     """Compare generated text with real text, and write a report.
 
     Critics are fitted on --fit; then each --generated text is compared with
-    --real. Documents that share a prompt_id are compared in pairs. The table has
-    one row per critic and generated text: difference, interval, effect size,
-    adjusted p-value, verdict.
+    --real. Documents that share a prompt_id are compared in pairs; documents of
+    one group_id (author, book, site) stay together in every test. The table has
+    one row per critic and generated text: size of the effect in human bands (1 is
+    as far as other human text), difference, interval, adjusted p-value, verdict.
+    Below: which text is nearest, and which alarms account for others.
 
     Example:
 
@@ -101,7 +119,9 @@ def compare(
             out=out,
             overwrite=overwrite,
             resume=resume,
-            reading=ReadingOptions(field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines),
+            reading=ReadingOptions(
+                field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines, keep=kept_fields(keep)
+            ),
             seed=seed,
             device=device,
             permutations=permutations,
@@ -110,6 +130,8 @@ def compare(
             paired=paired,
             equivalence=equivalence,
             pairwise=pairwise,
+            adjust=tuple(comma_separated(adjust) or ()),
+            subgroups=tuple(comma_separated(subgroups) or ()),
             refits=refits,
             command=command_line(),
         )

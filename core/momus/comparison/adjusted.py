@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.comparison.axes import Axis
+from momus.comparison.covariate_values import Covariate, covariate, units_of
 from momus.comparison.settings import Settings
 from momus.errors import UsageError
-from momus.inference.bins import BINS, Binned, Column, Overlap, bin_codes, binned
+from momus.inference.bins import BINS, Binned, Overlap, bin_codes, binned
 from momus.inference.design import Design
 from momus.inference.pooling import NARROW, Rows
 from momus.inference.result import NAN, TestResult
@@ -87,15 +86,6 @@ class AdjustedRow:
         return self.p <= ALPHA
 
 
-@dataclass(frozen=True)
-class Covariate:
-    """One number or name per document of both texts; NaN or None where it is missing."""
-
-    name: str
-    real: Column
-    generated: Column
-
-
 @dataclass
 class Sides:
     """The documents of two texts that are compared within bins, with their independent units.
@@ -132,6 +122,7 @@ class Sides:
         permutations: int = PERMUTATIONS,
         wide: int = WIDE,
         full: Settings | None = None,
+        family: int = 1,
     ) -> AdjustedRow:
         """Compare an axis within bins of covariates.
 
@@ -143,6 +134,8 @@ class Sides:
         full
             Settings of a complete test within bins, which gives `AdjustedRow.result`, ``p`` and the interval of
             means; None: ``permutations`` relabellings (``wide`` of them for more than 64 columns) and no more.
+        family
+            Number of complete tests whose p-values will be adjusted together.
         """
         row = AdjustedRow(
             axis.critic, axis.name, axis.statistic.name, self.generated, tuple(c.name for c in covariates)
@@ -178,10 +171,10 @@ class Sides:
             p=tested.p,
             permutations=tested.permutations,
         )
-        return row if full is None else self._tested_in_full(row, axis, masks, within.design, full)
+        return row if full is None else self._tested_in_full(row, axis, masks, within.design, full, family)
 
     def _tested_in_full(
-        self, row: AdjustedRow, axis: Axis, masks: Sequence[Bools], design: Design, settings: Settings
+        self, row: AdjustedRow, axis: Axis, masks: Sequence[Bools], design: Design, settings: Settings, family: int
     ) -> AdjustedRow:
         sides = self._rows(axis, masks)
         (result,) = compare_rows(
@@ -192,6 +185,7 @@ class Sides:
             permutations=settings.permutations,
             resamples=min(settings.resamples, 199),
             confidence=settings.confidence,
+            family=family,
             seed=settings.seed,
         )
         return replace(row, p=result.p, permutations=result.method.permutations, result=result)
@@ -233,63 +227,6 @@ class Sides:
         return self._plain[key]
 
 
-def units_of(
-    prompts: tuple[Sequence[str | None], Sequence[str | None]],
-    groups: tuple[Sequence[str | None], Sequence[str | None]],
-) -> tuple[Ints, Ints] | None:
-    """Number the independent unit of each document: its group, else its prompt, else itself; None if all are single.
-
-    >>> units_of((["a", "a", None], ["b"]), ([], []))
-    (array([0, 0, 1]), array([0]))
-    """
-    numbers = []
-    for asked, named in zip(prompts, groups, strict=True):
-        of_group = list(named) or [None] * len(asked)
-        keys = [
-            ("group", g) if g is not None else ("prompt", p) if p is not None else ("document", str(i))
-            for i, (g, p) in enumerate(zip(of_group, asked, strict=True))
-        ]
-        order = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-        numbers.append(np.array([order[key] for key in keys], dtype=np.int64))
-    if all(max(Counter(side.tolist()).values(), default=0) <= 1 for side in numbers):
-        return None
-    return numbers[0], numbers[1]
-
-
-def covariate(name: str, axes: Sequence[Axis], real: Corpus, generated: Corpus) -> Covariate:
-    """Find a covariate by the name of a critic of documents, else by that of a metadata field.
-
-    Raises
-    ------
-    UsageError
-        No critic has the name, and no document of one of the texts the field.
-    """
-    for axis in axes:
-        if axis.critic == name:
-            return Covariate(name, axis.values[real.name], axis.values[generated.name])
-    sides = [corpus.field(name) for corpus in (real, generated)]
-    for corpus, side in zip((real, generated), sides, strict=True):
-        if all(value is None for value in side):
-            known = ", ".join(axis.critic for axis in axes) or "none"
-            raise UsageError(
-                f"cannot adjust for {name!r}: no critic of documents has this name, and no document of "
-                f"{corpus.name!r} has such a field",
-                hint=f"critics of documents that run are: {known}; a metadata field must be read with both texts",
-            )
-    numbers = [_numbers(side) for side in sides]
-    if numbers[0] is not None and numbers[1] is not None:
-        return Covariate(name, numbers[0], numbers[1])
-    return Covariate(name, sides[0], sides[1])
-
-
-def _numbers(side: Sequence[str | None]) -> NDArray[np.float64] | None:
-    """The values of a field as numbers, if all are."""
-    try:
-        return np.array([np.nan if value is None else float(value) for value in side])
-    except ValueError:
-        return None
-
-
 def adjusted_verdicts(
     axes: Sequence[Axis],
     names: Sequence[str],
@@ -304,6 +241,10 @@ def adjusted_verdicts(
     axes
         Headline rows of the critics of documents, of all corpora.
 
+    Returns
+    -------
+    One row per axis that is not a covariate itself, and corpus; its p is not adjusted for their number.
+
     Raises
     ------
     UsageError
@@ -312,9 +253,11 @@ def adjusted_verdicts(
     if not names:
         raise UsageError("no covariate to adjust for is named", hint="name critics or fields: length,symbol-share")
     settings = settings or Settings()
+    tested = [axis for axis in axes if axis.critic not in names]
+    family = len(tested) * len(generated)
     rows = []
     for corpus in generated:
         sides = Sides.of(real, corpus, settings)
         covariates = [covariate(name, axes, real, corpus) for name in dict.fromkeys(names)]
-        rows += [sides.adjusted(axis, covariates, full=settings) for axis in axes if axis.critic not in names]
+        rows += [sides.adjusted(axis, covariates, full=settings, family=family) for axis in tested]
     return rows

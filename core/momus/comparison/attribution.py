@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from momus.comparison.adjusted import PERMUTATIONS, WIDE, AdjustedRow, Covariate, Sides
+from momus.comparison.adjusted import PERMUTATIONS, WIDE, AdjustedRow, Sides
 from momus.comparison.axes import Axis
+from momus.comparison.covariate_values import Covariate
 from momus.comparison.settings import Settings
 from momus.comparison.verdict import Verdict
 from momus.text.corpus import Corpus
 
 SHARE_LEFT = 0.5
-"""An alarm is accounted for if the interval of the share left of its difference lies below."""
+"""An alarm is accounted for only if less than this share of its difference is left."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,16 @@ class Attribution:
         return best if best is not None and best[1] else None
 
 
-def accounted(row: AdjustedRow, limit: float = SHARE_LEFT) -> bool:
-    """Whether an adjusted row no longer alarms, and its share left is shown to be below the limit."""
-    return not row.alarm and row.share_high < limit and row.share_low > -limit
+def accounted(row: AdjustedRow) -> bool:
+    """Whether the covariate of an adjusted row accounts for the alarm.
+
+    It does if documents in the same bins raise no alarm, less than half of the difference is left (of either sign), and
+    the interval of the share left lies below 1: the difference has shrunk for certain. That an alarm is gone is not
+    enough, as fewer comparable documents have less power. An alarm that remains is not accounted for even if little of
+    it is left: an axis that follows another one leaves little of it too. docs/validity.md compares this rule with
+    others.
+    """
+    return not row.alarm and abs(row.share) < SHARE_LEFT and row.share_high < 1
 
 
 def alarms_of(verdicts: Sequence[Verdict], generated: str) -> tuple[str, ...]:
@@ -130,11 +138,9 @@ def attribution_of(
     return read_matrix(sides.generated, [a.critic for a in alarmed], rows)
 
 
-def read_matrix(
-    generated: str, alarms: Sequence[str], rows: Sequence[AdjustedRow], limit: float = SHARE_LEFT
-) -> Attribution:
+def read_matrix(generated: str, alarms: Sequence[str], rows: Sequence[AdjustedRow]) -> Attribution:
     """Find the alarms that other axes account for, those that survive, and those that could not be adjusted."""
-    emptied = {(r.critic, r.covariates[0]): r for r in rows if accounted(r, limit)}
+    emptied = {(r.critic, r.covariates[0]): r for r in rows if not r.reason and accounted(r)}
     accounts = tuple(Account(a, by, row, (by, a) in emptied) for (a, by), row in emptied.items())
     adjustable = {r.critic for r in rows if not r.reason}
     return Attribution(

@@ -97,7 +97,8 @@ class HumanBands:
         if key not in self._known:
             effects = np.abs(_effects(statistic, rows, numbers, (half, size), self.seed))
             finite = effects[np.isfinite(effects)]
-            estimated = Band(float(np.quantile(finite, QUANTILE)), "groups", int(numbers.max()) + 1, len(finite))
+            value = float(np.quantile(finite, QUANTILE)) if len(finite) else 0.0
+            estimated = Band(value, "groups", int(numbers.max()) + 1, len(finite))
             usable = len(finite) >= SPLITS / 2 and estimated.value > 0
             self._known[key] = estimated if usable else (default_band(statistic) or estimated)
         return self._known[key]
@@ -140,7 +141,7 @@ def _effects(s: Statistic, rows: Rows, numbers: Ints, sizes: tuple[int, int], se
 
 
 def _deviation(x: Floats, numbers: Ints, sides: Sequence[np.ndarray[tuple[int, ...], np.dtype[np.float32]]]) -> Floats:
-    """Pooled standard deviation of documents in each split, (splits,)."""
+    """Pooled standard deviation of documents in each split, (splits,); NaN where it is 0 but for rounding."""
     centred = x - x.mean()
     sums = sums_by(
         numbers, int(numbers.max()) + 1, np.column_stack([np.ones(len(x)), centred, centred**2]), np.ones(len(x))
@@ -150,7 +151,8 @@ def _deviation(x: Floats, numbers: Ints, sides: Sequence[np.ndarray[tuple[int, .
         n, total, square = pooled(sums, side).T
         squares += square - total**2 / n
         freedom += n
-    return np.asarray(np.sqrt(squares / np.maximum(freedom, 1)))
+    deviation = np.sqrt(np.maximum(squares, 0.0) / np.maximum(freedom, 1))
+    return np.asarray(np.where(deviation > 1e-12 * np.abs(x).max(), deviation, np.nan))
 
 
 def _chance(s: Statistic, rows: Rows, seed: int) -> float:

@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momus.comparison.chosen import chosen_critics
-from momus.comparison.folder import REPORT, RunFolder
+from momus.comparison.folder import JOINT, REPORT, RunFolder
+from momus.comparison.joint import analyse
+from momus.comparison.joint_file import write_joint
+from momus.comparison.missing import UNSCORED
 from momus.comparison.result import Comparison
 from momus.comparison.run_critic import run_critic
 from momus.comparison.settings import Settings, with_options
 from momus.comparison.texts import Texts, TextSource, read_texts
-from momus.comparison.verdict import adjust, check_delta
+from momus.comparison.verdict import Verdict, adjust, check_delta
 from momus.errors import FittingError, MissingExtraError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, Timed, default_reporter
@@ -93,9 +96,12 @@ def compare(
         unadjusted = [v for result in comparison.results for v in result.verdicts]
         comparison.verdicts = adjust(unadjusted, settings.adjustment)
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
+        comparison.warnings += _missing_warnings(comparison.verdicts)
+        comparison.joint = analyse(comparison.axes, comparison.verdicts, texts.real, texts.generated, settings, timed)
         comparison.signature = _signature(comparison, texts, settings, command, started)
         if folder is not None:
             folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
+            write_joint(comparison.joint, folder.path / JOINT)
             with timed.stage("report"):
                 comparison.report(folder.path / REPORT)
             comparison.signature["seconds"] = _seconds(timed, clock)
@@ -131,6 +137,21 @@ def _run_critics(
             "no critic can be fitted on this text: " + " ".join(comparison.warnings),
             hint="give more real text with --fit",
         )
+
+
+def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
+    """One warning per generated corpus that has a larger or smaller share of unscored documents than the real text."""
+    warnings = []
+    differing = [v for v in verdicts if v.statistic == UNSCORED.name and v.differs]
+    for name in dict.fromkeys(v.generated for v in differing):
+        rows = [v for v in differing if v.generated == name]
+        worst = max(rows, key=lambda v: abs(v.difference or 0.0))
+        warnings.append(
+            f"{worst.unscored_generated:,} documents of {name!r} are unscored under {worst.critic!r} "
+            f"({worst.generated_value:.0%}; real text {worst.real_value:.0%}), and differ from real text in that under "
+            f"{len(rows)} of the critics: all other rows describe the scored documents only."
+        )
+    return warnings
 
 
 def _seconds(timed: Timed, clock: float) -> dict[str, float]:

@@ -64,8 +64,8 @@ def prompt_components(
     """Estimate the effect of each model, and the shares of variance of prompts and of models within prompts.
 
     Balanced data have closed forms: REML estimates are mean squares, pooled where they would give a negative variance
-    (Thompson 1962). Intervals of shares then come from 499 resamples of prompts. Otherwise `statsmodels` fits the model
-    by REML, and intervals of shares are ± its standard errors (delta method).
+    (Thompson 1962). Otherwise the restricted likelihood is maximised (`momus.comparison.mixed.Reml`). Intervals of
+    shares come from resamples of prompts: 499, and 99 for REML.
 
     Parameters
     ----------
@@ -89,7 +89,9 @@ def prompt_components(
     counts = cells.counts
     balanced = bool((counts == counts[0, 0]).all())
     found = (
-        balanced_components(cells, models, confidence, seed) if balanced else reml_components(cells, models, confidence)
+        balanced_components(cells, models, confidence, seed)
+        if balanced
+        else reml_components(cells, models, confidence, seed)
     )
     if isinstance(found, str):
         return PromptComponents(axis.critic, axis.name, reason=found)

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from momus.comparison.axis_file import read_axis, write_axis
+from momus.comparison.joint_file import read_joint
 from momus.comparison.result import Comparison, CriticResult
 from momus.comparison.verdict import Verdict
 from momus.errors import StoreError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from momus.critic import Critic
 
 RUN, VERDICTS, DOCUMENTS, REPORT, LOCK = "run.json", "verdicts.jsonl", "documents.parquet", "report.html", ".lock"
-PAIRS = "pairs.jsonl"
+PAIRS, JOINT = "pairs.jsonl", "joint.json"
 RESULT, SCORES, ROWS = "result.json", "scores.parquet", "headline.parquet"
 
 
@@ -210,4 +211,5 @@ def read_comparison(run: str | Path) -> Comparison:
         signature=signature,
         warnings=list(signature["warnings"]),
         pairs=folder.read_pairs(),
+        joint=read_joint(folder.path / JOINT),
     )

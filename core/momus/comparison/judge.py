@@ -10,6 +10,7 @@ import numpy as np
 
 from momus.comparison.band import HumanBands, default_band
 from momus.comparison.judge_laws import judge_laws
+from momus.comparison.missing import missing_result
 from momus.comparison.settings import Settings, with_options
 from momus.comparison.statistics import all_statistics
 from momus.comparison.verdict import Verdict, within
@@ -56,6 +57,8 @@ def judge(
         results = judge_laws(critic, real, generated, settings, family)
     else:
         results = _judge_documents(critic, real, generated, settings, only_headline, family)
+        missing = None if only_headline else missing_result(real, generated, settings, family)
+        results += [missing] if missing is not None else []
     alpha = 1 - settings.confidence
     verdicts = [Verdict.of(critic, result, real, generated, alpha=alpha) for result in results]
     verdicts = with_bands(critic, verdicts, real, generated, bands)

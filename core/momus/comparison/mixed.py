@@ -1,8 +1,8 @@
-"""Mixed models of prompts and models: closed forms for balanced data, REML by statsmodels otherwise."""
+"""Mixed models of prompts and models: closed forms for balanced data, REML otherwise."""
 
 from __future__ import annotations
 
-import warnings
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from momus.numeric.types import Floats, Ints
 
-RESAMPLES = 499
+RESAMPLES, RESAMPLES_REML = 499, 99
 
 
 @dataclass(frozen=True)
@@ -124,55 +124,112 @@ def _pooled_up(squares: Floats, freedom: Floats) -> tuple[float, float, float, f
     return values[0], values[1], values[2], degrees[1]
 
 
-def reml_components(c: Cells, models: Sequence[str], confidence: float) -> Found | str:
-    """Fit the mixed model by REML; a sentence if that fails."""
+def reml_components(c: Cells, models: Sequence[str], confidence: float, seed: int = 0) -> Found | str:
+    """Fit the mixed model to any numbers of documents per cell by REML; a sentence if that fails."""
     from scipy.stats import norm
-    from statsmodels.regression.mixed_linear_model import MixedLM
 
-    scale = float(c.y.std())
-    design = np.column_stack([np.ones(len(c.y)), *(c.corpus == k for k in range(1, c.corpora))]).astype(np.float64)
-    repeats = bool((c.counts > 1).any())
-    components = None
-    if repeats:
-        from statsmodels.regression.mixed_linear_model import VCSpec
-
-        members = [np.flatnonzero(c.prompt == p) for p in range(c.prompts)]
-        matrices = [np.eye(c.corpora)[c.corpus[m]][:, np.unique(c.corpus[m])] for m in members]
-        names = [[f"c{k}" for k in np.unique(c.corpus[m])] for m in members]
-        components = VCSpec(["prompt × model"], [names], [matrices])
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            fitted = MixedLM(c.y / scale, design, c.prompt, np.ones((len(c.y), 1)), components).fit(reml=True)
-            errors, random_errors = np.asarray(fitted.bse_fe) * scale, np.asarray(fitted.cov_params())
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
-        return f"REML failed: {error}"
-    if not fitted.converged or not np.isfinite(errors).all():
+    likelihood = Reml.of(c)
+    ratios = likelihood.fit(np.ones(c.prompts), np.array([1.0, 1.0]))
+    if ratios is None:
         return "REML did not converge"
+    means, covariance = likelihood.means(ratios)
     reach = float(norm.ppf((1 + confidence) / 2))
-    effects = tuple(
-        ModelEffect(m, float(d), float(d - reach * e), float(d + reach * e), int((c.corpus == k).sum()))
-        for k, (m, d, e) in enumerate(zip(models, np.asarray(fitted.fe_params)[1:] * scale, errors[1:], strict=True), 1)
-    )
-    # variances in units of the residual variance; statsmodels gives their covariance in the same units
-    ratios = np.array([float(np.asarray(fitted.cov_re)[0, 0]), *(np.asarray(fitted.vcomp) if repeats else ())])
-    ratios = ratios / float(fitted.scale)
-    shares = _with_intervals(ratios, random_errors[c.corpora :, c.corpora :], reach)
+    effects = []
+    for k, model in enumerate(models, 1):
+        d = float(means[k] - means[0])
+        error = float(np.sqrt(covariance[k, k] + covariance[0, 0] - 2 * covariance[0, k]))
+        effects.append(ModelEffect(model, d, d - reach * error, d + reach * error, int((c.corpus == k).sum())))
+    rng, drawn = np.random.default_rng([seed, 9]), []
+    for _ in range(RESAMPLES_REML):
+        times = np.bincount(rng.integers(0, c.prompts, c.prompts), minlength=c.prompts).astype(np.float64)
+        again = likelihood.fit(times, ratios, tolerance=1e-3)
+        if again is not None:
+            drawn.append(_shares(again))
+    if len(drawn) < 0.9 * RESAMPLES_REML:
+        return "REML did not converge for more than a tenth of the resamples"
+    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     levels = (c.prompts, int((c.counts > 0).sum()), len(c.y))
-    parts = [Share(*s, n) for s, n in zip(shares, levels if repeats else levels[::2], strict=True)]
-    return effects, (parts[0], parts[1] if repeats else None, parts[-1])
+    prompt, interaction, residual = (
+        Share(float(s), float(a), float(b), n) for s, a, b, n in zip(_shares(ratios), low, high, levels, strict=True)
+    )
+    return tuple(effects), (prompt, interaction if likelihood.repeats else None, residual)
 
 
-def _with_intervals(ratios: Floats, covariance: Floats, reach: float) -> list[tuple[float, float | None, float | None]]:
-    """Shares γ/(1 + Σγ) and 1/(1 + Σγ) with delta-method intervals; none where a variance is at its bound of 0."""
-    whole = 1 + ratios.sum()
-    shares = np.append(ratios, 1.0) / whole
-    if (ratios < 1e-6).any() or not np.isfinite(covariance).all():
-        return [(float(s), None, None) for s in shares]
-    k = len(ratios)
-    gradient = np.vstack([np.eye(k), np.zeros((1, k))]) / whole - shares[:, None] / whole  # (k + 1, k)
-    errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, covariance, gradient), 0.0))
-    return [
-        (float(s), max(float(s - reach * e), 0.0), min(float(s + reach * e), 1.0))
-        for s, e in zip(shares, errors, strict=True)
-    ]
+def _shares(ratios: Floats) -> Floats:
+    """Shares of prompt, prompt × model and residual, (3,), from variances in units of the residual one, (2,)."""
+    return np.asarray(np.append(ratios, 1.0) / (1 + ratios.sum()))
+
+
+@dataclass(frozen=True)
+class Reml:
+    """The restricted likelihood of the mixed model, from counts and means of cells.
+
+    With γ₁ and γ₂ the variances of prompt and of prompt × model in units of the residual variance, and n documents in a
+    cell, the covariance of a prompt has closed forms: w = n/(1 + γ₂n) by cell and W = Σw give the determinant
+    ∏(1 + γ₂n) · (1 + γ₁W) and the inverse diag(w) − γ₁ww'/(1 + γ₁W) on the means of the cells
+    (Searle, Casella & McCulloch 1992, chapter 6).
+
+    Attributes
+    ----------
+    n, y
+        Numbers of documents and their mean by prompt and corpus, (P, C); means of empty cells are 0.
+    within
+        Sum of squares within cells, by prompt, (P,).
+    repeats
+        Whether a cell has several documents; otherwise γ₂ is 0.
+    """
+
+    n: Floats
+    y: Floats
+    within: Floats
+    repeats: bool
+
+    @classmethod
+    def of(cls, c: Cells) -> Reml:
+        """Sum up documents by cell."""
+        cells, n = c.prompt * c.corpora + c.corpus, c.counts.astype(np.float64)
+        sums = np.bincount(cells, c.y, minlength=n.size).reshape(n.shape)
+        y = sums / np.maximum(n, 1)
+        within = np.bincount(c.prompt, (c.y - y[c.prompt, c.corpus]) ** 2, minlength=c.prompts)
+        return cls(n, y, np.asarray(within, dtype=np.float64), bool((n > 1).any()))
+
+    def _normal(self, ratios: Floats, times: Floats) -> tuple[Floats, Floats, float, float]:
+        """X'V⁻¹X (C, C), X'V⁻¹y (C,), y'V⁻¹y and log|V|, where prompt p counts ``times[p]`` times."""
+        one, two = ratios
+        w = self.n / (1 + two * self.n)
+        whole = w.sum(axis=1)
+        pull = times * one / (1 + one * whole)  # (P,)
+        wy = (w * self.y).sum(axis=1)
+        a = np.diag(times @ w) - (w * pull[:, None]).T @ w
+        b = times @ (w * self.y) - (pull * wy) @ w
+        q = float(times @ (self.within + (w * self.y**2).sum(axis=1)) - pull @ wy**2)
+        log = float(times @ (np.log1p(two * self.n).sum(axis=1) + np.log1p(one * whole)))
+        return a, b, q, log
+
+    def fit(self, times: Floats, start: Floats, tolerance: float = 1e-5) -> Floats | None:
+        """Variances in units of the residual one, (2,); None without convergence."""
+        from scipy.optimize import minimize
+
+        freedom = float(times @ self.n.sum(axis=1)) - self.n.shape[1]
+        size = 2 if self.repeats else 1
+
+        def criterion(roots: Floats) -> float:
+            a, b, q, log = self._normal(np.append(roots**2, 0.0)[:2], times)
+            sign, log_a = np.linalg.slogdet(a)
+            if sign <= 0:
+                return math.inf
+            squares = max(q - float(b @ np.linalg.solve(a, b)), 1e-300)
+            value: float = (freedom * math.log(squares / freedom) + log + float(log_a)) / freedom
+            return value
+
+        # square roots keep variances above 0; a start of 0 could not leave it
+        options = {"xatol": tolerance, "fatol": tolerance**2}
+        found = minimize(criterion, np.sqrt(np.maximum(start[:size], 1e-4)), method="Nelder-Mead", options=options)
+        return np.append(found.x**2, 0.0)[:2] if found.success and math.isfinite(found.fun) else None
+
+    def means(self, ratios: Floats) -> tuple[Floats, Floats]:
+        """Means of the corpora, (C,), and their covariance."""
+        a, b, q, _ = self._normal(ratios, np.ones(len(self.n)))
+        inverse = np.linalg.inv(a)
+        variance = (q - float(b @ inverse @ b)) / (self.n.sum() - len(b))
+        return inverse @ b, inverse * variance

@@ -10,7 +10,7 @@ import numpy as np
 from momus.comparison.axes import Axis
 from momus.inference.contrast import Contrast, RatioContrast, contrast_of
 from momus.inference.design import Design
-from momus.inference.maximum import maximum_test, standardised
+from momus.inference.maximum import maximum_test, strength_of_contrasts, strength_of_t
 from momus.inference.pooling import Tables
 from momus.inference.pvalues import Prepared
 from momus.inference.samples import Samples
@@ -33,8 +33,8 @@ class GlobalTest:
         The smallest p that so many relabellings allow.
     axes
         Critics whose axes take part.
-    statistics
-        By critic, the statistic whose maximum is tested: |T| (for values), or standard deviations from chance.
+    strengths
+        By critic, the statistic whose maximum is tested: −log₁₀ of a nominal p, which puts all axes on one scale.
     single, adjusted
         By critic, p of the axis from these relabellings, and the same adjusted over axes (step-down max-T).
     excluded
@@ -51,7 +51,7 @@ class GlobalTest:
     p: float | None
     floor: float
     axes: tuple[str, ...]
-    statistics: Mapping[str, float]
+    strengths: Mapping[str, float]
     single: Mapping[str, float]
     adjusted: Mapping[str, float]
     excluded: Mapping[str, str]
@@ -72,8 +72,10 @@ def global_test(
 ) -> GlobalTest:
     """Test all axes at once by the largest of their statistics under shared relabellings (max-T).
 
-    The statistic of an axis is |T| where its contrast is studentised (means and ratios of totals). Other contrasts are
-    given in standard deviations from their mean under the same relabellings, one-sided for distances.
+    The statistic of an axis is the strength −log₁₀ p of a nominal p: of Student's t where its contrast is studentised
+    (means and ratios of totals), otherwise from the moments of the contrast under the same relabellings, one-sided for
+    distances. On unequal scales, such as |T| beside standard deviations from chance, axes with long tails would hide
+    the others.
 
     Parameters
     ----------
@@ -109,7 +111,7 @@ def global_test(
     labels = SharedLabels(design, [part for part, _ in prepared.values()], permutations, seed)
     contrasts = [contrast for _, contrast in prepared.values()]
     null = _null(contrasts, labels) if names else np.zeros((0, 0))
-    scaled = [_statistic(c, column, labels.exact) for c, column in zip(contrasts, null.T, strict=True)]
+    scaled = [_strength(c, column, labels.exact) for c, column in zip(contrasts, null.T, strict=True)]
     found = None
     if names:
         found = maximum_test(np.array([h for h, _ in scaled]), np.column_stack([n for _, n in scaled]), labels.exact)
@@ -118,7 +120,7 @@ def global_test(
         p=found.p if found else None,
         floor=found.floor if found else 0.0,
         axes=names,
-        statistics={k: h for k, (h, _) in zip(names, scaled, strict=True)},
+        strengths={k: h for k, (h, _) in zip(names, scaled, strict=True)},
         single=dict(zip(names, found.single.tolist(), strict=True)) if found else {},
         adjusted=dict(zip(names, found.adjusted.tolist(), strict=True)) if found else {},
         excluded=excluded,
@@ -162,8 +164,11 @@ def _null(contrasts: Sequence[Contrast], labels: SharedLabels) -> Floats:
     return np.concatenate(blocks)
 
 
-def _statistic(contrast: Contrast, null: Floats, exact: bool) -> tuple[float, Floats]:
-    """The statistic of an axis, observed and under relabelling, (B,)."""
+def _strength(contrast: Contrast, null: Floats, exact: bool) -> tuple[float, Floats]:
+    """The strength of an axis, observed and under relabelling, (B,)."""
     if isinstance(contrast, RatioContrast):
-        return abs(contrast.here), np.where(np.isnan(null), np.inf, np.abs(null))
-    return standardised(contrast.here, null, two_sided=contrast.statistic.kind == "value", exact=exact)
+        units = contrast.samples.design.units
+        freedom = float(units[0] - 1 if contrast.samples.design.together else sum(units) - 2)
+        strength = strength_of_t(np.append(null, contrast.here), max(freedom, 1.0))
+        return float(strength[-1]), strength[:-1]
+    return strength_of_contrasts(contrast.here, null, two_sided=contrast.statistic.kind == "value", exact=exact)

@@ -228,7 +228,7 @@ def pilot_of(v: Verdict) -> Pilot | str:
         detectable,
         sizes,
         units,
-        m.design,
+        "groups" if m.grouped else m.design,
         m.rows,
         v.alpha,
     )

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from momus.comparison.joint import Joint
 from momus.comparison.verdict import Verdict, finite
 from momus.critic import ExplanationMixin, Note, Scores
 from momus.evidence import Evidence, MarkedDocument, Step, from_json, to_json
@@ -140,6 +141,8 @@ class Comparison:
     axes
         Headline rows of all documents by critic, for analyses of several critics at once; empty in runs that were read
         from a folder.
+    joint
+        Those analyses: global tests, ranks, attribution, adjustment, subgroups, components.
     """
 
     verdicts: list[Verdict] = field(default_factory=list)
@@ -149,6 +152,7 @@ class Comparison:
     scores: dict[tuple[str, str], Scores] = field(default_factory=dict)
     pairs: list[Verdict] = field(default_factory=list)
     axes: list[Axis] = field(default_factory=list, repr=False)
+    joint: Joint = field(default_factory=Joint)
 
     def add(self, outcome: Outcome) -> None:
         """Add the outcome of a critic."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 RESULT_FORMAT = 3
 """Of the results that a run folder keeps; a result in another format is computed again."""
-WITHOUT_EFFECT = ("device", "adjustment")
+WITHOUT_EFFECT = ("device", "adjustment", "adjust", "subgroups")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
 
 

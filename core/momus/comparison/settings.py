@@ -15,7 +15,8 @@ class Settings:
     Attributes
     ----------
     permutations, resamples, confidence
-        Numbers of relabellings and of bootstrap resamples, and level of the intervals, see `momus.inference`.
+        Usual number of relabellings of a row that may differ, resamples of bootstrap standard errors, and level of the
+        intervals, see `momus.inference.compare_rows`.
     adjustment
         Adjustment of p-values: ``holm``, ``bh`` or ``none``.
     paired
@@ -28,6 +29,10 @@ class Settings:
         δ: test of each effect whether it lies within ±δ (two one-sided tests by interval inclusion).
     pairwise
         Whether to compare the generated corpora with each other too, by headline statistics.
+    adjust
+        Critics or metadata fields within bins of which every headline row is compared again.
+    subgroups
+        Critics or metadata fields by whose values every headline row is compared again, in subgroups.
     refits
         Number of bootstrap resamples of the fitting text on which to refit each critic, to report the spread of the
         differences.
@@ -35,7 +40,7 @@ class Settings:
 
     seed: int = 0
     permutations: int = 9999
-    resamples: int = 2000
+    resamples: int = 499
     confidence: float = 0.95
     adjustment: str = "holm"
     paired: bool | None = None
@@ -43,6 +48,8 @@ class Settings:
     top: int = 5
     equivalence: float | None = None
     pairwise: bool = False
+    adjust: tuple[str, ...] = ()
+    subgroups: tuple[str, ...] = ()
     refits: int = 0
 
 

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from momus.comparison.adjusted import Covariate, covariate, units_of
 from momus.comparison.axes import Axis
+from momus.comparison.covariate_values import Covariate, covariate, units_of
 from momus.comparison.settings import Settings
 from momus.critic.statistic import Statistic, mean
 from momus.errors import UsageError

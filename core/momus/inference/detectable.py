@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from momus.critic.statistic import Statistic, kolmogorov_smirnov, shares
+from momus.critic.statistic import Statistic, kolmogorov_smirnov, shares, supremum, total_variation
 from momus.inference.intervals import critical_value, t_quantile
 from momus.numeric.types import Floats
 
 POWER = 0.8
+SIGNED: tuple[Callable[..., Floats], ...] = (kolmogorov_smirnov, total_variation, supremum)
+"""Distances that are defined for negative counts too."""
 LARGEST = 2.0
 """Largest shift that is tried; one of 2 moves all mass."""
 
@@ -54,7 +57,9 @@ def detectable_distance(s: Statistic, null: Floats, noise: tuple[Floats, Floats]
 
     def distances(shift: float, one: Floats, other: Floats) -> Floats:
         move = shift / 2 * direction
-        return np.asarray(s.function(np.maximum(one - move, 0.0), np.maximum(other + move, 0.0)))
+        # a sum of gaps is right for negative counts too; other distances may not be
+        least = -np.inf if s.function in SIGNED else 0.0
+        return np.asarray(s.function(np.maximum(one - move, least), np.maximum(other + move, least)))
 
     def power(shift: float) -> float:
         return float((distances(shift, p, q) > critical).mean())

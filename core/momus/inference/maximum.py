@@ -13,6 +13,9 @@ import numpy as np
 from momus.inference.pvalues import TIE
 from momus.numeric.types import Bools, Floats
 
+LEAST_SKEW = 0.02
+"""Below this skewness, a shifted gamma distribution is taken to be normal."""
+
 
 @dataclass(frozen=True)
 class Maximum:
@@ -34,21 +37,45 @@ class Maximum:
     floor: float
 
 
-def standardised(here: float, null: Floats, *, two_sided: bool, exact: bool) -> tuple[float, Floats]:
-    """A contrast in standard deviations from its mean under relabelling: the observed one, and (B,) others.
+def strength_of_t(t: Floats, freedom: float) -> Floats:
+    """−log₁₀ of the two-sided p of Student's t: the scale on which different statistics are compared.
 
-    The observed contrast is one of the B + 1 equally likely ones under the null, so it counts for mean and standard
-    deviation; without this, the test would be slightly too liberal. Contrasts that do not exist count as infinite.
+    >>> strength_of_t(np.array([0.0, 1.96, np.nan]), 1e9).round(2).tolist()
+    [-0.0, 1.3, inf]
     """
-    everything = null if exact else np.append(null, here)
-    finite = everything[np.isfinite(everything)]
+    from scipy.special import stdtr
+
+    t = np.where(np.isnan(t), np.inf, np.abs(t))
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log10(2 * stdtr(freedom, -t)))
+
+
+def strength_of_contrasts(here: float, null: Floats, *, two_sided: bool, exact: bool) -> tuple[float, Floats]:
+    """−log₁₀ of a nominal p of contrasts without a standard error: the observed one, and (B,) others.
+
+    The nominal distribution has mean, standard deviation and skewness of the contrasts under relabelling: a Pearson
+    type III (shifted gamma) for distances, and a normal one for two-sided contrasts. It only puts statistics on one
+    scale; the test itself ranks relabellings. The observed contrast is one of B + 1 that are equally likely under the
+    null, so it counts for the moments. Contrasts that do not exist count as infinite.
+    """
+    from scipy.special import gammaincc, log_ndtr
+
+    everything = np.append(null, here)
+    finite = (null if exact else everything)[np.isfinite(null if exact else everything)]
     centre = float(finite.mean()) if len(finite) else 0.0
     spread = float(finite.std()) if len(finite) else 0.0
     if spread <= 1e-12 * max(abs(centre), 1e-300):
-        spread = 1.0  # all contrasts are equal
-    scaled = (np.append(null, here) - centre) / spread
-    scaled = np.where(np.isnan(scaled), np.inf, np.abs(scaled) if two_sided else scaled)
-    return float(scaled[-1]), scaled[:-1]
+        return 0.0, np.zeros(len(null))  # all contrasts are equal
+    z = (everything - centre) / spread
+    z = np.where(np.isnan(z), np.inf, np.abs(z) if two_sided else z)
+    skew = float((((finite - centre) / spread) ** 3).mean())
+    with np.errstate(divide="ignore"):
+        if two_sided or skew < LEAST_SKEW:
+            strength = -(log_ndtr(-z) + (np.log(2) if two_sided else 0.0)) / np.log(10)
+        else:
+            shape = 4 / skew**2
+            strength = -np.log10(gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0.0)))
+    return float(strength[-1]), np.asarray(strength[:-1])
 
 
 def maximum_test(here: Floats, null: Floats, exact: bool = False) -> Maximum:

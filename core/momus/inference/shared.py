@@ -151,7 +151,7 @@ def _of_documents(d: Design, labels: Weights) -> Weights:
     """From groups to the documents of bins; other labels stay as they are."""
     if d.kind != "bins" or d.groups is None:
         return labels
-    return labels[np.concatenate([d.groups[0], d.groups[1] + d.units[0]])]
+    return np.asarray(labels[np.concatenate([d.groups[0], d.groups[1] + d.units[0]])])
 
 
 def _lowest(keys: Floats, strata: Ints, n_real: int) -> Weights:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from momus.comparison.ranks import ALL_AXES
 from momus.comparison.verdict import Verdict
 from momus.report.format import number, p_value
+from momus.report.joint_words import adjusted_cells, given, joint_lines, rank, subgroup_cells
 from momus.report.words import families, floors, gap, says, shows
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ def comparison_view(comparison: Comparison, every: bool = False) -> RenderableTy
     if comparison.pairs:
         parts += [Text("\nGenerated corpora compared with each other (p adjusted over this table)", style="bold")]
         parts += [verdict_table(comparison.pairs, every)]
+    parts += joint_parts(comparison)
     parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in comparison.warnings]
     for result in comparison.results:
         parts += [
@@ -81,6 +84,52 @@ def comparison_view(comparison: Comparison, every: bool = False) -> RenderableTy
         )
     )
     return Group(*parts)
+
+
+def joint_parts(comparison: Comparison) -> list[RenderableType]:
+    """Sentences and tables of the analyses of all axes together."""
+    from rich.table import Table
+    from rich.text import Text
+
+    joint = comparison.joint
+    axes = {r.name: r.axis for r in comparison.results}
+    parts: list[RenderableType] = []
+    if joint.ranking is not None and joint.ranking.of(ALL_AXES):
+        parts.append(Text("\nDistance from real text over all axes, in human bands", style="bold"))
+        table = Table(show_edge=False, pad_edge=False, header_style="bold")
+        for name in ("generated", "mean distance", "interval", "rank", "P(nearest)", "n"):
+            table.add_column(name, justify="left" if name == "generated" else "right")
+        for row in joint.ranking.of(ALL_AXES):
+            interval = f"\\[{number(row.low)}, {number(row.high)}]"
+            n = f"{row.n_real:,} | {row.n:,}"
+            table.add_row(row.model, number(row.distance), interval, rank(row), f"{row.p_nearest:.2f}", n)
+        parts.append(table)
+    lines = joint_lines(joint, axes)
+    parts += [Text(("\n" if i == 0 else "") + line) for i, line in enumerate(lines)]
+    if joint.adjusted:
+        parts += [Text(f"\nAmong documents alike in {given(joint.adjusted)}", style="bold")]
+        parts.append(_plain_table(ADJUSTED, [adjusted_cells(r) for r in joint.adjusted]))
+    for by in dict.fromkeys(s.by for s in joint.subgroups):
+        parts += [Text(f"\nBy {by}", style="bold")]
+        cells = [c for s in joint.subgroups if s.by == by for c in subgroup_cells(s)]
+        parts.append(_plain_table(SUBGROUPS, cells))
+    return parts
+
+
+ADJUSTED = ("axis", "generated", "unadjusted", "adjusted", "interval", "share left", "n", "p")
+SUBGROUPS = ("axis", "generated", "subgroup", "difference", "interval", "n", "p", "same in all?")
+
+
+def _plain_table(heads: tuple[str, ...], cells: list[tuple[str, ...]]) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    for i, name in enumerate(heads):
+        table.add_column(name, justify="left" if i < 2 else "right")
+    for row in cells:
+        table.add_row(*(escape(cell) for cell in row))
+    return table
 
 
 def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:

@@ -29,6 +29,7 @@ STATISTICS = {
     "mean_length": "mean length (tokens)",
     "exponent": "exponent",
     "ks_real_law": "KS distance to the law of real text",
+    "unscored_share": "share of unscored documents",
     "ks_own_law": "KS distance to the text's own law",
 }
 """Names of statistics for readers."""
@@ -145,26 +146,29 @@ def null(verdict: Verdict) -> str:
 
 
 def floors(verdicts: Sequence[Verdict]) -> str:
-    """State the smallest adjusted p-value that relabellings allow among the headline rows, and whether it could decide.
+    """State the smallest p-values that relabellings allow among the headline rows, and whether they could decide.
 
     Holm's adjustment multiplies the smallest of m p-values by m.
     """
-    rows = [v for v in verdicts if v.headline and v.p is not None and v.method.permutations]
-    if not rows:
-        return ""
     tested = sum(v.headline and v.p is not None for v in verdicts)
-    at_floor = [v for v in rows if v.p is not None and v.p <= v.method.floor * (1 + 1e-9)]
-    deciding = [v for v in at_floor if tested * v.method.floor > v.alpha]
-    largest = max((v.method.floor for v in at_floor), default=max(v.method.floor for v in rows))
+    at_floor = [
+        v
+        for v in verdicts
+        if v.headline and v.p is not None and v.method.permutations and v.p <= v.method.floor * (1 + 1e-9)
+    ]
+    if not at_floor:
+        return "No p of a headline row is limited by its number of relabellings." if tested else ""
+    largest = max(v.method.floor for v in at_floor)
     text = (
-        f"Smallest possible adjusted p of {tested} headline rows: {p_value(min(tested * largest, 1.0))} "
-        f"({1 / largest:,.0f} relabellings)."
+        f"The p of {len(at_floor)} of {tested} headline rows is the smallest that their relabellings allow: adjusted, "
+        f"{p_value(min(tested * largest, 1.0))} ({1 / largest:,.0f} relabellings) or less."
     )
+    deciding = [v for v in at_floor if tested * v.method.floor > v.alpha]
     if deciding:
         names = ", ".join(f"{v.critic} on {v.generated}" for v in deciding[:3])
         text += (
-            f" Too few relabellings exist or were drawn for {len(deciding)} of them to differ ({names}): "
-            "raise --permutations, or give more documents, prompts or groups."
+            f" For {len(deciding)} of them that is above {deciding[0].alpha:g}, so that the number of relabellings "
+            f"decides, not the text ({names}): raise --permutations, or give more documents, prompts or groups."
         )
     return text
 

@@ -53,6 +53,35 @@ def test_closed_form_is_reml(sd):
         assert one.high - one.low == pytest.approx(other.high - other.low, rel=0.05)
 
 
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_reml_agrees_with_statsmodels(repeats):
+    from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
+
+    axis, ids = simulated(30, repeats, seed=4)
+    kept = np.sort(np.random.default_rng(0).choice(90 * repeats, 80 * repeats, replace=False))
+    prompt = np.concatenate([[int(i) for i in ids[k]] for k in ids])[kept]
+    corpus = np.repeat(np.arange(3), 30 * repeats)[kept]
+    y = np.concatenate([axis.values[k] for k in ids])[kept]
+    effects, shares = reml_components(Cells(y, prompt, corpus, 30, 3), ["a", "b"], 0.95)
+    cells = None
+    if repeats > 1:
+        matrices = [np.eye(3)[corpus[prompt == p]][:, np.unique(corpus[prompt == p])] for p in range(30)]
+        names = [[f"c{k}" for k in np.unique(corpus[prompt == p])] for p in range(30)]
+        cells = VCSpec(["cell"], [names], [matrices])
+    x = np.column_stack([np.ones(len(y)), corpus == 1, corpus == 2]).astype(float)
+    order = np.argsort(prompt, kind="stable")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = MixedLM(y[order], x[order], prompt[order], np.ones((len(y), 1)), cells).fit(reml=True)
+    variances = np.array([fitted.cov_re[0, 0], *(fitted.vcomp if repeats > 1 else [0.0]), fitted.scale])
+    theirs = variances / variances.sum()
+    assert shares[0].share == pytest.approx(theirs[0], abs=2e-3)
+    assert shares[2].share == pytest.approx(theirs[2], abs=2e-3)
+    for k, effect in enumerate(effects, 1):
+        assert effect.difference == pytest.approx(fitted.fe_params[k], abs=1e-3)
+        assert (effect.high - effect.low) / (2 * 1.959964) == pytest.approx(fitted.bse_fe[k], rel=1e-2)
+
+
 def test_one_document_per_cell_has_no_interaction_of_its_own():
     axis, ids = simulated(300, 1)
     found = prompt_components(axis, "real", ["a", "b"], ids)

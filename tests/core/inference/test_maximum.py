@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from momus.inference.design import Design
-from momus.inference.maximum import maximum_test, standardised
+from momus.inference.maximum import maximum_test, strength_of_contrasts, strength_of_t
 from momus.inference.shared import SharedLabels, restricted
 
 
@@ -45,14 +46,25 @@ def test_equal_axes_cost_nothing_and_one_axis_is_its_own_test():
 def test_contrasts_that_do_not_exist_count_as_extreme():
     found = maximum_test(np.array([1.0, 2.0]), np.array([[np.inf, 0.0], [0.0, 0.0]]))
     assert found.single.tolist() == pytest.approx([2 / 3, 1 / 3])
-    here, null = standardised(1.0, np.array([np.nan, 0.0, 2.0]), two_sided=False, exact=False)
+    here, null = strength_of_contrasts(1.0, np.array([np.nan, 0.0, 2.0]), two_sided=False, exact=False)
     assert null[0] == np.inf
-    assert here == pytest.approx(0.0)
+    assert here == pytest.approx(np.log10(2), abs=1e-6)
 
 
 def test_a_contrast_that_never_changes_is_not_extreme():
-    here, null = standardised(0.4, np.full(9, 0.4), two_sided=False, exact=False)
+    here, null = strength_of_contrasts(0.4, np.full(9, 0.4), two_sided=False, exact=False)
     assert maximum_test(np.array([here]), null[:, None]).p == 1.0
+
+
+def test_strengths_are_logarithms_of_p_values():
+    rng = np.random.default_rng(0)
+    null = rng.gamma(4.0, 1.0, 200_000)  # a gamma distribution is its own nominal one
+    for x in (6.0, 9.0, 12.0):
+        here, _ = strength_of_contrasts(x, null, two_sided=False, exact=False)
+        assert here == pytest.approx(-np.log10(stats.gamma.sf(x, 4.0)), rel=0.03)
+    here, _ = strength_of_contrasts(3.0, rng.normal(size=200_000), two_sided=True, exact=False)
+    assert here == pytest.approx(-np.log10(2 * stats.norm.sf(3.0)), rel=0.02)
+    assert strength_of_t(np.array([-3.0]), 7.0)[0] == pytest.approx(-np.log10(2 * stats.t.sf(3.0, 7)))
 
 
 def test_all_labels_are_enumerated_where_few():

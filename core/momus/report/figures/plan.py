@@ -1,4 +1,4 @@
-"""The figure of a plan: power against the number of documents, one line per axis, as a file of its own."""
+"""The figure of a plan: power against the number of documents, one line per axis, as an SVG file."""
 
 from __future__ import annotations
 
