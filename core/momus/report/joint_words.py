@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from momus.comparison.adjusted import AdjustedRow
@@ -12,6 +13,9 @@ from momus.comparison.ranks import ALL_AXES, Ranking, RankRow
 from momus.comparison.subgroups import Subgroups
 from momus.report.format import number, p_value
 
+ADJUSTED = ("axis", "generated", "unadjusted", "adjusted", "interval", "share left", "n", "p")
+SUBGROUPS = ("axis", "generated", "subgroup", "difference", "interval", "n", "p", "same in all?")
+"""Heads of the tables of adjusted rows and of subgroups."""
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -90,7 +94,9 @@ def adjusted_cells(row: AdjustedRow) -> tuple[str, ...]:
     """Cells of the table of adjusted rows."""
     if row.reason:
         return (row.axis, row.generated, number(row.unadjusted), "–", "–", "–", "–", row.reason)
-    share = "–" if row.share != row.share else f"{row.share:.0%} [{row.share_low:.0%}, {row.share_high:.0%}]"
+    share = "–" if math.isnan(row.share) else f"{row.share:.0%}"
+    if math.isfinite(row.share_low) and math.isfinite(row.share_high):
+        share += f" [{row.share_low:.0%}, {row.share_high:.0%}]"
     return (
         row.axis,
         row.generated,
@@ -117,7 +123,7 @@ def subgroup_cells(found: Subgroups) -> list[tuple[str, ...]]:
                 found.generated,
                 name,
                 "–" if r is None else number(r.difference),
-                "–" if r is None or r.low != r.low else f"[{number(r.low)}, {number(r.high)}]",
+                "–" if r is None or math.isnan(r.low) else f"[{number(r.low)}, {number(r.high)}]",
                 f"{s.n_real:,} | {s.n_generated:,}",
                 "–" if r is None else p_value(r.p),
                 same if i == 0 else "",

@@ -9,10 +9,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from momus.comparison.ranks import ALL_AXES
 from momus.errors import StoreError
 from momus.evidence import Chart, Evidence, Graph, Heatmap, Table
 from momus.report.figures.interval import interval_picture
 from momus.report.format import number, p_value
+from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, given, joint_lines, rank, subgroup_cells
 from momus.report.safe import anchor, clean
 from momus.report.words import band, families, floors, gap, headlines, method, null, says, shows, statistic_name
 
@@ -73,6 +75,10 @@ def environment() -> Environment:
         "data_of": data_of,
         "cell": cell,
         "gap": gap,
+        "rank": rank,
+        "given": given,
+        "adjusted_cells": adjusted_cells,
+        "subgroup_cells": subgroup_cells,
         "band": band,
         "shown": SHOWN_ROWS,
     }
@@ -92,6 +98,10 @@ def render(comparison: Comparison) -> str:
             headlines=headlines(comparison.verdicts),
             families=families(comparison.verdicts, comparison.signature["adjustment"]),
             floors=floors(comparison.verdicts),
+            joint_lines=joint_lines(comparison.joint, {r.name: r.axis for r in comparison.results}),
+            ranked=[] if comparison.joint.ranking is None else comparison.joint.ranking.of(ALL_AXES),
+            adjusted_heads=ADJUSTED,
+            subgroup_heads=SUBGROUPS,
             delta=comparison.signature.get("equivalence"),
             refits=comparison.signature.get("refits", 0),
             script=Markup(script),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from momus.comparison.ranks import ALL_AXES
 from momus.comparison.verdict import Verdict
 from momus.report.format import number, p_value
-from momus.report.joint_words import adjusted_cells, given, joint_lines, rank, subgroup_cells
+from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, given, joint_lines, rank, subgroup_cells
 from momus.report.words import families, floors, gap, says, shows
 
 if TYPE_CHECKING:
@@ -114,10 +114,6 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
         cells = [c for s in joint.subgroups if s.by == by for c in subgroup_cells(s)]
         parts.append(_plain_table(SUBGROUPS, cells))
     return parts
-
-
-ADJUSTED = ("axis", "generated", "unadjusted", "adjusted", "interval", "share left", "n", "p")
-SUBGROUPS = ("axis", "generated", "subgroup", "difference", "interval", "n", "p", "same in all?")
 
 
 def _plain_table(heads: tuple[str, ...], cells: list[tuple[str, ...]]) -> Table:
