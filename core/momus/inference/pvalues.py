@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from momus.critic.statistic import Statistic
+from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean_gap, shares
 from momus.numeric.types import Floats
 
 TIE = 1e-9
@@ -93,6 +93,10 @@ def both_values(s: Statistic, prepared: Prepared) -> tuple[Floats, Floats]:
 
 def contrasts(s: Statistic, prepared: Prepared) -> Floats:
     """Differences or distances, as compared with their null distribution: (B,), one per weighting."""
+    if s.function is kolmogorov_smirnov and s.ties is mean_gap:  # both are made of the same gaps
+        one, other = prepared(s.prepare)
+        gaps = np.abs(np.cumsum(shares(one) - shares(other), axis=1))
+        return np.asarray(gaps.max(axis=1) + FINE * gaps.mean(axis=1))
     real, generated = both_values(s, prepared)
     if s.kind == "distance":
         if s.ties is None:

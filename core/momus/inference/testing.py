@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -146,15 +146,23 @@ class Nulls:
                     labels = random_labels(self.samples.design, self.seed, number, size)
                 return self._contrasts(labels, active, keep=number == 0)
 
-            with ThreadPoolExecutor(self.workers) as pool:
-                for arrays in pool.map(of_chunk, chunk_list):
-                    for i, values in zip(active, arrays, strict=True):
-                        null[i].append(values)
+            for arrays in self._map(of_chunk, chunk_list):
+                for i, values in zip(active, arrays, strict=True):
+                    null[i].append(values)
             start = stop
             active = [i for i in active if not self._done(i, null[i])]
             if not active:
                 break
         return [np.concatenate(arrays) for arrays in null]
+
+    def _map(
+        self, function: Callable[[tuple[int, int]], list[Floats]], chunk_list: Sequence[tuple[int, int]]
+    ) -> list[list[Floats]]:
+        """Apply a function to every chunk, in threads for wide rows; narrow ones are too fast to gain by them."""
+        if self.workers == 1 or self.samples.rows.shape[1] <= NARROW:
+            return [function(chunk) for chunk in chunk_list]
+        with ThreadPoolExecutor(self.workers) as pool:
+            return list(pool.map(function, chunk_list))
 
     def _contrasts(self, labels: Weights, active: Sequence[int], keep: bool) -> list[Floats]:
         chosen = [self.contrasts[i] for i in active]

@@ -7,6 +7,7 @@ neither the number of threads nor the statistics asked for change a result.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import combinations, product
 
 import numpy as np
@@ -17,6 +18,8 @@ from momus.numeric.types import Ints
 
 Weights = NDArray[np.float32]
 CHUNK = 64
+FEW = 2048
+"""Documents up to which labellings are kept: 320 chunks of 64 take 160 MB at most."""
 _PERMUTATION, _BOOTSTRAP = 1, 2
 
 
@@ -40,18 +43,32 @@ def random_labels(design: Design, seed: int, chunk: int, size: int) -> Weights:
 
     Within prompts and bins, rows are documents. In bins with groups, whole groups are labelled, and rows are documents.
     """
+    if design.kind == "documents" and sum(design.units) <= FEW:
+        return _of_documents(*design.units, seed, chunk, size)
     rng = np.random.default_rng([seed, _PERMUTATION, chunk])
     if design.flips:
         kept = rng.integers(0, 2, (design.units[0], size)).astype(np.float32)
         return np.concatenate([kept, 1 - kept])
     if design.strata is not None and design.numbers is not None and design.groups is None:
         return _within_strata(rng, np.concatenate(design.numbers), design.n_real, size)
-    labels = np.zeros((size, sum(design.units)), dtype=np.float32)
-    labels[:, : design.units[0]] = 1
-    labels = np.ascontiguousarray(rng.permuted(labels, axis=1).T)
+    labels = _permuted(rng, *design.units, size)
     if design.groups is not None:  # from groups to their documents
         labels = labels[np.concatenate([design.groups[0], design.groups[1] + design.units[0]])]
     return labels
+
+
+@lru_cache(maxsize=320)
+def _of_documents(n_real: int, n_generated: int, seed: int, chunk: int, size: int) -> Weights:
+    """Labellings of few independent documents, which all critics that score the same documents share."""
+    labels = _permuted(np.random.default_rng([seed, _PERMUTATION, chunk]), n_real, n_generated, size)
+    labels.flags.writeable = False
+    return labels
+
+
+def _permuted(rng: np.random.Generator, n_real: int, n_generated: int, size: int) -> Weights:
+    labels = np.zeros((size, n_real + n_generated), dtype=np.float32)
+    labels[:, :n_real] = 1
+    return np.ascontiguousarray(rng.permuted(labels, axis=1).T)
 
 
 def multiplicities(design: Design, seed: int, chunk: int, size: int) -> tuple[Weights, Weights]:
