@@ -213,6 +213,7 @@ def test_output_folder_in_use(run, tmp_path):
     assert sorted(p.name for p in out.iterdir()) == [
         "critics",
         "documents.parquet",
+        "joint.json",
         "report.html",
         "run.json",
         "verdicts.jsonl",

@@ -124,9 +124,9 @@ def command_line() -> str:
 
 
 def print_view(view: Any) -> None:
-    """Print a rich renderable: as wide as the terminal, 150 columns into files and pipes, never below 80."""
+    """Print a rich renderable: as wide as the terminal, 170 columns into files and pipes, never below 80."""
     from rich.console import Console
 
     console = Console()
-    width = console.width if sys.stdout.isatty() else 150
+    width = console.width if sys.stdout.isatty() else 170
     Console(width=max(width, 80), highlight=False).print(view)

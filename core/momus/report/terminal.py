@@ -23,19 +23,19 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     from rich.table import Table
 
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    table.add_column("axis")
-    table.add_column("generated")
+    table.add_column("axis", no_wrap=True)
+    table.add_column("generated", no_wrap=True)
     table.add_column("statistic")
     shown = [v for v in verdicts if v.headline or every]
     deltas = {v.delta for v in shown} - {None}
     refitted = any(v.refit_spread is not None for v in shown)
-    for name in ("÷ human band", "difference", "interval", "effect", "real", "generated", "n", "p adj."):
-        table.add_column(name, justify="right")
+    for name in ("÷ band", "difference", "interval", "real", "generated", "n", "p adj."):
+        table.add_column(name, justify="right", no_wrap=True)
     if refitted:
         table.add_column("± over refits", justify="right")
     if deltas:
         table.add_column(f"within ±{max(d for d in deltas if d is not None):g}")
-    table.add_column("verdict")
+    table.add_column("verdict", no_wrap=True)
     for v in shown:
         unscored = v.unscored_real + v.unscored_generated
         table.add_row(
@@ -45,7 +45,6 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
             gap(v),
             number(v.difference),
             "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]".replace("[", r"\["),
-            number(v.effect),
             number(v.real_value),
             number(v.generated_value),
             f"{v.n_real:,} | {v.n_generated:,}{' pairs' if v.method.design == 'pairs' else ''}"
@@ -133,7 +132,7 @@ def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
     sources = {v.band_source for v in verdicts if v.headline and v.gap is not None}
     groups = max((v.band_groups for v in verdicts), default=0)
     bands = [
-        f"÷ human band: 1 is as far as real text of some groups lies from real text of others ({groups} groups)."
+        f"÷ band (human band): 1 is as far as real text of some groups lies from real text of others ({groups} groups)."
         if "groups" in sources
         else "",
         "* default band, since the real text has no groups: |g| 0.2, 10 % in perplexity, distance 0.08."
@@ -143,7 +142,7 @@ def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
     return [*bands, families(verdicts, adjustment), floors(verdicts)]
 
 
-def comparison_text(comparison: Comparison, width: int = 150) -> str:
+def comparison_text(comparison: Comparison, width: int = 170) -> str:
     """Render `comparison_view` as plain text."""
     from rich.console import Console
 
