@@ -54,6 +54,8 @@ class LawPoints:
 EXPONENT_BAND = 0.05
 """Difference of exponents that passes as human variation, chosen beforehand; real text with groups is not used here,
 because each exponent takes a fit of the whole text."""
+CORRELATION_BAND = 0.02
+"""Difference of mean correlations that passes as human variation, chosen beforehand."""
 
 
 class ScalingLaw(RunningTextCritic[LawPoints]):

@@ -12,7 +12,7 @@ from momus.laws import Law
 from momus.numeric.types import Floats
 from momus.text.running import RunningText
 from momus_critics.laws import curves
-from momus_critics.laws.base import EXPONENT_BAND, ScalingLaw
+from momus_critics.laws.base import CORRELATION_BAND, EXPONENT_BAND, ScalingLaw
 from momus_critics.laws.curves import Curve
 from momus_critics.laws.fitting import Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve, ReorderedHapaxes, ReorderedTypes, ReorderedWindows
@@ -21,10 +21,6 @@ NEAR = 10
 """Largest lag whose correlation of rare words enters the verdict."""
 DECAYING = 100_000
 """Tokens needed to estimate the exponent of the decay."""
-
-
-CORRELATION_BAND = 0.02
-"""Difference of mean correlations that passes as human variation, chosen beforehand."""
 
 
 class ZipfSlope(ScalingLaw):

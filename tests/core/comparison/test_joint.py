@@ -1,0 +1,170 @@
+"""The analyses of all axes at once: computed by `compare`, written to the run folder, and read back."""
+
+import json
+
+import numpy as np
+import pytest
+
+import momus
+from momus import Corpus
+from momus.comparison import read_comparison
+from momus.comparison.folder import JOINT
+from momus.comparison.joint_file import build, read_joint, write_joint
+from momus.errors import StoreError, UsageError
+from momus.report import render
+from momus.report.joint_words import attributed, joint_lines, nearest
+
+WORDS = [f"w{i}" for i in range(200)] + ["the", "of", "and", "in", ","] * 20
+
+
+def corpus(name, seed, n=80, mean=40.0, commas=1.0, groups=None):
+    """Texts whose share of commas and length are known; ``mode`` is a metadata field that alternates."""
+    rng = np.random.default_rng(seed)
+    weights = np.array([commas if w == "," else 1.0 for w in WORDS])
+    rows = [" ".join(rng.choice(WORDS, 5 + rng.poisson(mean), p=weights / weights.sum())) for _ in range(n)]
+    return Corpus.from_documents(
+        [
+            momus.Document(
+                f"{name}:{i}",
+                (momus.Section(text),),
+                sectioned=False,
+                group=None if groups is None else f"g{i % groups}",
+                fields={"mode": "even" if i % 2 == 0 else "odd"},
+            )
+            for i, text in enumerate(rows)
+        ],
+        name,
+    )
+
+
+OPTIONS = {"critics": ["length", "symbol-share"], "permutations": 499, "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    out = tmp_path_factory.mktemp("joint") / "run"
+    generated = {
+        "same": corpus("same", 1),
+        "commas": corpus("commas", 2, commas=3.0),
+        "short": corpus("short", 4, mean=25),
+    }
+    found = momus.compare(
+        corpus("real", 0),
+        generated,
+        fit=corpus("fit", 9, 200),
+        out=out,
+        adjust=("length",),
+        subgroups=("mode",),
+        **OPTIONS,
+    )
+    return found, out, generated
+
+
+def test_global_tests_and_ranks_agree_with_the_truth(run):
+    joint = run[0].joint
+    p = {t.generated: t.p for t in joint.overall}
+    assert p["same"] > 0.05
+    assert max(p["commas"], p["short"]) <= 0.01
+    rows = joint.ranking.of("all axes")
+    assert rows[0].model == "same"
+    assert rows[0].p_nearest > 0.95
+    assert {r.model for r in rows} == {"same", "commas", "short"}
+    on_symbols = {r.model: r.distance for r in joint.ranking.of("symbol-share")}
+    assert on_symbols["commas"] > on_symbols["same"]
+
+
+def test_adjustment_and_subgroups_are_those_asked_for(run):
+    joint = run[0].joint
+    assert {(r.critic, r.covariates) for r in joint.adjusted} == {("symbol-share", ("length",))}
+    commas = next(r for r in joint.adjusted if r.generated == "commas")
+    assert commas.p <= 0.05, "more commas among documents of equal length"
+    groups = next(s for s in joint.subgroups if s.generated == "commas" and s.critic == "symbol-share")
+    assert [s.name for s in groups.subgroups] == ["even", "odd"]
+    assert sum(s.n_generated for s in groups.subgroups) == 80
+    assert groups.test.p > 0.001, "the field has nothing to do with the difference"
+
+
+def test_the_analyses_are_read_back_as_they_were(run, tmp_path):
+    found, out, _ = run
+    again = read_comparison(out).joint
+    write_joint(found.joint, tmp_path / "a.json")
+    write_joint(again, tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text()
+    axes = {r.name: r.axis for r in found.results}
+    assert joint_lines(again, axes) == joint_lines(found.joint, axes)
+
+
+def test_a_resumed_run_has_the_same_analyses(run):
+    found, out, generated = run
+    again = momus.compare(
+        corpus("real", 0), generated, fit=corpus("fit", 9, 200), out=out, resume=True, adjust=("length",),
+        subgroups=("mode",), **OPTIONS,
+    )  # fmt: skip
+    assert not again.scores, "nothing was scored again"
+    assert again.joint.overall == found.joint.overall
+    assert again.joint.ranking == found.joint.ranking
+
+
+@pytest.mark.parametrize(
+    "content", ['{"overall": 3}', "[]", '{"overall": [{"p": "x"}]}', "{", '{"ranking": {"rows": 1}}']
+)
+def test_damaged_analyses_are_refused(content, tmp_path):
+    (tmp_path / JOINT).write_text(content)
+    with pytest.raises(StoreError, match="not readable"):
+        read_joint(tmp_path / JOINT)
+
+
+def test_plain_values_are_checked_by_type():
+    assert build(tuple[int, str], [1, "a"]) == (1, "a")
+    assert build(str | None, None) is None
+    for kind, data in ((int, "1"), (float, True), (tuple[int, ...], {}), (str, None)):
+        with pytest.raises(TypeError, match="expected"):
+            build(kind, data)
+
+
+def test_sentences_name_the_nearest_text_and_the_alarms(run):
+    found, _, _ = run
+    (line,) = nearest(found.joint.ranking)
+    assert "'same'" in line
+    assert "sure against all others" in line
+    printed = str(found)
+    assert "Distance from real text over all axes" in printed
+    assert "Among documents alike in length" in printed
+    assert "By mode" in printed
+    assert "differs on some axis" in printed
+    page = render(found)
+    assert "Among documents alike in length" in page
+    assert line in page.replace("&#39;", "'")
+    for a in found.joint.attributions:
+        assert a.generated in attributed(a, {})
+
+
+def test_unknown_covariates_are_refused_with_what_there_is():
+    with pytest.raises(UsageError, match="topic"):
+        momus.compare(corpus("r", 0, 40), {"g": corpus("g", 1, 40)}, adjust=("topic",), **OPTIONS)
+
+
+def test_groups_decide_units_and_bands():
+    found = momus.compare(
+        corpus("real", 0, groups=20), {"g": corpus("g", 1, groups=18)}, fit=corpus("fit", 9, 200), **OPTIONS
+    )
+    row = next(v for v in found.verdicts if v.critic == "length" and v.headline)
+    assert (row.method.design, row.method.units_real, row.method.units_generated) == ("prompts", 18, 18)
+    assert (row.band_source, row.band_groups) == ("groups", 20)
+    assert row.left_out_real == 8, "documents of groups that the other text lacks"
+    assert "differs" not in row.finding
+
+
+def test_unscored_documents_are_tested_and_warned_of():
+    holes = Corpus.from_texts([t.text if i % 3 else "" for i, t in enumerate(corpus("g", 1, 60))], name="holes")
+    found = momus.compare(corpus("real", 0, 60), {"holes": holes}, fit=corpus("fit", 9, 100), **OPTIONS)
+    row = next(v for v in found.verdicts if v.critic == "length" and v.statistic == "unscored_share")
+    assert row.generated_value == pytest.approx(1 / 3)
+    assert row.differs
+    assert any("20 documents of 'holes' are unscored" in w for w in found.warnings)
+
+
+def test_the_file_holds_no_nan(run):
+    text = (run[1] / JOINT).read_text()
+    assert "NaN" not in text
+    assert json.loads(text)["overall"]
