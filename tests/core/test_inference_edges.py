@@ -78,17 +78,28 @@ def test_the_critical_value_agrees_with_p():
                 assert p_value("distance", above, null, exact)[0] <= level
 
 
-def test_the_centre_includes_the_observed_contrast_of_random_relabellings():
+def test_two_sided_p_is_twice_the_smaller_tail():
     null = np.array([0.0, 0.0, 0.0])
-    p, centre, spread = p_value("value", 4.0, null, exact=False)
-    assert (p, centre, spread) == (0.25, 0.0, 0.0), "|0 − 1| < |4 − 1|"
-    p, centre, spread = p_value("value", 1.0, np.array([-1.0, 3.0]), exact=True)
-    assert (p, centre, spread) == (1.0, 1.0, 2.0)
+    assert p_value("value", 4.0, null, exact=False) == (0.5, 0.0, 0.0), "2 · (0 + 1)/(3 + 1)"
+    skewed = np.array([-1.0, 3.0, 3.0, 3.0, 4.0, 4.0, 5.0, 5.0, 5.0, 5.0])
+    assert p_value("value", -1.0, skewed, exact=True)[0] == 0.2
+    assert p_value("value", 5.0, skewed, exact=True)[0] == 0.8
+    assert p_value("value", 3.5, skewed, exact=True)[0] == 0.8
+    assert p_value("value", 1.0, np.array([-1.0, 3.0]), exact=True) == (1.0, 1.0, 2.0)
+
+
+def test_two_sided_p_of_counts_is_fishers():
+    """Of 40 and 40 documents 4 and 11 are marked: the null is discrete and symmetric, and both tails count in full."""
+    rng = np.random.default_rng(0)
+    marked = rng.hypergeometric(15, 65, 40, size=200_000)
+    null = (15 - 2.0 * marked) / 40
+    p = p_value("value", 7 / 40, null, exact=False)[0]
+    assert p == pytest.approx(stats.fisher_exact([[4, 36], [11, 29]]).pvalue, rel=0.03)
 
 
 def test_relabellings_without_a_value_count_as_extreme():
     p, centre, _ = p_value("value", 1.0, np.array([0.0, np.nan, np.inf, 0.0]), exact=False)
-    assert (p, centre) == (3 / 5, 0.0)
+    assert (p, centre) == (1.0, 0.0), "two of four do not exist, on either side: 2 · (2 + 1)/5, at most 1"
     assert p_value("distance", 1.0, np.array([np.nan, 0.0, 0.5]), exact=False)[0] == 2 / 4
     assert p_value("value", 1.0, np.array([np.nan]), exact=False) == (1.0, 0.0, 0.0)
 

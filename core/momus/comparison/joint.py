@@ -89,7 +89,7 @@ def analyse(
 def _global(axes: Sequence[Axis], real: Corpus, corpus: Corpus, settings: Settings) -> GlobalTest:
     names, groups = (real.name, corpus.name), (real.groups, corpus.groups)
     design = design_of(real.prompts, corpus.prompts, settings.paired, names, groups=groups)
-    return global_test(axes, real.name, corpus.name, design, min(settings.permutations, 1999), settings.seed)
+    return global_test(axes, real.name, corpus.name, design, min(settings.permutations, 999), settings.seed)
 
 
 def _ranking(

@@ -13,7 +13,18 @@ from momus.inference.result import TestResult
 from momus.inference.testing import compare_rows
 from momus.numeric.types import Floats
 
-UNSCORED = Statistic("unscored_share", "unscored", "value", mean)
+
+def unscored_share(pooled: Floats) -> Floats:
+    """Share of unscored documents, from pooled rows [unscored, 1].
+
+    Not ``mean`` itself, which would be studentised: with one unscored document |T| is about 1 under every relabelling,
+    and sizes of clusters alone would decide. A share without an effect has equal variances too, so its permutation test
+    needs no studentising.
+    """
+    return mean(pooled)
+
+
+UNSCORED = Statistic("unscored_share", "unscored", "value", unscored_share)
 
 
 def missing_result(

@@ -19,8 +19,8 @@ FINE = 1e-6
 def p_value(kind: Literal["value", "distance"], here: float, null: Floats, exact: bool) -> tuple[float, float, float]:
     """p-value of a contrast under its permutation distribution, and mean and standard deviation of the latter.
 
-    Two-sided for values, around the centre of the distribution, which unequal sample sizes may shift; one-sided for
-    distances. (c + 1)/(B + 1) for random relabellings (Phipson & Smyth 2010), c/B if all are enumerated, the observed
+    Two-sided for values: twice the smaller tail, as unequal sample sizes may shift and skew the distribution; one-sided
+    for distances. (c + 1)/(B + 1) for random relabellings (Phipson & Smyth 2010), c/B if all are enumerated, the observed
     one among them.
 
     Parameters
@@ -54,8 +54,11 @@ def count_extreme(kind: Literal["value", "distance"], here: float, null: Floats,
         if np.isinf(here):
             return int((null >= here).sum())
         return int((null >= here - TIE * max(1e-3, abs(here))).sum())
-    middle = (finite.sum() + (0 if exact else here)) / (len(finite) + (0 if exact else 1))
-    return int((np.abs(null - middle) >= abs(here - middle) - TIE * max(1.0, abs(here))).sum())
+    slack = TIE * max(1.0, abs(here))
+    missing = len(null) - len(finite)
+    tail = min(int((finite >= here - slack).sum()), int((finite <= here + slack).sum())) + missing
+    # so that (c + 1)/(B + 1) is twice (tail + 1)/(B + 1)
+    return min(2 * tail + (0 if exact else 1), len(null))
 
 
 def tie_above(value: float) -> float:

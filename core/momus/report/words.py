@@ -194,10 +194,15 @@ class Headline:
     Attributes
     ----------
     told, same, untested
-        One sentence per headline row: rows that differ, by ascending p; rows not told apart; rows not tested.
+        One sentence per headline row: rows that differ, the largest in human bands first; rows not told apart; rows not
+        tested.
+    beyond, within
+        How many of the rows that differ are beyond human variation, and within it.
     """
 
     generated: str
+    beyond: int
+    within: int
     told: Sequence[str]
     same: Sequence[str]
     untested: Sequence[str]
@@ -209,11 +214,13 @@ def headlines(verdicts: Sequence[Verdict]) -> list[Headline]:
     for name in dict.fromkeys(v.generated for v in verdicts):
         rows = [v for v in verdicts if v.generated == name and v.headline]
         told = [v for v in rows if v.differs]
-        told.sort(key=lambda v: (v.p_adjusted or 0.0, -abs(v.effect or 0.0)))
+        told.sort(key=lambda v: (-(v.gap or 0.0), v.p_adjusted or 0.0))
         same = [v for v in rows if v.p_adjusted is not None and not v.differs]
         by_corpus.append(
             Headline(
                 name,
+                sum(v.finding == "beyond human variation" for v in told),
+                sum(v.finding == "within human variation" for v in told),
                 [_difference(v) for v in told],
                 [_no_difference(v) for v in same],
                 [f"{v.axis}: {null(v)}" for v in rows if v.p_adjusted is None],
@@ -225,8 +232,9 @@ def headlines(verdicts: Sequence[Verdict]) -> list[Headline]:
 def _difference(v: Verdict) -> str:
     interval = f", interval {number(v.low)} to {number(v.high)}" if v.low is not None else ""
     name = statistic_name(v.statistic)
+    size = "" if v.gap is None else f" – {gap(v)} human bands, {says(v)}"
     return (
-        f"{v.axis}: {name} {number(v.generated_value)}, real {number(v.real_value)} "
+        f"{v.axis}{size}: {name} {number(v.generated_value)}, real {number(v.real_value)} "
         f"(difference {number(v.difference)}{interval}; adjusted p = {p_value(v.p_adjusted)})"
     )
 
