@@ -28,7 +28,16 @@ def ones(x):
 def test_the_known_value_of_a_difference():
     assert detectable_difference(1.0, 1e6, 0.05) == pytest.approx(2.802, abs=0.001)
     assert detectable_difference(0.1, 1e6, 0.05) == pytest.approx(0.2802, abs=0.0001)
-    assert detectable_difference(1.0, 8, 0.05) == pytest.approx(stats.t.ppf(0.975, 8) + stats.t.ppf(0.8, 8))
+
+
+@pytest.mark.parametrize("freedom", [8, 18, 98])
+@pytest.mark.parametrize("level", [0.05, 0.05 / 21])
+def test_power_is_four_fifths_on_average_over_pilots(freedom, level):
+    """200,000 pairs of a pilot's standard error and a new test, both of normal values."""
+    rng = np.random.default_rng(0)
+    pilot, new = np.sqrt(rng.chisquare(freedom, (2, 200_000)) / freedom)
+    t = (rng.normal(size=200_000) + detectable_difference(1.0, freedom, level) * pilot) / new
+    assert (t > stats.t.ppf(1 - level / 2, freedom)).mean() == pytest.approx(0.8, abs=0.006)
 
 
 def test_a_difference_of_that_size_is_found_in_four_of_five_samples():
