@@ -96,7 +96,7 @@ def compare(
         unadjusted = [v for result in comparison.results for v in result.verdicts]
         comparison.verdicts = adjust(unadjusted, settings.adjustment)
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
-        comparison.warnings += _missing_warnings(comparison.verdicts)
+        comparison.warnings += [*_missing_warnings(comparison.verdicts), *_left_out_warnings(comparison.verdicts)]
         comparison.joint = analyse(comparison.axes, comparison.verdicts, texts.real, texts.generated, settings, timed)
         comparison.signature = _signature(comparison, texts, settings, command, started)
         if folder is not None:
@@ -151,6 +151,21 @@ def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
             f"({worst.generated_value:.0%}; real text {worst.real_value:.0%}), and differ from real text in that under "
             f"{len(rows)} of the critics: all other rows describe the scored documents only."
         )
+    return warnings
+
+
+def _left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
+    """One warning per generated corpus of which documents take no part, since the real text lacks their prompt."""
+    warnings = []
+    for name in dict.fromkeys(v.generated for v in verdicts):
+        rows = [v for v in verdicts if v.generated == name and v.headline]
+        worst = max(rows, key=lambda v: v.left_out_real + v.left_out_generated, default=None)
+        if worst is not None and worst.left_out_real + worst.left_out_generated:
+            warnings.append(
+                f"{worst.left_out_generated:,} scored documents of {name!r} and {worst.left_out_real:,} of the real "
+                "text have no partner of the same prompt or group on the other side, and take no part (--unpaired "
+                "compares all)."
+            )
     return warnings
 
 

@@ -20,8 +20,8 @@ def p_value(kind: Literal["value", "distance"], here: float, null: Floats, exact
     """p-value of a contrast under its permutation distribution, and mean and standard deviation of the latter.
 
     Two-sided for values: twice the smaller tail, as unequal sample sizes may shift and skew the distribution; one-sided
-    for distances. (c + 1)/(B + 1) for random relabellings (Phipson & Smyth 2010), c/B if all are enumerated, the observed
-    one among them.
+    for distances. (c + 1)/(B + 1) for random relabellings (Phipson & Smyth 2010), c/B if all are enumerated, the
+    observed one among them.
 
     Parameters
     ----------

@@ -25,7 +25,8 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     table.add_column("axis", no_wrap=True)
     table.add_column("generated", no_wrap=True)
-    table.add_column("statistic")
+    if every:
+        table.add_column("statistic", no_wrap=True)
     shown = [v for v in verdicts if v.headline or every]
     deltas = {v.delta for v in shown} - {None}
     refitted = any(v.refit_spread is not None for v in shown)
@@ -41,7 +42,7 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
         table.add_row(
             escape(v.axis),
             escape(v.generated if v.reference == "real" else f"{v.generated} − {v.reference}"),
-            v.statistic,
+            *([v.statistic] if every else []),
             gap(v),
             number(v.difference),
             "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]".replace("[", r"\["),
