@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -163,17 +163,91 @@ def copied(pool: Pool, rng: Rng, share: float, changed: float = 0.0) -> Warned:
     real, other = np.split(rows, 2)
     copies = round(share * ALONE)
     originals = other[: ALONE - copies]
-    chosen = rng.permutation(np.concatenate([originals, rng.choice(originals, copies)]))
-    generated = renamed_texts(pool, rng, chosen, changed)
+    chosen = np.concatenate([originals, rng.choice(originals, copies)])
+    text = pool.pieces.take(chosen)
+    if changed:
+        words = [d.text for d in text]
+        for i in range(len(originals), ALONE):
+            words[i] = with_other_words(rng, words[i], words[rng.integers(len(originals))], changed)
+        text = Corpus.from_texts(words)
+    generated = renamed(text.take(rng.permutation(ALONE)), meaningless(rng, ALONE), "generated")
     held = renamed(pool.pieces.take(real), meaningless(rng, ALONE), "real")
     return Warned.of(compared(held, generated), ("generated",), ("repeated",))
 
 
-def renamed_texts(pool: Pool, rng: Rng, rows: Ints, changed: float) -> Corpus:
-    """Take documents, some of them repeatedly; of every later one of the same row, some words are replaced."""
-    ids = meaningless(rng, len(rows))
-    if not changed:
-        return renamed(
-            pool.pieces.table_of(rows) if hasattr(pool.pieces, "table_of") else _repeated(pool, rows), ids, "generated"
-        )
-    raise NotImplementedError
+def with_other_words(rng: Rng, text: str, donor: str, share: float) -> str:
+    """Replace a share of the words of a text (at least one) by words of another."""
+    words, others = text.split(), donor.split()
+    for at in rng.choice(len(words), max(1, round(share * len(words))), replace=False).tolist():
+        words[at] = others[rng.integers(len(others))]
+    return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of text: how it is drawn and checked, and the goal for the share of draws with a warning.
+
+    Attributes
+    ----------
+    pool
+        ``passages`` or ``chapters``.
+    goal
+        Least and largest share; None where nothing can be known.
+    """
+
+    label: str
+    draw: Callable[[Pool, Rng], Warned]
+    goal: tuple[float, float] | None
+    pool: str = "passages"
+
+
+FOUND, SILENT = (0.95, 1.0), (0.0, 0.05)
+KINDS = {
+    "40x5": Kind("40 novels × 5 passages; ids, file order", partial(one_text, novels=40, each=5), FOUND),
+    "20x10": Kind("20 novels × 10 passages; ids, file order", partial(one_text, novels=20, each=10), FOUND),
+    "40x5-shuffled": Kind(
+        "40 novels × 5 passages; ids, random order", partial(one_text, novels=40, each=5, ordered=False), FOUND
+    ),
+    "20x10-shuffled": Kind(
+        "20 novels × 10 passages; ids, random order", partial(one_text, novels=20, each=10, ordered=False), FOUND
+    ),
+    "40x5-unnamed": Kind(
+        "40 novels × 5 passages; meaningless ids, file order", partial(one_text, novels=40, each=5, named=False), FOUND
+    ),
+    "20x10-unnamed": Kind(
+        "20 novels × 10 passages; meaningless ids, file order",
+        partial(one_text, novels=20, each=10, named=False),
+        FOUND,
+    ),
+    "chapters": Kind(
+        f"{CHAPTERS} chapters each of 10 \\| 10 novels; ids, file order",
+        partial(two_texts, novels=10, each=CHAPTERS),
+        FOUND,
+        "chapters",
+    ),
+    "chapters-shuffled": Kind(
+        f"{CHAPTERS} chapters each of 10 \\| 10 novels; ids, random order",
+        partial(two_texts, novels=10, each=CHAPTERS, ordered=False),
+        FOUND,
+        "chapters",
+    ),
+    "copies-50": Kind("half of the generated documents are copies", partial(copied, share=0.5), FOUND),
+    "copies-75": Kind("three quarters are copies", partial(copied, share=0.75), FOUND),
+    "near-50": Kind(
+        "half are copies with 2 % of their words replaced", partial(copied, share=0.5, changed=0.02), FOUND
+    ),
+    "alone": Kind("independent documents; meaningless ids", partial(independent, ids=meaningless), SILENT),
+    "alone-prefixed": Kind(
+        "independent documents; ids suggest groups at random", partial(independent, ids=prefixed), SILENT
+    ),
+    "40x5-unknowable": Kind(
+        "40 novels × 5 passages; meaningless ids, random order",
+        partial(one_text, novels=40, each=5, ordered=False, named=False),
+        None,
+    ),
+    "20x10-unknowable": Kind(
+        "20 novels × 10 passages; meaningless ids, random order",
+        partial(one_text, novels=20, each=10, ordered=False, named=False),
+        None,
+    ),
+}

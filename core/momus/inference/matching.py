@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +102,8 @@ def _matched(real: Names, generated: Names, paired: bool | None, names: tuple[st
     if len(common) < 2 or not (paired or found >= MATCHED * len(fewest)):
         return None
     if all(c[p] == 1 for c in counts for p in common):
-        return Design.pairs(_pairs(real, generated, common))
+        pairs = _pairs(real, generated, common)
+        return replace(Design.pairs(pairs), left_out=(len(real) - len(pairs), len(generated) - len(pairs)))
     # documents without a prompt get keys that the other side lacks
     keys = [_units([None] * len(side), side, name) for side, name in ((real, "r"), (generated, "g"))]
     return Design.prompts(*_coded(*keys))

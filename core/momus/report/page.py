@@ -16,7 +16,19 @@ from momus.report.figures.interval import interval_picture
 from momus.report.format import number, p_value
 from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, given, joint_lines, rank, subgroup_cells
 from momus.report.safe import anchor, clean
-from momus.report.words import band, families, floors, gap, headlines, method, null, says, shows, statistic_name
+from momus.report.words import (
+    band,
+    effective,
+    families,
+    floors,
+    gap,
+    headlines,
+    method,
+    null,
+    says,
+    shows,
+    statistic_name,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -80,6 +92,7 @@ def environment() -> Environment:
         "adjusted_cells": adjusted_cells,
         "subgroup_cells": subgroup_cells,
         "band": band,
+        "effective": effective,
         "shown": SHOWN_ROWS,
     }
     return jinja

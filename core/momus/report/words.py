@@ -64,6 +64,15 @@ def band(v: Verdict) -> str:
     return f"human band {number(v.band)} ({source})"
 
 
+def effective(v: Verdict) -> str:
+    """Say how many documents of equal length, and how many independent units, a row rests on."""
+    m = v.method
+    units = f"{m.units_real:,} and {m.units_generated:,} independent units"
+    if v.effective_real is None or v.effective_generated is None:
+        return units
+    return f"{units}; as much as {v.effective_real:,.0f} and {v.effective_generated:,.0f} documents of equal length"
+
+
 def shows(verdict: Verdict) -> str:
     """Return ``shown`` or ``not shown`` to lie within ±δ, or a dash if that was not tested."""
     return "–" if verdict.equivalent is None else ("shown" if verdict.equivalent else "not shown")

@@ -1,0 +1,143 @@
+"""Human bands on other authors than they were estimated from, and families of rows, on chapters of novels.
+
+* Bands: of 40 novels drawn at random, 20 estimate the band of each critic's headline (from sets of 10 | 10); the effect
+  between 10 | 10 of the others should lie inside in 95 % of cases. Ten chapters per novel, tested as groups.
+* Families: null splits of single chapters of different novels, tested by all statistics of four critics. How often any
+  headline row, any other row, and any row at all differs after Holm's adjustment within its family.
+
+Run:  python benchmarks/validity/bands_and_families.py [--replications 1000] [--write docs/validity.md]
+Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from studies import chapters, data
+
+from momus import Corpus, read_corpus
+from momus.calibration.rates import Rate
+from momus.comparison.band import HumanBands
+from momus.comparison.judge import judge
+from momus.comparison.statistics import all_statistics
+from momus.comparison.verdict import adjust
+from momus.critic import Counted, Critic, Scores
+from momus.critic.registry import make_critics
+from momus.inference.design import Design
+from momus.inference.testing import compare_rows
+from momus.progress import default_reporter
+
+CRITICS = ("length", "type-token", "stopword-share", "symbol-share")
+FITTED, PER_NOVEL, SIDE = 20, 10, 10
+MARKERS = "<!-- bands-and-families -->", "<!-- end of bands-and-families -->"
+
+
+def pool() -> tuple[Corpus, Corpus]:
+    """Chapters of 20 novels to fit on, and the first ten chapters of each of the others, with their novel as group."""
+    novels = read_corpus(data() / "litbank" / "novels.jsonl.gz")
+    cut = [(d.id, chapters(d.text)[:PER_NOVEL]) for d in novels]
+    cut = [(name, found) for name, found in cut if len(found) == PER_NOVEL]
+
+    def corpus(part: Sequence[tuple[str, list[str]]], name: str) -> Corpus:
+        texts = [(novel, i, text) for novel, found in part for i, text in enumerate(found)]
+        ids = [f"{novel} {i}" for novel, i, _ in texts]
+        return Corpus.from_texts([t for _, _, t in texts], ids, None, name, [novel for novel, _, _ in texts])
+
+    return corpus(cut[:FITTED], "fit"), corpus(cut[FITTED:], "real")
+
+
+def in_band(critic: Critic[Any], scores: Scores, replications: int) -> tuple[int, int, list[float]]:
+    """Count effects between other novels inside the band, beside all replications, and list the bands."""
+    statistic = next(s for s in all_statistics(critic, list(scores.rows)) if s.name == critic.headline_statistic)
+    table = scores.test_rows()[statistic.rows]
+    rows = table.matrix if isinstance(table, Counted) else table
+    novels = np.unique(np.asarray(scores.groups, dtype=object), return_inverse=True)[1]
+    inside, bands = 0, []
+    for k in range(replications):
+        drawn = np.random.default_rng([k, 1]).permutation(int(novels.max()) + 1)[: 4 * SIDE]
+        known, one, other = (np.flatnonzero(np.isin(novels, part)) for part in np.split(drawn, (20, 30)))
+        band = HumanBands([str(g) for g in novels[known]], k).of(statistic, rows[known], ())
+        assert band is not None
+        assert band.source == "groups"
+        (found,) = compare_rows(
+            [statistic],
+            {statistic.rows: rows[one]},
+            {statistic.rows: rows[other]},
+            design=Design.clusters(novels[one], novels[other]),
+            permutations=99,
+            wide=(99, 99),
+            seed=k,
+        )
+        size = max(found.effect, 0.0) if statistic.kind == "distance" else abs(found.effect)
+        inside += size <= band.value
+        bands.append(band.value)
+    return inside, replications, bands
+
+
+def family_alarms(critics: Sequence[Critic[Any]], scores: Sequence[Scores], replications: int) -> dict[str, int]:
+    """Count null splits in which any headline row, any other row, or any row differs."""
+    counts = {"headline rows": 0, "other rows": 0, "the whole table": 0}
+    novels = np.unique(np.asarray(scores[0].groups, dtype=object), return_inverse=True)[1]
+    for k in range(replications):
+        rng = np.random.default_rng([k, 2])
+        # one chapter of each novel: independent documents, half of them called generated
+        chosen = np.array([rng.choice(np.flatnonzero(novels == n)) for n in rng.permutation(int(novels.max()) + 1)])
+        half = len(chosen) // 2
+        verdicts = []
+        for critic, s in zip(critics, scores, strict=True):
+            sides = [_plain(s.take(rows, name)) for rows, name in ((chosen[:half], "real"), (chosen[half:], "g"))]
+            verdicts += judge(critic, *sides, permutations=1999, seed=k, family=len(critics))
+        rows = adjust(verdicts)
+        headline, other = (any(v.differs for v in rows if v.headline is kind) for kind in (True, False))
+        counts["headline rows"] += headline
+        counts["other rows"] += other
+        counts["the whole table"] += headline or other
+    return counts
+
+
+def _plain(scores: Scores) -> Scores:
+    """Scores without groups."""
+    return Scores(
+        scores.critic, scores.corpus, scores.ids, scores.prompts, scores.nll, scores.steps, scores.reasons, scores.rows
+    )
+
+
+def main() -> None:
+    """Measure both, print the table, and write it into a page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replications", type=int, default=1000)
+    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
+    a = parser.parse_args()
+    fit, real = pool()
+    critics = [c.fit(fit) for c in make_critics(CRITICS, {})]
+    scores = [c.score(real) for c in critics]
+    lines = [
+        "| critic | effects of other novels inside the band (goal 0.95) | median band |",
+        "|---|---:|---:|",
+    ]
+    with default_reporter().stage("bands", len(critics)) as advance:
+        for i, (critic, s) in enumerate(zip(critics, scores, strict=True)):
+            inside, n, bands = in_band(critic, s, a.replications)
+            r = Rate.of(inside, n)
+            lines.append(f"| {critic.name} | {r.share:.3f} [{r.low:.3f}, {r.high:.3f}] | {np.median(bands):.3g} |")
+            advance(i + 1)
+    lines += ["", "| family | any row differs (null splits) |", "|---|---:|"]
+    for name, count in family_alarms(critics, scores, a.replications).items():
+        r = Rate.of(count, a.replications)
+        lines.append(f"| {name} | {r.share:.3f} [{r.low:.3f}, {r.high:.3f}] |")
+    text = "\n".join(lines)
+    print(text)
+    if a.write:
+        page = a.write.read_text(encoding="utf-8")
+        before, rest = page.split(MARKERS[0], 1)
+        after = rest.split(MARKERS[1], 1)[1]
+        inside = f"{MARKERS[0]}\n{text}\n\n{a.replications:,} replications each.\n{MARKERS[1]}"
+        a.write.write_text(before + inside + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
