@@ -161,10 +161,11 @@ def _left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
         rows = [v for v in verdicts if v.generated == name and v.headline]
         worst = max(rows, key=lambda v: v.left_out_real + v.left_out_generated, default=None)
         if worst is not None and worst.left_out_real + worst.left_out_generated:
+            sides = ((worst.left_out_generated, repr(name)), (worst.left_out_real, "the real text"))
+            parts = " and ".join(f"{n:,} of {side}" for n, side in sides if n)
             warnings.append(
-                f"{worst.left_out_generated:,} scored documents of {name!r} and {worst.left_out_real:,} of the real "
-                "text have no partner of the same prompt or group on the other side, and take no part (--unpaired "
-                "compares all)."
+                f"Scored documents without a partner of the same prompt or group take no part in the comparison with "
+                f"{name!r}: {parts} (--unpaired compares all)."
             )
     return warnings
 
