@@ -20,6 +20,7 @@ from momus.critic import (
     total_variation,
 )
 from momus.inference import Design, compare_rows
+from momus.inference.detectable import detectable_difference
 from momus.inference.effects import effective_n, hedges_factor
 from momus.inference.influence import standard_error
 from momus.inference.intervals import critical_value, of_effect, of_log_ratio, symmetric
@@ -124,8 +125,7 @@ def test_intervals_of_small_samples_reach_as_many_standard_errors_as_the_test(n,
     welch = stats.ttest_ind(b, a, equal_var=False)
     error = np.sqrt(a.var(ddof=1) / n + b.var(ddof=1) / m)
     assert result.standard_error == pytest.approx(error)
-    detected = (stats.t.ppf(0.975, welch.df) + stats.t.ppf(0.8, welch.df)) * error
-    assert result.mde == pytest.approx(detected)
+    assert result.mde == pytest.approx(detectable_difference(error, welch.df, 0.05))
     # all labellings: p ≤ 0.05 above the value of rank ⌊0.05 B⌋ + 1
     both, every = np.concatenate([a, b]), np.arange(n + m)
     labelled = [np.isin(every, rows) for rows in combinations(every, n)]

@@ -39,7 +39,9 @@ class Tables:
         if not sparse.issparse(real):
             return cls(np.asarray(real, dtype=np.float64), np.asarray(generated, dtype=np.float64))
         real, generated = sparse.csr_array(real), sparse.csr_array(generated)
-        used = np.union1d(np.unique(real.indices), np.unique(generated.indices))
+        # counting is faster than sorting or hashing the many indices
+        counts = sum(np.bincount(m.indices, minlength=m.shape[1]) for m in (real, generated))
+        used = np.flatnonzero(counts)
         if len(used) <= NARROW:
             return cls(*(_columns(m, used, np.float64).toarray() for m in (real, generated)))
         dtype = np.float32 if _count_total(real) + _count_total(generated) < EXACT_IN_FLOAT32 else np.float64

@@ -18,8 +18,8 @@ from momus.numeric.types import Ints
 
 Weights = NDArray[np.float32]
 CHUNK = 64
-FEW = 2048
-"""Documents up to which labellings are kept: 320 chunks of 64 take 160 MB at most."""
+FEW = 1 << 15
+"""Documents up to which labellings are kept, as bits: 512 chunks of 64 take 134 MB at most."""
 _PERMUTATION, _BOOTSTRAP = 1, 2
 
 
@@ -57,12 +57,17 @@ def random_labels(design: Design, seed: int, chunk: int, size: int) -> Weights:
     return labels
 
 
-@lru_cache(maxsize=320)
 def _of_documents(n_real: int, n_generated: int, seed: int, chunk: int, size: int) -> Weights:
-    """Labellings of few independent documents, which all critics that score the same documents share."""
+    """Labellings of independent documents, which all critics that score the same documents share."""
+    bits = _bits(n_real, n_generated, seed, chunk, size)
+    labels = np.unpackbits(bits, axis=1, count=size)  # (N, size)
+    return labels.astype(np.float32)
+
+
+@lru_cache(maxsize=512)
+def _bits(n_real: int, n_generated: int, seed: int, chunk: int, size: int) -> NDArray[np.uint8]:
     labels = _permuted(np.random.default_rng([seed, _PERMUTATION, chunk]), n_real, n_generated, size)
-    labels.flags.writeable = False
-    return labels
+    return np.packbits(labels.astype(bool), axis=1)
 
 
 def _permuted(rng: np.random.Generator, n_real: int, n_generated: int, size: int) -> Weights:
