@@ -53,8 +53,17 @@ def of_log_ratio(real: float, generated: float, error: float, reach: float) -> I
     (7.05, 13.06)
     """
     ratio, middle = math.log(generated / real), math.sqrt(generated * real)
-    low, high = (2 * middle * math.sinh(bound / 2) for bound in symmetric(ratio, error, reach))
+    low, high = (2 * middle * sinh(bound / 2) for bound in symmetric(ratio, error, reach))
     return low, high
+
+
+def sinh(x: float) -> float:
+    """Hyperbolic sine; beyond ±700, where floats end, its value there.
+
+    >>> sinh(0.0), sinh(-1e6) < -1e300
+    (0.0, True)
+    """
+    return math.sinh(min(max(x, -700.0), 700.0))
 
 
 def of_effect(effect: float, error: float, freedom: float, reach: float) -> Interval:

@@ -132,7 +132,7 @@ def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool,
     effect, outer, inner = _effect(s, samples, tested, error, reaches, shown, generated - real)
     if scaled:  # from the log scale to that of the value
         slope = math.sqrt(real * generated) * math.cosh(math.log(generated / real) / 2)
-        mde, error = 2 * math.sqrt(real * generated) * math.sinh(min(mde, 1400.0) / 2), error * slope
+        mde, error = 2 * math.sqrt(real * generated) * intervals.sinh(mde / 2), error * slope
     return {
         "real_value": real,
         "generated_value": generated,
@@ -202,7 +202,7 @@ def _value(contrast: Contrast, samples: Samples, null: Floats, exact: bool, ques
     mde = detectable_difference(error, freedom, question.level)
     if s.scale == "log":
         middle = math.sqrt(real * generated)
-        mde = 2 * middle * math.sinh(min(mde, 1400.0) / 2)
+        mde = 2 * middle * intervals.sinh(mde / 2)
         error *= middle * math.cosh(math.log(generated / real) / 2)
     return fields | {
         "low": shown[0][0],
