@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import pickle
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -74,29 +73,21 @@ Cell = dict[str, Any]
 """One split: ``alarms``, ``p`` by critic, and ``rows`` of the matrix: critic, given, p, share, low, high, reason."""
 
 
-def axes_by_defect(out: Path, defects: list[str]) -> Iterator[tuple[str, list[Axis]]]:
-    """Yield the headline rows of the real pool and of the planted pool, by defect; scores are kept in ``out``."""
+def axes_by_defect(defects: list[str]) -> Iterator[tuple[str, list[Axis]]]:
+    """Yield the headline rows of the real pool and of the planted pool, by defect."""
     texts = novels(fit=FIT)
     pool = texts.real.take(range(POOL), "real")
-    critics = make_critics(list(CRITICS), {})
     fitted: list[Any] = []
-    real: list[Any] = []
+    for critic in make_critics(list(CRITICS), {}):
+        begun = time.perf_counter()
+        fitted.append(critic.fit(texts.fit))
+        print(f"  {critic.name} fitted in {time.perf_counter() - begun:.0f} s", flush=True)
+    real = [critic.score(pool) for critic in fitted]
     for defect in defects:
-        path = out / "scores" / f"{defect}.pickle"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if not fitted:
-                for critic in critics:
-                    begun = time.perf_counter()
-                    fitted.append(critic.fit(texts.fit))
-                    print(f"  {critic.name} fitted in {time.perf_counter() - begun:.0f} s", flush=True)
-                real = [critic.score(pool) for critic in fitted]
-            corpus = pool if defect == "none" else DEFECTS[defect].plant(pool, STRENGTHS[defect], 0, None).corpus
-            planted = corpus.take(range(POOL), "generated")
-            axes = [axis_of(c, [r, c.score(planted)]) for c, r in zip(fitted, real, strict=True)]
-            path.write_bytes(pickle.dumps([a for a in axes if a is not None]))
-        axes = pickle.loads(path.read_bytes())
-        yield defect, [a for a in axes if a.critic in CRITICS]
+        corpus = pool if defect == "none" else DEFECTS[defect].plant(pool, STRENGTHS[defect], 0, None).corpus
+        planted = corpus.take(range(POOL), "generated")
+        axes = [axis_of(c, [r, c.score(planted)]) for c, r in zip(fitted, real, strict=True)]
+        yield defect, [a for a in axes if a is not None]
 
 
 def taken(axis: Axis, real: np.ndarray, generated: np.ndarray) -> Axis:
@@ -290,7 +281,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
     a = parser.parse_args()
     if "measure" in a.what:
-        for defect, axes in axes_by_defect(a.out, a.defects.split(",") if a.defects else list(STRENGTHS)):
+        for defect, axes in axes_by_defect(a.defects.split(",") if a.defects else list(STRENGTHS)):
             begun = time.perf_counter()
             measure(defect, axes, a.null_splits if defect == "none" else a.splits, a.out)
             print(f"{defect}: {time.perf_counter() - begun:.0f} s", flush=True)

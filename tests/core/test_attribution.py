@@ -17,8 +17,10 @@ from momus.comparison.settings import Settings
 from momus.critic import Statistic, kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, compare_rows
 from momus.inference.bins import bin_codes, binned, quantile_codes
+from momus.inference.many import merged
+from momus.inference.pooling import Tables
 from momus.inference.share_left import joint
-from momus.inference.sums import LabelledSums, SharedLabels, SharedRows, merged, relabelled
+from momus.inference.sums import DrawnLabels, LabelledSums, SharedRows, relabelled
 from momus.text.documents import Document
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
@@ -125,8 +127,9 @@ def test_few_groups_are_refused():
 def test_merging_leaves_the_total_variation_as_it_is():
     rng = np.random.default_rng(0)
     rows = sparse.csr_array(rng.poisson(0.05, (40, 300)).astype(float))
-    small = merged(rows[:15], rows[15:])
-    assert small[0].shape[1] < 300
+    tables = merged(Tables(rows[:15], rows[15:]))
+    small = tables.real, tables.generated
+    assert len(np.unique(tables.both().indices)) < 300
     labels = rng.random((40, 10))
     before, after = (
         total_variation((t.T @ labels).T, (t.T @ (1 - labels)).T) for t in (rows, sparse.vstack(small, format="csr"))
@@ -149,7 +152,7 @@ def test_shared_relabellings_give_the_result_of_the_engine(statistic, grouped):
         design = design.grouped(np.arange(n) // 3, np.arange(m) // 2)
     (known,) = compare_rows([statistic], {"x": real}, {"x": generated}, design=design, permutations=64, resamples=0)
     sums = LabelledSums(SharedRows(statistic, real, generated), design)
-    found = relabelled(statistic, sums, SharedLabels(design, 0), 64)
+    found = relabelled(statistic, sums, DrawnLabels(design, 0), 64)
     assert known.method.permutations == found.permutations == 64
     assert (found.p, found.difference) == (pytest.approx(known.p), pytest.approx(known.difference))
 
@@ -160,7 +163,7 @@ def test_clusters_are_summed_by_document():
     design = Design.clusters(np.arange(60) // 3, np.arange(50) // 2)
     (known,) = compare_rows([TVD], {"x": real}, {"x": generated}, design=design, permutations=64, resamples=0)
     sums = LabelledSums(SharedRows(TVD, real, generated), design)
-    assert relabelled(TVD, sums, SharedLabels(design, 0), 64).p == pytest.approx(known.p)
+    assert relabelled(TVD, sums, DrawnLabels(design, 0), 64).p == pytest.approx(known.p)
 
 
 def test_p_within_bins_is_that_of_all_relabellings():
@@ -180,10 +183,10 @@ def test_p_within_bins_is_that_of_all_relabellings():
         every.append(excess(pooled[order]))
     design = Design.bins(*bins)
     sums = LabelledSums(SharedRows(MEAN, ones(real), ones(generated)), design)
-    found = relabelled(MEAN, sums, SharedLabels(design, 0), 64)
+    found = relabelled(MEAN, sums, DrawnLabels(design, 0), 64)
     assert found.difference == pytest.approx(excess(pooled))
     # every relabelling of values occurs among the random ones
-    seen = {round(float(x), 9) for x in np.concatenate(sums.sums(SharedLabels(design, 1).chunk(0)))[:, 0]}
+    seen = {round(float(x), 9) for x in np.concatenate(sums.sums(DrawnLabels(design, 1).chunk(0)))[:, 0]}
     assert len({round(e, 9) for e in every}) <= len(seen) * 2
 
 

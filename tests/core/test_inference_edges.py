@@ -224,7 +224,7 @@ def test_hedges_g_is_that_of_the_weighted_documents(design):
 
 def factor(a, b):
     tables = Tables.of(ones(np.asarray(a)), ones(np.asarray(b)))
-    return hedges_factor(Samples(tables, Design.documents(len(a), len(b))))[0]
+    return hedges_factor((tables.real, tables.generated), (np.ones(len(a)), np.ones(len(b))))[0]
 
 
 def test_effects_without_a_spread():

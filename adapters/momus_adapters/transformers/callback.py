@@ -96,7 +96,12 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         self.generate = generate
         self.every = every
         self.start = start
-        self.settings = {"permutations": permutations, "resamples": resamples, "confidence": confidence, "seed": seed}
+        self.settings: dict[str, Any] = {
+            "permutations": permutations,
+            "resamples": resamples,
+            "confidence": confidence,
+            "seed": seed,
+        }
         self.seed = seed
         self.history: list[dict[str, Any]] = []
         self.always_valid, self.alpha, self.planned = always_valid, alpha, looks
@@ -163,7 +168,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         scored = [critic.score(corpus) for critic in self.critics]
         verdicts = []
         for critic, real, generated in zip(self.critics, self._scores, scored, strict=True):
-            rows = judge(critic, real, generated, **self.settings)  # type: ignore[arg-type]
+            rows = judge(critic, real, generated, **self.settings)
             latent = "latent_ppl" if critic.sequence else "latent_nll"
             verdicts += [v for v in rows if v.headline or v.statistic == latent]
         looks = self._always(verdicts, scored) if self.always_valid else {}
@@ -205,7 +210,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         if verdict.p is None or verdict.p > SCREEN or method.test == "welch" or method.exact:
             return verdict.p
         if needed > method.permutations:
-            settings: dict[str, Any] = {**self.settings, "permutations": needed, "resamples": 0}
+            settings = {**self.settings, "permutations": needed, "resamples": 0}
             (verdict,) = judge(critic, real, generated, **settings, only_headline=True)
         smallest = 1 / (verdict.method.permutations + 1)
         if smallest > level and not verdict.method.exact and critic.name not in self._coarse:

@@ -17,7 +17,7 @@ from momus.inference.design import Design
 from momus.inference.pooling import NARROW, Rows
 from momus.inference.result import NAN, TestResult
 from momus.inference.share_left import joint
-from momus.inference.sums import LabelledSums, Relabelled, SharedLabels, SharedRows, relabelled
+from momus.inference.sums import DrawnLabels, LabelledSums, Relabelled, SharedRows, relabelled
 from momus.inference.testing import compare_rows
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
@@ -104,7 +104,7 @@ class Sides:
     seed: int = 0
     confidence: float = 0.95
     _bins: dict[tuple[str, ...], tuple[Ints, Ints]] = field(default_factory=dict)
-    _within: dict[tuple[bytes, ...], tuple[Binned, SharedLabels | None]] = field(default_factory=dict)
+    _within: dict[tuple[bytes, ...], tuple[Binned, DrawnLabels | None]] = field(default_factory=dict)
     _plain: dict[tuple[str, bytes], tuple[LabelledSums, Relabelled]] = field(default_factory=dict)
 
     @classmethod
@@ -197,13 +197,13 @@ class Sides:
             self._bins[key] = bin_codes([c.real for c in covariates], [c.generated for c in covariates], BINS)
         return self._bins[key]
 
-    def _design(self, codes: tuple[Ints, Ints], masks: Sequence[Bools]) -> tuple[Binned, SharedLabels | None]:
+    def _design(self, codes: tuple[Ints, Ints], masks: Sequence[Bools]) -> tuple[Binned, DrawnLabels | None]:
         """The design within bins of the documents of both masks; critics that score the same documents share it."""
         key = tuple(a.tobytes() for a in (*codes, *masks))
         if key not in self._within:
             groups = None if self.units is None else (self.units[0][masks[0]], self.units[1][masks[1]])
             within = binned((codes[0][masks[0]], codes[1][masks[1]]), groups)
-            labels = None if within.design is None else SharedLabels(within.design, self.seed)
+            labels = None if within.design is None else DrawnLabels(within.design, self.seed)
             self._within.clear()  # axes are adjusted for one covariate after another
             self._within[key] = within, labels
         return self._within[key]
@@ -223,7 +223,7 @@ class Sides:
             )
             sides = self._rows(axis, masks)
             sums = LabelledSums(SharedRows(axis.statistic, sides[0], sides[1]), design)
-            self._plain[key] = sums, relabelled(axis.statistic, sums, SharedLabels(design, self.seed), NULL)
+            self._plain[key] = sums, relabelled(axis.statistic, sums, DrawnLabels(design, self.seed), NULL)
         return self._plain[key]
 
 

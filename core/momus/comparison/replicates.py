@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.comparison.axes import Axis
-from momus.critic.statistic import Statistic
+from momus.inference.effects import hedges_factor
 from momus.inference.matching import design_of
 from momus.inference.pooling import Rows, Tables, pooled
 from momus.inference.pools import Names, Pools, shared_prompts
@@ -73,9 +73,11 @@ class Replicates:
             units, codes = np.unique(pools.units[corpus][k], return_inverse=True)
             self.units.append(units)
             self.sums.append(sums_by(codes, len(units), table, w))
+        is_g = self.statistic.kind == "value" and self.statistic.effect == "hedges_g"
         self.factors = [
-            _factor(self.statistic, tables[0], t, weights[0], w) for t, w in zip(tables, weights, strict=True)
-        ][1:]
+            hedges_factor((tables[0], t), (weights[0], w))[0] if is_g else 1.0
+            for t, w in zip(tables[1:], weights[1:], strict=True)
+        ]
         with np.errstate(divide="ignore", invalid="ignore"):
             self.estimates = self._effects([pooled(s, np.ones((s.shape[0], 1))) for s in self.sums])[0]
         if not np.isfinite(self.estimates).all():
@@ -163,18 +165,3 @@ def _aligned(parts: Sequence[Rows]) -> list[Rows]:
     table = Tables.of(stacked, stacked[:0]).real
     ends = np.cumsum([0, *(p.shape[0] for p in parts)])
     return [table[a:b] for a, b in pairwise(ends)]
-
-
-def _factor(s: Statistic, real: Rows, model: Rows, w_real: Floats, w_model: Floats) -> float:
-    """What a difference is multiplied by: the factor of Hedges' g with the pooled standard deviation, else 1."""
-    if s.kind != "value" or s.effect != "hedges_g":
-        return 1.0
-    squares = count = 0.0
-    for rows, w in ((real, w_real), (model, w_model)):
-        x = np.asarray(rows, dtype=np.float64)[:, 0]
-        n = float(w.sum()) ** 2 / float((w**2).sum())
-        squares += float(w @ (x - np.average(x, weights=w)) ** 2) / float(w.sum()) * n
-        count += n
-    freedom = count - 2
-    deviation = np.sqrt(squares / freedom) if freedom > 0 else 0.0
-    return float((1 - 3 / (4 * freedom - 1)) / deviation) if deviation > 1e-300 else 0.0

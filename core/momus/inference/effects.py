@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from momus.inference.samples import Samples
+from momus.inference.pooling import Rows
 from momus.numeric.types import Floats
 
 
-def hedges_factor(samples: Samples) -> tuple[float, float]:
+def hedges_factor(tables: Sequence[Rows], weights: Sequence[Floats]) -> tuple[float, float]:
     """What a difference of means is multiplied by to give Hedges' g, and the degrees of freedom of the latter.
 
     g is the difference in pooled standard deviations of documents, with the small-sample factor 1 − 3/(4·df − 1)
     (Hedges 1981). NaN where a standard deviation does not exist, or is 0 and the means differ; 0 where all is equal.
+
+    Parameters
+    ----------
+    tables, weights
+        Rows [value, 1] of both texts, and the weights of their documents.
     """
     squares, count, means = 0.0, 0.0, []
-    for rows, weights in zip((samples.tables.real, samples.tables.generated), samples.design.weights, strict=True):
+    for rows, w in zip(tables, weights, strict=True):
         x = np.asarray(rows, dtype=np.float64)[:, 0]
-        n = effective_n(weights)
-        mean = float(weights @ x) / float(weights.sum())
+        n = effective_n(w)
+        mean = float(w @ x) / float(w.sum())
         # weighted variance, scaled to the sum of squares of n equally weighted documents
-        squares += float(weights @ (x - mean) ** 2) / float(weights.sum()) * n
+        squares += float(w @ (x - mean) ** 2) / float(w.sum()) * n
         count += n
         means.append(mean)
     freedom = count - 2

@@ -170,7 +170,8 @@ def _effect(
 ) -> tuple[float, Interval, Interval]:
     """Effect size with its intervals at both levels; ``contrast`` and ``error`` are on the scale of the test."""
     if s.effect == "hedges_g":
-        factor, freedom = hedges_factor(samples)
+        tables = samples.tables.real, samples.tables.generated
+        factor, freedom = hedges_factor(tables, samples.design.weights)
         if not math.isfinite(factor):
             return factor, intervals.NONE, intervals.NONE
         outer, inner = (intervals.of_effect(difference * factor, error * factor, freedom, r) for r in reaches)

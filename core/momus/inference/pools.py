@@ -42,10 +42,6 @@ class Pools:
         """Number of units of each pool."""
         return np.bincount(self.pool)
 
-    def of_corpus(self, corpus: str) -> int:
-        """Number of units of a corpus."""
-        return len(np.unique(self.units[corpus]))
-
     def multiplicities(self, resamples: int, seed: int) -> Iterator[Weights]:
         """How often each unit is drawn, (U, ≤ 64) at a time; as many draws from each pool as it has units."""
         members = [np.flatnonzero(self.pool == p) for p in range(len(self.sizes))]

@@ -11,6 +11,7 @@ from scipy import sparse
 from momus.critic.statistic import Statistic, total_variation
 from momus.inference.contrast import RATIOS
 from momus.inference.design import Design
+from momus.inference.many import merged
 from momus.inference.pooling import NARROW, Rows, Tables
 from momus.inference.pvalues import Prepared, contrasts, count_extreme
 from momus.inference.samples import Samples, indicator
@@ -22,7 +23,7 @@ EXCEEDED = 20
 """A test stops early if so many of the first 64 relabellings reach the observed contrast: p is about 0.3."""
 
 
-class SharedLabels:
+class DrawnLabels:
     """Random relabellings of one design, drawn once for the rows of many critics: chunks of (N, 64)."""
 
     def __init__(self, design: Design, seed: int) -> None:
@@ -50,7 +51,8 @@ class SharedRows:
 
     def __init__(self, statistic: Statistic, real: Rows, generated: Rows) -> None:
         if statistic.function is total_variation and sparse.issparse(real):
-            real, generated = merged(real, generated)
+            tables = merged(Tables(real, generated))
+            real, generated = tables.real, tables.generated
         self.tables = Tables.of(real, generated)
 
     @property
@@ -141,25 +143,6 @@ class LabelledSums:
             return contrasts(statistic, Prepared(*sums))
 
 
-def merged(real: Rows, generated: Rows) -> tuple[Rows, Rows]:
-    """Merge the columns that have entries in a single document of both texts into one column per document.
-
-    >>> rows = sparse.csr_array(np.array([[1, 2, 0, 3], [0, 0, 4, 5]]))
-    >>> [side.toarray().tolist() for side in merged(rows[:1], rows[1:])]
-    [[[3, 3, 0]], [[5, 0, 4]]]
-    """
-    both = sparse.csr_array(sparse.vstack([real, generated], format="csr"))
-    documents = np.bincount(both.indices, minlength=both.shape[1])
-    kept = np.flatnonzero(documents > 1)
-    column = np.zeros(both.shape[1], dtype=np.int64)
-    column[kept] = np.arange(len(kept))
-    owner = np.repeat(np.arange(both.shape[0]), np.diff(both.indptr))  # document of each entry
-    indices = np.where(documents[both.indices] == 1, len(kept) + owner, column[both.indices])
-    table = sparse.csr_array((both.data, indices, both.indptr), shape=(both.shape[0], len(kept) + both.shape[0]))
-    table.sum_duplicates()
-    return table[: real.shape[0]], table[real.shape[0] :]
-
-
 @dataclass(frozen=True)
 class Relabelled:
     """A contrast and its test.
@@ -178,7 +161,7 @@ class Relabelled:
     permutations: int
 
 
-def relabelled(statistic: Statistic, sums: LabelledSums, labels: SharedLabels, permutations: int) -> Relabelled:
+def relabelled(statistic: Statistic, sums: LabelledSums, labels: DrawnLabels, permutations: int) -> Relabelled:
     """Test a statistic with shared relabellings: a permutation test, studentised for means and ratios.
 
     It stops after the first 64 relabellings if 20 of them reach the observed contrast, or, for rows with more than 64
