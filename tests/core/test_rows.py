@@ -91,3 +91,12 @@ def test_summaries_with_different_tables_keep_both():
     both = a + b
     assert (both.documents, set(both.arrays), both.counts) == (3, {"x", "y"}, {"u": {"w": 1.0}, "v": {"w": 2.0}})
     assert a.counts == {"u": {"w": 1.0}}, "the summands do not change"
+
+
+def test_aligning_leaves_the_tables_as_they_were():
+    one = Counted.of_tokens(np.array([0, 1, 1]), np.array([0, 3]), ["a", "b"])
+    other = Counted.of_tokens(np.array([0, 0, 0, 1]), np.array([0, 4]), ["b", "a"])  # columns change places
+    first = [t.matrix.toarray() for t in (one, other)]
+    for _ in range(2):
+        assert [m.toarray().tolist() for m in align([one, other])] == [[[1, 2]], [[1, 3]]]
+    assert all(np.array_equal(t.matrix.toarray(), before) for t, before in zip((one, other), first, strict=True))

@@ -118,7 +118,8 @@ def aligned(parts: Sequence[Counted]) -> list[Counted]:
 def _recolumn(table: Counted, columns: Ints, labels: Sequence[str] | NDArray[np.generic]) -> Counted:
     """Renumber the columns of a table: column j becomes ``columns[j]``."""
     m = table.matrix
-    moved = sparse.csr_array((m.data, columns[m.indices], m.indptr), shape=(m.shape[0], len(labels)))
+    # sorting moves entries in place, so the data must not be those of the given table
+    moved = sparse.csr_array((m.data.copy(), columns[m.indices], m.indptr), shape=(m.shape[0], len(labels)))
     moved.sort_indices()
     return Counted(moved, labels)
 
