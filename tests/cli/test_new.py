@@ -81,6 +81,36 @@ def test_its_tests_can_fail(package, tmp_path):
     assert "batch_size_changes_nothing" in output
 
 
+def changed(name, folder, *replacements):
+    """Write the package, make changes to its critic, and run its own tests."""
+    write_critic(name, folder)
+    source = folder / f"momus_{name}" / "__init__.py"
+    text = source.read_text()
+    for old, new in replacements:
+        assert old in text
+        text = text.replace(old, new)
+    source.write_text(text)
+    return execute("-m", "pytest", "-p", "no:cacheprovider", "-k", "not conformance", folder=folder)
+
+
+def test_its_tests_ask_for_examples_of_another_question(tmp_path):
+    """A critic that asks something else does not pass by tests of the length of sentences."""
+    asks = ("Are sentences as long as in real text?", "Do people swear?")
+    code, output = changed("swears", tmp_path / "swears", asks)
+    assert code == 1
+    assert "replace the examples above" in output
+    assert "1 failed, 3 passed" in output
+
+
+def test_its_tests_find_a_critic_that_does_not_see_what_it_claims(tmp_path):
+    sees = ("words / max(sentences, 1) for", "words / max(words, 1) for")
+    code, output = changed("blind", tmp_path / "blind", sees)
+    assert code == 1
+    for name in ("test_known_values", "test_wrong_text_is_told_apart", "test_real_text_is_not_told_apart"):
+        assert f"FAILED tests/test_critic.py::{name}" in output
+    assert "nothing to compare" in output
+
+
 @pytest.mark.parametrize("name", ["mine", "a", "none", LONG])
 def test_ruff_and_mypy_are_content(name, tmp_path):
     write_critic(name, tmp_path / name)

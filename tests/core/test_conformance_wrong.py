@@ -1,6 +1,8 @@
 """Deliberately wrong critics: each is caught by the check that is meant for it."""
 
 import threading
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -211,6 +213,18 @@ class NoHeadline(Right):
     headline = "beauty"
 
 
+class TellsByWhatItHasNot(Right):
+    """Names a statistic that tells its direction, but has none of that name."""
+
+    told = "beauty"
+
+
+class TellsAStory(Right):
+    """Describes its direction at length."""
+
+    directions: ClassVar = {"latent_nll": ("lower", "higher than what one would call usual in text of this kind")}
+
+
 class LooseAttributes(Right):
     """Leaves attributes without an underscore."""
 
@@ -243,9 +257,43 @@ class NoEvidenceInJson(Right):
         return [Table("t", "T", ("a",), ((float("nan"),),))]
 
 
+class Zero(Critic[Values]):
+    """Gives every document the same z and the same score."""
+
+    name = "zero"
+    axis = "nothing"
+
+    def fit(self, real):
+        self.mean_ = 0.0
+        return self
+
+    def project(self, batch):
+        return Values(np.zeros(len(batch)))
+
+    def log_prior(self, latents):
+        return LogPrior.of_vectors(np.zeros(len(latents)))
+
+
+class Uniform(Right):
+    """Has one value per document, and a P_c that gives all of them the same probability."""
+
+    def log_prior(self, latents):
+        return LogPrior.of_vectors(np.full(len(latents), -3.0))
+
+
+class Typo(Right):
+    """Misspells an attribute."""
+
+    def project(self, batch):
+        return Values(np.array([len(d.txet) for d in batch], dtype=float))
+
+
 @pytest.mark.parametrize(
     ("critic", "check"),
     [
+        (Zero, "different_documents_get_different_scores"),
+        (Uniform, "different_documents_get_different_scores"),
+        (Typo, "fit_returns_the_critic"),
         (DropsADocument, "one_row_for_each_id"),
         (GivesNaN, "one_row_for_each_id"),
         (ForgetsToReset, "refitting_forgets"),
@@ -264,6 +312,8 @@ class NoEvidenceInJson(Right):
         (ChangesItsInput, "inputs_are_untouched"),
         (NegativeStates, "one_row_for_each_id"),
         (NoHeadline, "statistics_are_sound"),
+        (TellsByWhatItHasNot, "told_statistic_has_a_direction"),
+        (TellsAStory, "told_statistic_has_a_direction"),
         (LooseAttributes, "fit_returns_the_critic"),
         (BreaksOnEdges, "edge_texts_get_a_score_or_a_reason"),
         (NotSaved, "saved_critics_score_alike"),
@@ -276,6 +326,36 @@ def test_wrong_critics_are_caught_by_the_check_meant_for_them(critic, check):
     report = conformance.check_critic(critic())
     assert check in report.failures(), str(report)
     assert not report.ok
+
+
+def test_a_constant_critic_is_told_that_nothing_can_be_compared():
+    report = conformance.check_critic(Zero())
+    (failed,) = [r for r in report.records if r.status == "failed"]
+    assert "Latent NLL is 0 in every document" in failed.detail
+    assert "does not depend on the text" in failed.detail
+
+
+def test_one_error_is_reported_once_with_the_checks_that_it_stopped():
+    report = conformance.check_critic(Typo())
+    errors = [r for r in report.shown() if "txet" in r.detail]
+    assert len(errors) == 1
+    source = Path(__file__).read_text(encoding="utf-8").splitlines()
+    line = next(i for i, text in enumerate(source, 1) if "len(d.txet) for" in text)
+    assert f"(test_conformance_wrong.py, line {line}, in " in errors[0].detail
+    stopped = [r.name for r in report.records if r.status == "stopped"]
+    assert len(stopped) > 15
+    assert all(name in errors[0].detail for name in stopped)
+    assert not report.ok
+    assert report.counts["stopped"] == len(stopped)
+    assert str(report).count("AttributeError") == 1
+    assert {*stopped, errors[0].name} <= {*report.failures()}
+
+
+def test_different_errors_are_reported_apart():
+    report = conformance.check_critic(DependsOnBatches())
+    details = [r.detail for r in report.shown() if r.status == "failed"]
+    assert len(details) == len({*details}) > 1
+    assert "stopped" not in report.counts, "checks that fail by themselves are no victims of an error"
 
 
 def test_a_right_critic_passes():

@@ -235,7 +235,9 @@ def test_little_or_constant_data():
     assert not single.method.studentised
     assert 0 < single.p <= 1
     constant = one(MEAN, ones(np.ones(5)), ones(np.ones(7)))
-    assert (constant.p, constant.difference, constant.effect) == (1.0, 0.0, 0.0)
+    assert np.isnan([constant.p, constant.low, constant.effect]).all()
+    assert (constant.difference, constant.method.test) == (0.0, "none")
+    assert constant.method.reason == "mean is 1 in every document of both texts; nothing to compare"
     with pytest.raises(ValueError, match="at least one document"):
         one(MEAN, ones(np.zeros(0)), ones(np.ones(3)))
     with pytest.raises(ValueError, match="'mean' is not finite"):

@@ -12,7 +12,6 @@ from momus.comparison.covariates import covariates, groups_of_texts, order_of_te
 from momus.comparison.dependence import (
     HiddenGroups,
     check_groups,
-    check_order,
     guess_groups,
     hidden_groups,
     moments_of_orders,
@@ -149,10 +148,8 @@ def test_scores_are_checked_per_step_unless_groups_or_prompts_are_known():
     found = check_groups(scores(values, ids))
     assert found.documents == 199
     assert found.p == hidden_groups(values, ids).p
-    assert check_order(scores(values, ids)).p == order_correlation(values).p
     for known in ({"groups": ["g"] * 200}, {"prompts": ["p"] * 200}):
         assert check_groups(scores(values, ids, **known)) is None
-        assert check_order(scores(values, ids, **known)) is None
     assert check_groups(scores(values, ids, prompts=ids)) is not None, "each prompt occurs once"
     assert check_groups(scores(values, [f"x:{i}" for i in range(200)])) is None
 

@@ -83,7 +83,7 @@ def _show(report: Report) -> None:
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     for name in ("", "check", "detail"):
         table.add_column(name)
-    for record in report.records:
+    for record in report.shown():
         style = {"failed": "[bold red]failed[/bold red]", "passed": "passed"}.get(record.status, record.status)
         table.add_row(style, record.name.replace("_", " "), escape(record.detail))
     console = Console(highlight=False)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic.scores import Scores
+from momus.critic import Note, RunningTextCritic, Scores
 from momus.numeric.types import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from momus.comparison.trust import TrustCheck
+    from momus.critic import Critic
 
 LEVEL = 0.01
 LEAST = 0.02
@@ -254,10 +259,39 @@ def check_groups(scores: Scores) -> HiddenGroups | None:
     return hidden_groups(scores.per_step[kept], [scores.ids[i] for i in kept], covariate="Latent NLL per step")
 
 
-def check_order(scores: Scores) -> OrderCorrelation | None:
-    """Test whether documents that follow each other have similar Latent NLL per step; see `check_groups`."""
-    kept = _unknown(scores)
-    return None if kept is None else order_correlation(scores.per_step[kept], covariate="Latent NLL per step")
+def group_notes(
+    critic: Critic[Any], scored: Sequence[Scores], checks: Sequence[TrustCheck], family: int = 1
+) -> list[Note]:
+    """Warn of texts whose scores, though not their words, show groups that the ids betray.
+
+    Each critic makes one test per text, so a family of m headline rows has at most 2m of them: each is made at level
+    `LEVEL`/(2m).
+
+    Parameters
+    ----------
+    scored
+        Scores of the real and the generated texts.
+    checks
+        Checks of the texts; a text whose words show its groups was warned of already.
+    family
+        Number of headline rows of the run.
+    """
+    if isinstance(critic, RunningTextCritic):
+        return []
+    known = {check.corpus for check in checks if check.kind == "groups" and check.warns}
+    tested = [(s.corpus, check_groups(s)) for s in scored if s.corpus not in known]
+    level = LEVEL / (2 * max(family, 1))
+    return [Note(_of_scores(name, f), warning=True) for name, f in tested if f is not None and f.warns(level)]
+
+
+def _of_scores(corpus: str, found: HiddenGroups) -> str:
+    names = " and ".join(map(repr, found.examples))
+    return (
+        f"documents of {corpus!r} whose ids begin alike, such as {names}, resemble each other in {found.covariate} "
+        f"(intraclass correlation {found.icc:.2f}, 95 % interval {found.low:.2f} to {found.high:.2f}, "
+        f"p = {found.p:.2g}, {found.groups:,} groups of {found.documents:,} documents): intervals that ignore this are "
+        f"too narrow by a factor of about {np.sqrt(found.design_effect):.1f}. Give the documents a group_id."
+    )
 
 
 def _unknown(scores: Scores) -> Ints | None:

@@ -36,7 +36,7 @@ class Joint:
     subgroups
         Headline rows by subgroup (``subgroups``).
     components
-        Variance between prompts, models and documents on each axis, where corpora share prompts.
+        Variance between prompts, models and documents on each axis where corpora share prompts, or the reason why not.
     """
 
     overall: tuple[GlobalTest, ...] = ()
@@ -114,5 +114,4 @@ def _components(
 ) -> list[PromptComponents]:
     prompts = {c.name: c.prompts for c in (real, *generated)}
     models = [c.name for c in generated]
-    found = [prompt_components(a, real.name, models, prompts, settings.confidence, settings.seed) for a in axes]
-    return [c for c in found if not c.reason]
+    return [prompt_components(a, real.name, models, prompts, settings.confidence, settings.seed) for a in axes]

@@ -13,7 +13,9 @@ from momus.critic.scores import LATENT_NLL
 from momus.errors import MomusError
 from momus.inference import Design, Method, TestResult, compare_rows
 from momus.laws import Law, LawTest, compare_law
-from momus.laws.test import LEAST_GROUPS, Errors
+from momus.laws.law import LEAST_GROUPS
+from momus.laws.test import Errors
+from momus.text.counting import counted
 from momus.text.running import RunningText, group_numbers
 
 if TYPE_CHECKING:
@@ -100,7 +102,7 @@ def _result(name: str, outcome: LawTest) -> TestResult:
 def _test_blocks(real: Scores, generated: Scores, settings: Settings, family: int) -> TestResult:
     fewest = min(real.n_scored, generated.n_scored)
     if fewest < LEAST_GROUPS:
-        reason = f"{fewest} scored blocks on a side, at least {LEAST_GROUPS} are needed"
+        reason = f"{counted(fewest, 'scored block')} on a side, at least {LEAST_GROUPS} are needed"
         return TestResult("latent_nll", method=Method(design="blocks", reason=reason))
     design = _blocks_of_groups(real, generated)
     (result,) = compare_rows(

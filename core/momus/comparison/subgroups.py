@@ -122,14 +122,27 @@ def _subgroups(column: Covariate) -> tuple[tuple[Ints, Ints], list[Label]]:
         members = [values[codes == k] for k in range(int(codes.max(initial=-1)) + 1)]
         labels = [("", float(v.min()), float(v.max())) for v in members]
         return (codes[: len(column.real)], codes[len(column.real) :]), labels
-    sides = bin_codes([column.real], [column.generated])
+    names = check_values(column)
+    return bin_codes([column.real], [column.generated]), [(name, float("nan"), float("nan")) for name in names]
+
+
+def check_values(column: Covariate) -> list[str]:
+    """Check that a field has few enough values for subgroups, and return them; numbers are cut into quarters instead.
+
+    Raises
+    ------
+    UsageError
+        The field has more than 20 values.
+    """
+    if isinstance(column.real, np.ndarray):
+        return []
     names = sorted({str(n) for n in (*column.real, *column.generated) if n is not None})
     if len(names) > MOST:
         raise UsageError(
             f"field {column.name!r} has {len(names):,} values, too many for subgroups",
             hint=f"give a field with at most {MOST} values, such as a kind of prompt",
         )
-    return sides, [(name, float("nan"), float("nan")) for name in names]
+    return names
 
 
 def _of_axis(

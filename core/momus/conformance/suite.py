@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -78,20 +80,44 @@ def _outcome(check: Check, name: str, subject: Subject, expected: Mapping[str, s
     except Skip as reason:
         return Record(name, "skipped", str(reason))
     except Exception as error:  # a critic may raise anything; the report must cover all checks
-        detail = str(error) if isinstance(error, AssertionError) else _described(error)
+        detail = str(error) if isinstance(error, AssertionError) else _described(error, subject.critic)
         if name in expected:
             return Record(name, "expected", f"{expected[name]} ({detail})")
-        return Record(name, "failed", detail)
+        first = None if isinstance(error, AssertionError) else _failed_by(detail, subject)
+        return Record(name, "failed", detail) if first is None else Record(name, "stopped", detail, first)
     if name in expected:
         return Record(name, "failed", f"passed, although it was expected to fail: {expected[name]}")
     return Record(name, "passed")
 
 
-def _described(error: Exception) -> str:
-    """Name an error and the line of code that raised it."""
+def _failed_by(detail: str, subject: Subject) -> str | None:
+    """The earlier check that failed by the same error, raised in the same line."""
+    return next((r.name for r in subject.records.values() if r.status == "failed" and r.detail == detail), None)
+
+
+def _described(error: Exception, critic: Critic[Any]) -> str:
+    """Name an error and the line that raised it: the innermost line of the critic's own code, if it took part."""
     frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({frames[-1].filename.rsplit('/', 1)[-1]}, line {frames[-1].lineno})" if frames else ""
+    files = _files_of(critic)
+    own = [f for f in frames if f.filename in files]
+    where = ""
+    if frames:
+        frame = own[-1] if own else frames[-1]
+        where = f" ({frame.filename.rsplit('/', 1)[-1]}, line {frame.lineno}, in {frame.name})"
     return f"{type(error).__name__}: {error}{where}"
+
+
+def _files_of(critic: Critic[Any]) -> set[str]:
+    """Source files of the packages that the classes of a critic come from, without those of Momus' core."""
+    files = set()
+    for cls in type(critic).__mro__:
+        package = cls.__module__.partition(".")[0]
+        if package in ("momus", *sys.stdlib_module_names):
+            continue
+        modules = [m for n, m in list(sys.modules.items()) if n == package or n.startswith(f"{package}.")]
+        files |= {f for f in (getattr(m, "__file__", None) for m in modules) if f}
+        files |= {inspect.getsourcefile(cls) or ""} if "<" not in cls.__qualname__ else set()
+    return files
 
 
 def parametrize(
@@ -130,6 +156,8 @@ def _assert(check: Check, subject: Subject, expected: Mapping[str, str]) -> None
         pytest.xfail(record.detail)
     if record.status == "failed":
         pytest.fail(record.detail, pytrace=False)
+    if record.status == "stopped":
+        pytest.fail(f"the same error as in {record.by}", pytrace=False)
 
 
 def _enough(subject: Subject, expected: Mapping[str, str]) -> None:

@@ -11,15 +11,23 @@ from pathlib import Path
 import numpy as np
 
 from momus.comparison.judge import judge
-from momus.comparison.statistics import all_statistics
+from momus.comparison.statistics import all_statistics, told_statistic, wordings
+from momus.conformance import corpora
 from momus.conformance.records import Skip
 from momus.conformance.subject import Subject, same_scores, worst
 from momus.critic import EvidenceMixin, ExplanationMixin, RunningTextCritic, Scores
+from momus.errors import UsageError
 from momus.evidence import Evidence, from_json, to_json
+from momus.text.corpus import Corpus
 
 SPLITS = 12
 MOST_ALARMS = 4
 """More than 4 alarms in 12 independent tests at 5 % have probability 0.0002 (splits overlap: a rough bound)."""
+
+LONGEST_PHRASE = 6
+"""Words of a direction, at most."""
+ORDINARY, LONG = 20, 20_000
+"""Ordinary documents beside the odd ones of `corpora.edges`, none of them with so many characters."""
 
 
 def statistics_are_sound(s: Subject) -> None:
@@ -37,6 +45,29 @@ def statistics_are_sound(s: Subject) -> None:
         assert s.fitted.headline_statistic in names, f"headline {s.fitted.headline_statistic!r} is not one of {names}"
 
 
+def told_statistic_has_a_direction(s: Subject) -> None:
+    """The statistic that tells readers the direction of a difference has one, in a few words."""
+    rows = list(s.scores.rows)
+    try:
+        told = told_statistic(s.fitted, rows)
+    except UsageError as error:
+        raise AssertionError(f"{error.message}: {error.hint}") from error
+    if not told:
+        raise Skip("no statistic of the critic has a direction")
+    words = wordings(s.fitted, rows)
+    assert words[told].direction, f"statistic {told!r}, named by `told`, has no direction"
+    known = {"latent_nll", "latent_ppl", "posterior_entropy"}
+    unknown = sorted(set(s.fitted.directions) - known)
+    assert not unknown, f"`directions` names {', '.join(unknown)}: give own statistics their direction themselves"
+    for name, wording in words.items():
+        for phrase in wording.direction:
+            assert phrase.strip(), f"a direction of statistic {name!r} is empty"
+            assert len(phrase.split()) <= LONGEST_PHRASE, (
+                f"direction {phrase!r} of statistic {name!r} is too long: say in at most {LONGEST_PHRASE} words what "
+                "generated documents are"
+            )
+
+
 def held_out_text_is_not_flagged(s: Subject) -> None:
     """Random halves of held-out real text are rarely told apart."""
     if isinstance(s.critic, RunningTextCritic):
@@ -47,6 +78,26 @@ def held_out_text_is_not_flagged(s: Subject) -> None:
         (headline,) = [v for v in judge(s.fitted, a, b, permutations=199, resamples=99, seed=seed) if v.headline]
         alarms += headline.p is not None and headline.p <= 0.05
     assert alarms <= MOST_ALARMS, f"{alarms} of {SPLITS} random halves of the same text are told apart at 5 %"
+
+
+def different_documents_get_different_scores(s: Subject) -> None:
+    """Very different documents do not all get the same score: the headline has something to compare."""
+    if isinstance(s.critic, RunningTextCritic):
+        nll = s.scores.nll[s.scores.scored]
+        if len(nll) < 2:
+            raise Skip(f"held-out text has {len(nll)} scored {s.critic.unit}s")
+        assert np.ptp(nll) > 0, f"all {len(nll)} {s.critic.unit}s of held-out text have Latent NLL {nll[0]:g}"
+        return
+    some = [*s.held_out.take(np.arange(min(len(s.held_out), ORDINARY))), *corpora.edges()]
+    varied = Corpus.from_documents([d for d in some if len(d.text) < LONG], name="varied")
+    a, b = (s.fitted.score(half) for half in varied.split(0.5, 0, ("real", "other")))
+    (headline,) = judge(s.fitted, a, b, only_headline=True, permutations=99, resamples=99)
+    if not (a.n_scored and b.n_scored):
+        raise Skip("too few documents of very different texts are scored")
+    assert headline.p is not None, (
+        f"{a.n_scored + b.n_scored} documents, from ordinary ones to a single word and Greek, are all alike "
+        f"({headline.method.reason}): project() or log_prior() does not depend on the text"
+    )
 
 
 def evidence_serialises(s: Subject) -> None:
@@ -119,7 +170,9 @@ def devices_are_respected(s: Subject) -> None:
 
 CHECKS = (
     statistics_are_sound,
+    told_statistic_has_a_direction,
     held_out_text_is_not_flagged,
+    different_documents_get_different_scores,
     evidence_serialises,
     saved_critics_score_alike,
     saved_critics_load_in_a_fresh_process,

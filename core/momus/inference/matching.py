@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from momus.errors import UsageError
 from momus.inference.design import Design
 from momus.numeric.types import Ints
+from momus.text.counting import counted
 
 Names = Sequence[str | None]
 """The prompt or group of each document, or None."""
@@ -94,7 +95,8 @@ def _matched(real: Names, generated: Names, paired: bool | None, names: tuple[st
     common = counts[0].keys() & counts[1].keys()
     if paired and len(common) < 2:
         raise UsageError(
-            f"{len(common)} documents of {names[1]!r} share a prompt_id with one of {names[0]!r}: no pairs",
+            f"{counted(len(common), 'document')} of {names[1]!r} {'shares' if len(common) == 1 else 'share'} a "
+            f"prompt_id with one of {names[0]!r}: no pairs",
             hint="leave --paired out, or give both sides the same prompt_id",
         )
     fewest = min((real, generated), key=len)

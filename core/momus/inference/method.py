@@ -8,6 +8,7 @@ from typing import Literal
 Test = Literal["permutation", "relabelled groups", "welch", "none"]
 Unit = Literal["documents", "pairs", "prompts", "clusters", "bins", "blocks", "groups"]
 Family = Literal["value", "distance", "law"]
+Flat = Literal["", "share", "none"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class Method:
         Length at which two running texts were compared; 0 otherwise.
     reason
         Why the row was not tested; empty where it was.
+    flat
+        Where texts differ although the documents of neither vary: ``share``, the interval of two shares of 0 and 1
+        (`momus.inference.constant`), or ``none``, no interval. Empty where documents vary.
     """
 
     test: Test = "none"
@@ -60,8 +64,18 @@ class Method:
     error: str = ""
     tokens: int = 0
     reason: str = ""
+    flat: Flat = ""
 
     @property
     def floor(self) -> float:
-        """The smallest p-value that so many relabellings allow; 0 where p does not come from relabellings."""
-        return 1 / (self.permutations + (0 if self.exact else 1)) if self.permutations else 0.0
+        """The smallest p-value that so many relabellings allow; 0 where p does not come from relabellings.
+
+        Among all relabellings of texts with as many units each, every one has its opposite, which is as extreme.
+
+        >>> Method(units_real=3, units_generated=3, exact=True, permutations=20).floor
+        0.1
+        """
+        if not self.permutations:
+            return 0.0
+        opposites = self.exact and self.family != "law" and self.units_real == self.units_generated
+        return (2 if opposites else 1) / (self.permutations + (0 if self.exact else 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 
 from momus.critic.statistic import Statistic, perplexity
 from momus.inference import intervals
+from momus.inference.constant import apart, nothing, nothing_varies
 from momus.inference.contrast import Contrast, RatioContrast
 from momus.inference.detectable import chance_value, detectable_difference, detectable_distance
 from momus.inference.effects import effective_n, hedges_factor
@@ -19,7 +20,7 @@ from momus.inference.intervals import Interval, t_quantile
 from momus.inference.method import Method
 from momus.inference.pooling import NARROW
 from momus.inference.pvalues import p_value, tie_above
-from momus.inference.result import TestResult
+from momus.inference.result import TestResult, numbers
 from momus.inference.samples import Samples
 from momus.inference.witness import cross_fitted, distance_error, witness_of
 from momus.numeric.types import Floats
@@ -53,14 +54,20 @@ def outcome(
     noise: tuple[Floats, Floats] | None,
     question: Question,
 ) -> TestResult:
-    """Build the outcome of one test from the null distribution of its contrast."""
-    if isinstance(contrast, RatioContrast):
+    """Build the outcome of one test from the null distribution of its contrast.
+
+    Where all documents of both texts are alike there is no test, and ``method.reason`` says so.
+    """
+    s, d, method = contrast.statistic, samples.design, _method(contrast, samples, len(null), exact, question)
+    if nothing_varies(contrast, samples, null, question.seed):
+        fields, method = nothing(contrast, method)
+    elif isinstance(contrast, RatioContrast):
         fields = _ratio(contrast, samples, np.abs(null), exact, question)
-    elif contrast.statistic.kind == "distance":
+    elif s.kind == "distance":
         fields = _distance(contrast, samples, null, exact, noise, question)
     else:
         fields = _value(contrast, samples, null, exact, question)
-    s, d = contrast.statistic, samples.design
+    flat = fields.pop("flat", "")
     return TestResult(
         statistic=s.name,
         effect_kind="distance" if s.kind == "distance" else s.effect,
@@ -69,7 +76,7 @@ def outcome(
         n_pairs=d.n_real if d.kind == "pairs" else 0,
         left_out_real=d.left_out[0],
         left_out_generated=d.left_out[1],
-        method=_method(contrast, samples, len(null), exact, question),
+        method=replace(method, flat=flat),
         **fields,
     )
 
@@ -116,16 +123,14 @@ def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool,
     s, observed = contrast.statistic, contrast.observed
     error, freedom = float(observed.error[0]), contrast.ratio.freedom(observed)
     p, _, _ = p_value("distance", abs(contrast.here), null, exact)
+    if error == 0 and contrast.here:
+        return _apart(contrast, samples, p, float(observed.value[0]), question) | _lengths(samples)
     reaches = [_reach(contrast.here, null, exact, freedom, level) for level in (question.confidence, question.inner)]
     reaches[0] = max(reaches)  # the interval at the higher level holds the other
     mde = detectable_difference(error, freedom, question.level)
     real, generated = contrast.values
     if contrast.here == 0:  # but for rounding
         generated = real
-    denominators = [
-        w * np.asarray(rows)[:, 1]
-        for w, rows in zip(samples.design.weights, (samples.tables.real, samples.tables.generated), strict=True)
-    ]
     scaled = s.function is perplexity
     shown = [_difference(s, real, generated, error, reach) for reach in reaches]
     tested = 0.0 if contrast.here == 0 else float(observed.value[0])
@@ -133,24 +138,24 @@ def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool,
     if scaled:  # from the log scale to that of the value
         slope = math.sqrt(real * generated) * math.cosh(math.log(generated / real) / 2)
         mde, error = 2 * math.sqrt(real * generated) * intervals.sinh(mde / 2), error * slope
-    return {
-        "real_value": real,
-        "generated_value": generated,
-        "difference": generated - real,
-        "low": shown[0][0],
-        "high": shown[0][1],
-        "effect": effect,
-        "effect_low": outer[0],
-        "effect_high": outer[1],
-        "equivalence_low": inner[0],
-        "equivalence_high": inner[1],
-        "p": p,
-        "standard_error": error,
-        "freedom": freedom,
-        "mde": mde,
-        "effective_real": effective_n(denominators[0]),
-        "effective_generated": effective_n(denominators[1]),
-    }
+    spread = error, freedom, mde
+    return numbers((real, generated), effect, p, shown[0], (outer, inner), spread) | _lengths(samples)
+
+
+def _apart(contrast: Contrast, samples: Samples, p: float, tested: float, question: Question) -> dict[str, Any]:
+    """Values that differ without a standard error; ``tested`` is the difference on the scale of the test."""
+    real, generated = contrast.values
+    effect, _, _ = _effect(contrast.statistic, samples, tested, 0.0, [0.0] * 2, [intervals.NONE] * 2, generated - real)
+    return apart(contrast, samples, p, effect, (question.confidence, question.inner))
+
+
+def _lengths(samples: Samples) -> dict[str, Any]:
+    """Numbers of equally long documents that would determine two ratios as well, from their denominators."""
+    tables = samples.tables.real, samples.tables.generated
+    one, other = (
+        effective_n(w * np.asarray(rows)[:, 1]) for w, rows in zip(samples.design.weights, tables, strict=True)
+    )
+    return {"effective_real": one, "effective_generated": other}
 
 
 def _difference(s: Statistic, real: float, generated: float, error: float, reach: float) -> Interval:
@@ -189,14 +194,15 @@ def _value(contrast: Contrast, samples: Samples, null: Floats, exact: bool, ques
     error, freedom = standard_error(s, samples, question.resamples, question.seed)
     p, _, _ = p_value("value", contrast.here, null, exact)
     real, generated = contrast.values
-    fields: dict[str, Any] = {"real_value": real, "generated_value": generated, "difference": generated - real, "p": p}
-    fields["effect"] = generated - real
     if not math.isfinite(error):
-        return fields
+        none = [intervals.NONE] * 2
+        return numbers((real, generated), generated - real, p, none[0], none, (math.nan, math.nan, math.nan))
+    if error == 0 and contrast.here:
+        return _apart(contrast, samples, p, contrast.here, question)
     from scipy.stats import t
 
     if error > 0:
-        fields["p"] = max(p, float(2 * t.sf(abs(contrast.here) / error, freedom)))
+        p = max(p, float(2 * t.sf(abs(contrast.here) / error, freedom)))
     reaches = [t_quantile((1 + level) / 2, freedom) for level in (question.confidence, question.inner)]
     shown = [_difference(s, real, generated, error, reach) for reach in reaches]
     effect, outer, inner = _effect(s, samples, contrast.here, error, reaches, shown, generated - real)
@@ -205,18 +211,7 @@ def _value(contrast: Contrast, samples: Samples, null: Floats, exact: bool, ques
         middle = math.sqrt(real * generated)
         mde = 2 * middle * intervals.sinh(mde / 2)
         error *= middle * math.cosh(math.log(generated / real) / 2)
-    return fields | {
-        "low": shown[0][0],
-        "high": shown[0][1],
-        "effect": effect,
-        "effect_low": outer[0],
-        "effect_high": outer[1],
-        "equivalence_low": inner[0],
-        "equivalence_high": inner[1],
-        "standard_error": error,
-        "freedom": freedom,
-        "mde": mde,
-    }
+    return numbers((real, generated), effect, p, shown[0], (outer, inner), (error, freedom, mde))
 
 
 def _distance(
@@ -254,19 +249,4 @@ def _distance(
         mde = detectable_distance(s, finite, noise, question.level)
     else:
         mde = chance_value(finite, question.level) - chance + t_quantile(0.8, freedom) * error
-    return {
-        "real_value": chance,
-        "generated_value": distance,
-        "difference": distance - chance,
-        "low": shown[0][0],
-        "high": shown[0][1],
-        "effect": estimate,
-        "effect_low": shown[0][0],
-        "effect_high": shown[0][1],
-        "equivalence_low": shown[1][0],
-        "equivalence_high": shown[1][1],
-        "p": p,
-        "standard_error": error,
-        "freedom": freedom,
-        "mde": mde,
-    }
+    return numbers((chance, distance), estimate, p, shown[0], shown, (error, freedom, mde))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from momus.inference.intervals import NONE, Interval
 from momus.inference.method import Method
 
 NAN = float("nan")
@@ -67,3 +69,45 @@ class TestResult:
     left_out_real: int = 0
     left_out_generated: int = 0
     method: Method = field(default_factory=Method)
+
+
+def numbers(
+    values: tuple[float, float],
+    effect: float,
+    p: float,
+    low_high: Interval = NONE,
+    effects: Sequence[Interval] = (NONE, NONE),
+    spread: tuple[float, float, float] = (NAN, NAN, NAN),
+) -> dict[str, float]:
+    """The numbers that tests of all kinds have, by the name of the field of `TestResult`.
+
+    Parameters
+    ----------
+    values
+        Real and generated value.
+    low_high
+        Interval of the difference.
+    effects
+        Intervals of the effect, for readers and for tests of equivalence.
+    spread
+        Standard error, its degrees of freedom, minimum detectable difference.
+
+    >>> numbers((1.0, 3.0), 0.5, 0.04)["difference"]
+    2.0
+    """
+    return {
+        "real_value": values[0],
+        "generated_value": values[1],
+        "difference": values[1] - values[0],
+        "low": low_high[0],
+        "high": low_high[1],
+        "effect": effect,
+        "effect_low": effects[0][0],
+        "effect_high": effects[0][1],
+        "equivalence_low": effects[1][0],
+        "equivalence_high": effects[1][1],
+        "p": p,
+        "standard_error": spread[0],
+        "freedom": spread[1],
+        "mde": spread[2],
+    }

@@ -1,11 +1,12 @@
 """Laws of running text: their declaration, standard errors, and tests between two texts."""
 
 from momus.laws.jackknife import Jackknifed, jackknife, shuffled
-from momus.laws.law import Law, Reordered
+from momus.laws.law import LEAST_GROUPS, Law, Reordered, tokens_needed, too_short
 from momus.laws.relabelled import RELABELLINGS, relabellings_for
 from momus.laws.test import LawTest, compare_law, standard_error
 
 __all__ = [
+    "LEAST_GROUPS",
     "RELABELLINGS",
     "Jackknifed",
     "Law",
@@ -16,4 +17,6 @@ __all__ = [
     "relabellings_for",
     "shuffled",
     "standard_error",
+    "tokens_needed",
+    "too_short",
 ]

@@ -7,11 +7,40 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from momus.errors import UsageError
+from momus.evidence import Direction, Wording
+from momus.text.counting import counted
 from momus.text.running import RunningText
 
 Reordered: TypeAlias = Callable[[Sequence[RunningText]], Callable[[list[int]], float]]
 """From pieces of text to a function that gives the number for some of them in a given order, without joining them."""
 ErrorEstimate = Literal["jackknife", "shuffled", "relabelled"]
+LEAST_GROUPS = 4
+"""Smallest number of groups that a standard error is estimated from."""
+
+
+def tokens_needed(minimum: int) -> int:
+    """Tokens that a text needs: ``minimum`` of them remain without any one of `LEAST_GROUPS` equal pieces.
+
+    >>> tokens_needed(56_200)
+    74934
+    """
+    return -(-minimum * LEAST_GROUPS // (LEAST_GROUPS - 1))
+
+
+def too_short(name: str, tokens: int, minimum: int) -> str:
+    """Say how many tokens a text lacks, to fit a law or to test it; empty if it has enough.
+
+    >>> too_short("real", 60_000, 56_200)
+    "'real' has 60,000 tokens of running text; the law needs 74,934 (56,200 without any one of 4 pieces)"
+    """
+    needed = tokens_needed(minimum)
+    if tokens >= needed:
+        return ""
+    return (
+        f"{name!r} has {counted(tokens, 'token')} of running text; the law needs {needed:,} ({minimum:,} without any "
+        "one of "
+        f"{LEAST_GROUPS} pieces)"
+    )
 
 
 @dataclass(frozen=True)
@@ -30,7 +59,8 @@ class Law:
         permutation test of the groups of both texts (for numbers that are neither smooth nor normally distributed).
         See `momus.laws.jackknife` and `momus.laws.test`.
     minimum
-        Tokens that a text needs to be estimated.
+        Tokens that the number can be estimated from; a text needs a third more (`tokens_needed`), for its standard
+        error.
     groups
         Contiguous groups that a text is cut into, at most.
     align
@@ -42,6 +72,8 @@ class Law:
         from ``function``, but by much less than texts differ.
     band
         The largest difference that passes as human variation; None if nothing is known.
+    label, direction, unit
+        How readers are told of it, see `momus.evidence.Wording`.
 
     Raises
     ------
@@ -61,6 +93,14 @@ class Law:
     orders: int = 2
     reordered: Reordered | None = None
     band: float | None = None
+    label: str = ""
+    direction: Direction = ()
+    unit: str = ""
+
+    @property
+    def wording(self) -> Wording:
+        """What sentences and figures call the law."""
+        return Wording(self.label, self.direction, self.unit)
 
     def __post_init__(self) -> None:
         """Check the options."""

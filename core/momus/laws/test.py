@@ -8,12 +8,10 @@ import numpy as np
 
 from momus.errors import MomusError
 from momus.laws.jackknife import Jackknifed, jackknife, pieces_of, shortened, shuffled
-from momus.laws.law import ErrorEstimate, Law
+from momus.laws.law import LEAST_GROUPS, ErrorEstimate, Law, too_short
 from momus.laws.relabelled import relabel, relabellings_for
 from momus.text.running import RunningText
 
-LEAST_GROUPS = 4
-"""Smallest number of groups that a standard error is estimated from."""
 FEWEST_DOCUMENTS = 10
 """If both texts have at least this many documents, no document is split between two groups."""
 Errors = dict[tuple[object, ...], Jackknifed]
@@ -153,15 +151,11 @@ def groups_for(law: Law, tokens: int, name: str) -> int:
     Raises
     ------
     MomusError
-        The text is too short for the law, or for an estimate of its standard error.
+        The text is too short for the law and its standard error, see `momus.laws.too_short`.
     """
-    if tokens < law.minimum:
-        raise MomusError(f"{name!r} has {tokens:,} tokens of running text; the law needs {law.minimum:,}")
-    if tokens * (1 - 1 / LEAST_GROUPS) < law.minimum:
-        raise MomusError(
-            f"{name!r} has {tokens:,} tokens of running text; the law needs "
-            f"{int(law.minimum * LEAST_GROUPS / (LEAST_GROUPS - 1)) + 1:,} for an interval"
-        )
+    reason = too_short(name, tokens, law.minimum)
+    if reason:
+        raise MomusError(reason)
     groups = law.groups
     while groups > LEAST_GROUPS and tokens * (1 - 1 / groups) < law.minimum:
         groups -= 1

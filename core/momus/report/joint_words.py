@@ -16,6 +16,8 @@ from momus.report.format import number, p_value
 ADJUSTED = ("axis", "generated", "unadjusted", "adjusted", "interval", "share left", "n", "p")
 SUBGROUPS = ("axis", "generated", "subgroup", "difference", "interval", "n", "p", "same in all?")
 """Heads of the tables of adjusted rows and of subgroups."""
+MANY = 3
+"""Axes beyond which a reason that all of them have is not told of each by name."""
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -24,9 +26,48 @@ def joint_lines(joint: Joint, axes: Mapping[str, str]) -> list[str]:
     lines = []
     if joint.ranking is not None:
         lines += nearest(joint.ranking)
+        lines.append(left_out("Without a rank", joint.ranking.excluded, axes))
     lines += [overall(test) for test in joint.overall]
+    lines += untested(joint.overall, axes)
     lines += [attributed(a, axes) for a in joint.attributions]
+    lines.append(left_out("Without shares of variance", {c.critic: c.reason for c in joint.components}, axes))
     return [line for line in lines if line]
+
+
+def left_out(what: str, reasons: Mapping[str, str], axes: Mapping[str, str]) -> str:
+    """Name the axes that have no result, by reason; empty if all have one.
+
+    Parameters
+    ----------
+    reasons
+        By critic, why it has no result; empty strings where it has one.
+
+    >>> left_out("Without a rank", {"a": "too short", "b": "", "c": "too short"}, {"a": "order", "c": "length"})
+    'Without a rank: order, length (too short).'
+    >>> left_out("Without a rank", dict.fromkeys("abcd", "too short"), {})
+    'Without a rank: all 4 axes (too short).'
+    """
+    by_reason: dict[str, list[str]] = {}
+    for critic, reason in reasons.items():
+        if reason:
+            by_reason.setdefault(reason, []).append(axes.get(critic, critic))
+    # a long list of names says no more than that it is all of them
+    every = {r: len(names) == len(reasons) > MANY for r, names in by_reason.items()}
+    parts = [
+        f"{f'all {len(names)} axes' if every[reason] else ', '.join(names)} ({reason})"
+        for reason, names in by_reason.items()
+    ]
+    return f"{what}: {'; '.join(parts)}." if parts else ""
+
+
+def untested(tests: Sequence[GlobalTest], axes: Mapping[str, str]) -> list[str]:
+    """Name the axes that the global tests leave out: one line for all texts with the same ones."""
+    by_axes: dict[str, list[str]] = {}
+    for test in tests:
+        line = left_out("no part in this test of all axes", test.excluded, axes)
+        if line:
+            by_axes.setdefault(line, []).append(repr(test.generated))
+    return [f"{', '.join(names)}: {line}" for line, names in by_axes.items()]
 
 
 def count(n: int) -> str:
@@ -39,15 +80,17 @@ def count(n: int) -> str:
 
 
 def nearest(ranking: Ranking) -> list[str]:
-    """Say which text is nearest to the real one over all axes, and whether that is sure."""
+    """Say which text is nearest to the real one over all axes with a rank and a band, and whether that is sure."""
     rows = ranking.of(ALL_AXES)
     if not rows:
         return []
     first = rows[0]
     among = ", ".join(repr(name) for name in first.tied)
     sure = f"not sure against {among}" if first.tied else "sure against all others"
+    n = len({r.axis for r in ranking.rows} - {ALL_AXES} - set(ranking.excluded))
+    over = "on 1 axis" if n == 1 else f"over {n} axes"
     return [
-        f"Nearest to real text over all axes: {first.model!r}, {number(first.distance)} human bands on average "
+        f"Nearest to real text {over}: {first.model!r}, {number(first.distance)} human bands on average "
         f"(interval {number(first.low)} to {number(first.high)}; P(nearest) {first.p_nearest:.2f}; {sure})."
     ]
 
@@ -105,7 +148,7 @@ def adjusted_cells(row: AdjustedRow) -> tuple[str, ...]:
         f"[{number(row.low)}, {number(row.high)}]",
         share,
         f"{row.n_real:,} | {row.n_generated:,}",
-        p_value(row.p),
+        _p(row.p),
     )
 
 
@@ -125,11 +168,16 @@ def subgroup_cells(found: Subgroups) -> list[tuple[str, ...]]:
                 "–" if r is None else number(r.difference),
                 "–" if r is None or math.isnan(r.low) else f"[{number(r.low)}, {number(r.high)}]",
                 f"{s.n_real:,} | {s.n_generated:,}",
-                "–" if r is None else p_value(r.p),
+                "–" if r is None else _p(r.p),
                 same if i == 0 else "",
             )
         )
     return cells
+
+
+def _p(p: float) -> str:
+    """A p-value, or a dash where all documents are alike and nothing was tested."""
+    return "–" if math.isnan(p) else p_value(p)
 
 
 def given(rows: Sequence[AdjustedRow]) -> str:

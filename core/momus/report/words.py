@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from momus.comparison.verdict import Verdict
 from momus.report.format import number, p_value
+from momus.text.counting import counted
 
 STATISTICS = {
     "latent_nll": "Latent NLL (nats per document)",
@@ -98,7 +99,7 @@ def method(verdict: Verdict) -> str:
         return f"{test} ({pieces}); {m.tokens:,} tokens per text"
     designs = {
         "pairs": "paired",
-        "prompts": f"within {m.units_real:,} prompts",
+        "prompts": f"within {counted(m.units_real, 'prompt')}",
         "clusters": f"of {m.units_real:,} and {m.units_generated:,} whole {'groups' if m.grouped else 'clusters'}",
         "bins": "within bins of the covariate",
     }
@@ -114,6 +115,10 @@ def method(verdict: Verdict) -> str:
 
 def _interval_method(verdict: Verdict) -> str:
     m = verdict.method
+    if m.flat == "none":
+        return "no interval, since the documents of neither text differ from each other"
+    if m.flat == "share":
+        return "interval from the probability that every document of a text has the same share, 0 or 1"
     if verdict.low is None:
         return "no interval"
     if m.studentised:

@@ -57,7 +57,7 @@ def plan_figure(plans: Sequence[Plan]) -> str:
     panels = [draw(chart) for chart in plan_charts(plans)]
     if not panels:
         return ""
-    boxes = [[float(v) for v in re.search(r'viewBox="([^"]+)"', p).group(1).split()] for p in panels]  # type: ignore[union-attr]
+    boxes = [_view_box(p) for p in panels]
     width, height = max(b[2] for b in boxes), sum(b[3] for b in boxes)
     body, top = [], 0.0
     for panel, box in zip(panels, boxes, strict=True):
@@ -69,3 +69,9 @@ def plan_figure(plans: Sequence[Plan]) -> str:
         f'viewBox="0 0 {width:g} {height:g}" width="{width * 1.25:g}">'
     )
     return f"{opening}<title>Power by number of documents</title><style>{STYLE}</style>{''.join(body)}</svg>\n"
+
+
+def _view_box(svg: str) -> list[float]:
+    """The four numbers of the view box of a figure."""
+    _, _, rest = svg.partition('viewBox="')
+    return [float(v) for v in rest.partition('"')[0].split()]
