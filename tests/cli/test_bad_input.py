@@ -105,7 +105,7 @@ def test_defective_documents_are_counted(records, reason, count, run, tmp_path):
     code, output = run(generated=f"gen={path}")
     assert code == 0, output
     line = next(x for x in output.splitlines() if reason in x)
-    assert f"{count} documents of 'gen' unscored" in line
+    assert f"{count} {'document' if count == 1 else 'documents'} of 'gen' unscored" in line
 
 
 def test_empty_documents_only(run, tmp_path):
@@ -146,7 +146,7 @@ def test_unknown_titles_are_scored_and_missing_sections_are_counted(run, tmp_pat
     config.write_text('[sections]\nposterior = "titles"\n')
     code, output = run("--config", config, real=real, generated=f"gen={odd}", critics="sections")
     assert code == 0, output
-    assert "1 documents of 'gen' unscored (no sections)" in output
+    assert "1 document of 'gen' unscored (no sections)" in output
 
 
 def test_no_overlap_between_vocabularies(run, tmp_path):
@@ -271,7 +271,7 @@ def test_other_commands(run, tmp_path, monkeypatch, capsys):
 
     code, output = momus("outliers", out, "--critic", "length", "--top", 2)
     assert code == 0
-    assert output.count("gen ") == 2
+    assert output.count("why") == 2
     code, output = momus("outliers", out, "--critic", "nope")
     assert code == 2
     assert "it has length" in output

@@ -53,7 +53,7 @@ def test_nine_in_ten_must_match():
 
 
 def test_pairs_that_are_asked_for_must_exist():
-    with pytest.raises(UsageError, match="1 documents of 'mine' share a prompt_id with one of 'theirs'"):
+    with pytest.raises(UsageError, match="1 document of 'mine' shares a prompt_id with one of 'theirs'"):
         design_of(["a", "b"], ["a", "c"], paired=True, names=("theirs", "mine"))
     assert design_of(["a", "b", "c"], ["b", "a", "x"], paired=True).units == (2, 2)
 

@@ -103,7 +103,7 @@ ERRORS = {
         {},
         ["a.jsonl", "'summary' (string)", "--field summary"],
     ),
-    "two-fields": ("a.jsonl", b'{"output": "x", "story": "y"}\n', {}, ["'output'", "'story'", "--field NAME"]),
+    "two-fields": ("a.jsonl", b'{"output": "x", "story": "y"}\n', {}, ["'output'", "'story'", "--field output or --field story"]),
     "wrong-field": (
         "a.jsonl",
         GOOD + GOOD.replace(b'"a"', b'"b"'),
@@ -132,7 +132,8 @@ ERRORS = {
     "cut-zstd": ("a.jsonl.zst", zstandard.compress(LONG)[:-99], {}, ["a.jsonl.zst: the compressed file is cut off"]),
     "bad-gzip": ("a.jsonl.gz", gzip.compress(LONG)[:-8] + b"\1" * 8, {}, ["a.jsonl.gz", "damaged", "CRC"]),
     "bad-zstd": ("a.jsonl.zst", DAMAGED, {}, ["a.jsonl.zst", "damaged"]),
-    "csv": ("a.csv", b"id,text\n", {}, ["a.csv", "unknown extension '.csv'", "--format"]),
+    "unknown": ("a.rst", b"To be.", {}, ["a.rst", "unknown extension '.rst'", "--format"]),
+    "csv": ("a.csv", b"id,text\n", {}, ["a.csv", "no documents found"]),
     "file-as-folder": ("a.txt", b"text", {"fmt": "datasets"}, ["a.txt", "not a folder"]),
 }
 
@@ -249,8 +250,8 @@ def test_errors_of_the_system_are_reading_errors(tmp_path, monkeypatch):
 def test_folders_without_documents(tmp_path):
     with pytest.raises(ReadingError, match="found no files"):
         read_corpus(tmp_path)
-    (tmp_path / "a.csv").write_bytes(b"x")
-    with pytest.raises(ReadingError, match=r"found 1 × .csv"):
+    (tmp_path / "a.xls").write_bytes(b"x")
+    with pytest.raises(ReadingError, match=r"found 1 × .xls"):
         read_corpus(tmp_path)
     with pytest.raises(ReadingError, match="no file of the format 'jsonl' in this folder"):
         read_corpus(tmp_path, fmt="jsonl")
@@ -282,7 +283,7 @@ def test_doubled_ids_across_files_name_both(tmp_path):
         read_corpus(tmp_path)
 
 
-@pytest.mark.parametrize("options", [{"fmt": "csv"}, {"encoding": "utf-9"}, {"encoding": "base64"}, {"field": "other"}])
+@pytest.mark.parametrize("options", [{"fmt": "xls"}, {"encoding": "utf-9"}, {"encoding": "base64"}, {"field": "other"}])
 def test_parameters_that_cannot_be_used(tmp_path, options):
     (tmp_path / "a.jsonl").write_bytes(GOOD)
     with pytest.raises(UsageError) as caught:

@@ -20,7 +20,7 @@ from momus.calibration.units import units_of
 from momus.calibration.worker import CELLS, Task, Work
 from momus.comparison.chosen import chosen_critics
 from momus.comparison.folder import RUN, RunFolder
-from momus.comparison.texts import FIT_SHARE, TextSource, as_corpus
+from momus.comparison.texts import FIT_SHARE, TextSource, answers_note, as_corpus, check_splittable
 from momus.controls import DEFECTS
 from momus.critic import Critic, usable_documents
 from momus.errors import FittingError, StoreError, UsageError
@@ -28,6 +28,7 @@ from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, default_reporter
 from momus.reading import ReadingOptions
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus.version import __version__
 
 
@@ -125,10 +126,14 @@ def _texts(
 ) -> tuple[Corpus, Corpus, Corpus | None]:
     """Read the texts: (text to fit on, usable held-out documents sorted by id, donor)."""
     whole = as_corpus(real, "real", reading, reporter)
+    if whole.answers:
+        warnings.append(answers_note(whole))
     if fit is None:
+        check_splittable(whole)
         fitting, held_out = whole.split(FIT_SHARE, plan.seed, ("fit", "real"))
         warnings.append(
-            f"No text to fit on was given: the real text was split by seed {plan.seed} into {len(fitting):,} documents "
+            f"No text to fit on was given: the real text was split by seed {plan.seed} into "
+            f"{counted(len(fitting), 'document')} "
             f"to fit on and {len(held_out):,} to calibrate with."
         )
     else:
@@ -136,11 +141,11 @@ def _texts(
         shared = int(np.isin(held_out.hashes, fitting.hashes).sum())
         if shared:
             warnings.append(
-                f"{shared:,} of {len(held_out):,} documents are also in the text that critics are fitted on."
+                f"{shared:,} of {counted(len(held_out), 'document')} are also in the text that critics are fitted on."
             )
     usable = usable_documents(held_out)
     if len(usable) < len(held_out):
-        warnings.append(f"{len(held_out) - len(usable):,} documents without text were left out.")
+        warnings.append(f"{counted(len(held_out) - len(usable), 'document')} without text left out.")
     by_id = np.argsort(np.asarray(usable.ids, dtype=object), kind="stable")  # splits must not depend on document order
     usable = usable.take(by_id)
     return fitting, usable, None if donor is None else as_corpus(donor, "donor", reading, reporter)

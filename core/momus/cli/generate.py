@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from momus.cli.options import Device
+from momus.text.counting import counted
 
 
 def generate(
@@ -117,9 +118,9 @@ def generate(
         typer.echo(f"\nInterrupted. The documents written so far are in {out}; resume with --resume.", err=True)
         raise
     before = f" ({outcome.before:,} already there)" if outcome.before else ""
-    typer.echo(f"{outcome.written:,} documents written{before}, seed {seed}, {decoder.record()} → {out}")
+    typer.echo(f"{counted(outcome.written, 'document')} written{before}, seed {seed}, {decoder.record()} → {out}")
     if outcome.failed:
         for name, reason in list(outcome.failed.items())[:10]:
             typer.echo(f"not written: {name} ({reason})", err=True)
-        typer.echo(f"{len(outcome.failed):,} documents are missing; ask for them again with --resume.", err=True)
+        typer.echo(f"{counted(len(outcome.failed), 'document')} missing; ask again with --resume.", err=True)
         raise typer.Exit(1)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from momus.cli.options import Config, Device, Encoding, Field, Format, Keep, SkipBad, config_tables, kept_fields
+from momus.text.counting import counted
+
+if TYPE_CHECKING:
+    from momus.text.corpus import Corpus
 
 
 def fit(
@@ -44,11 +48,13 @@ def fit(
     reporter = default_reporter()
     corpus = options.read(real, "fit", reporter)
     options.check_kept([corpus])
+    _tell_answers(corpus)
     with reporting(reporter), reporter.stage(f"fitting {critic}"):
         model.fit(corpus)
     model.save(out)
     left_out = model.fitted_on_["left_out"]
-    typer.echo(f"{model!r} fitted on {model.fitted_on_['documents']:,} documents ({left_out:,} left out) → {out}")
+    documents = counted(model.fitted_on_["documents"], "document")
+    typer.echo(f"{model!r} fitted on {documents} ({left_out:,} left out) → {out}")
     for note in notes_of(model):
         typer.echo(f"Warning: {note.text}" if note.warning else note.text)
 
@@ -92,6 +98,7 @@ def score(
     reporter = default_reporter()
     corpus = options.read(text, reporter=reporter)
     options.check_kept([corpus])
+    _tell_answers(corpus)
     with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
         scores = critic.score(corpus, progress=advance)
     if out is not None:
@@ -104,10 +111,10 @@ def score(
         write_table(rows, out)
     if scores.n_scored:
         ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
-        scored = f"{scores.n_scored:,} of {len(scores):,} documents scored"
+        scored = f"{scores.n_scored:,} of {counted(len(scores), 'document')} scored"
         typer.echo(f"{critic.name}: Latent NLL {number(scores.latent_nll)} nats{ppl}; {scored}")
     else:
-        typer.echo(f"{critic.name}: none of {len(scores):,} documents could be scored", err=True)
+        typer.echo(f"{critic.name}: none of {counted(len(scores), 'document')} could be scored", err=True)
     for reason, n in scores.unscored.items():
         typer.echo(f"unscored: {n:,} ({reason})")
     if not scores.n_scored:
@@ -115,3 +122,11 @@ def score(
     shared = critic.overlap(corpus)
     if shared:
         typer.echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
+
+
+def _tell_answers(corpus: Corpus) -> None:
+    """Say how many texts of lists became documents, if any did."""
+    from momus.comparison.texts import answers_note
+
+    if corpus.answers:
+        typer.echo(f"Note: {answers_note(corpus)}", err=True)

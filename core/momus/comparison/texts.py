@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from momus.comparison.trust import TrustCheck, check_texts
+from momus.critic import RunningTextCritic
 from momus.errors import UsageError
 from momus.progress import Reporter
-from momus.reading import ReadingOptions
+from momus.reading import MemorySource, ReadingOptions, read_memory
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus.text.languages import Languages, languages_of
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
 
 FIT_SHARE = 0.5
 """Without a corpus to fit on, this share of the real one is set apart for it."""
 RESERVED = ("real", "fit")
 
-TextSource = Corpus | str | Path | Sequence[str]
+TextSource = Corpus | str | os.PathLike[str] | MemorySource
 
 
 @dataclass
@@ -33,6 +40,12 @@ class Texts:
         What a reader must know about them.
     checks
         All checks of the texts, from which some of the warnings come.
+    languages
+        Languages of each corpus, by its name.
+    whole, seed
+        The real text before it was split, if it was, and the seed that it was split by.
+    general
+        The texts that `for_critic` was called on, if it had to split the real text anew.
     """
 
     fit: Corpus
@@ -41,17 +54,62 @@ class Texts:
     split: bool
     warnings: list[str]
     checks: list[TrustCheck] = field(default_factory=list)
+    languages: dict[str, Languages] = field(default_factory=dict)
+    whole: Corpus | None = None
+    seed: int = 0
+    general: Texts | None = None
+
+    @property
+    def by_document(self) -> Texts:
+        """The texts of the comparison before `for_critic` split the real one by runs."""
+        return self.general or self
+
+    @property
+    def by_runs(self) -> bool:
+        """Whether critics of running text have the real text split by runs: it was split by single documents."""
+        return self.whole is not None and not self.whole.units.words()
+
+    def for_critic(self, critic: Critic[Any]) -> Texts:
+        """The texts as a critic needs them: for laws of running text, a real text that was split keeps its order.
+
+        The split by documents tears neighbours apart, while the generated text keeps its neighbours. So for critics of
+        running text the split takes runs of neighbouring documents, unless groups or prompts say what belongs together.
+        """
+        if self.whole is None or not self.by_runs or not isinstance(critic, RunningTextCritic):
+            return self
+        fitting, held_out = self.whole.split_in_runs(FIT_SHARE, self.seed, ("fit", "real"))
+        return replace(self, fit=fitting, real=held_out, general=self)
 
 
 def as_corpus(
     source: TextSource, name: str, reading: ReadingOptions | None = None, reporter: Reporter | None = None
 ) -> Corpus:
-    """Turn a path, a list of texts, or a corpus into a corpus of this name."""
+    """Turn a path, texts in memory (`momus.reading.read_memory`), or a corpus into a corpus of this name."""
     if isinstance(source, Corpus):
-        return source.take(range(len(source)), name) if source.name != name else source
-    if isinstance(source, str | Path):
-        return (reading or ReadingOptions()).read(source, name, reporter)
-    return Corpus.from_texts(source, name=name)
+        if source.name == name:
+            return source
+        renamed = source.take(range(len(source)), name)
+        renamed.answers = source.answers
+        return renamed
+    reading = reading or ReadingOptions()
+    if isinstance(source, str | os.PathLike):
+        return reading.read(os.fspath(source), name, reporter)
+    return read_memory(source, name, field=reading.field, keep=reading.keep)
+
+
+def check_named(generated: object) -> None:
+    """Check that the generated texts come as a dict of names and texts.
+
+    Raises
+    ------
+    UsageError
+        They have no names, or there are none.
+    """
+    if not isinstance(generated, Mapping):
+        kind = type(generated).__name__
+        raise UsageError(f"the generated text is {kind}, expected a dict of names and texts", hint='{"model": texts}')
+    if not generated:
+        raise UsageError("there is no generated text to compare", hint="give at least one corpus by name")
 
 
 def read_texts(
@@ -75,19 +133,82 @@ def read_texts(
     whole = as_corpus(real, "real", reading, reporter)
     others = [as_corpus(source, name, reading, reporter) for name, source in generated.items()]
     warnings = []
+    _check_filled([whole, *others])
     if fit is None:
+        check_splittable(whole)
         fitting, held_out = whole.split(FIT_SHARE, seed, ("fit", "real"))
         units = whole.units.words()
         warnings.append(
             f"No text to fit on was given: the real text was split by {f'{units} and ' if units else ''}seed {seed} "
-            f"into {len(fitting):,} documents to fit on and {len(held_out):,} to compare with."
+            f"into {counted(len(fitting), 'document')} to fit on and {len(held_out):,} to compare with."
         )
     else:
         fitting, held_out = as_corpus(fit, "fit", reading, reporter), whole
-    for corpus in (fitting, held_out, *others):
-        if not len(corpus):
-            raise UsageError(f"{corpus.name!r} has no document", hint="give a text that is not empty")
+        _check_filled([fitting])
+    read = [whole, *others] if fit is None else [fitting, whole, *others]
+    warnings += [answers_note(corpus) for corpus in read if corpus.answers]
     (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
     checks = check_texts(fitting, held_out, others, whole if fit is None else None)
     warnings += [check.warning for check in checks if check.warns]
-    return Texts(fitting, held_out, others, fit is None, warnings, checks)
+    languages = {c.name: languages_of(c) for c in (fitting, held_out, *others)}
+    warnings += _language_warnings(languages, held_out.name)
+    known = whole if fit is None else None
+    return Texts(fitting, held_out, others, fit is None, warnings, checks, languages, known, seed)
+
+
+def _check_filled(corpora: Sequence[Corpus]) -> None:
+    """Make sure that these corpora have documents.
+
+    Raises
+    ------
+    UsageError
+        One has none.
+    """
+    for corpus in corpora:
+        if not len(corpus):
+            raise UsageError(f"{corpus.name!r} has no document", hint="give a text that is not empty")
+
+
+def check_splittable(whole: Corpus) -> None:
+    """Make sure that the real text can be split into two.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two documents hold text.
+    """
+    filled = int((~whole.blank).sum())
+    if filled >= 2:
+        return
+    holds = counted(len(whole), "document") + (f", {filled:,} of them with text" if filled < len(whole) else "")
+    raise UsageError(
+        f"{whole.name!r} has {holds}: half of its documents cannot be set apart to fit critics on",
+        hint="read each paragraph of a file as a document with --format paragraphs (or each line with --format lines), "
+        "or give another text to fit on with --fit",
+    )
+
+
+def answers_note(corpus: Corpus) -> str:
+    """Say how many texts of lists became documents of a corpus; only where it has such `Corpus.answers`."""
+    lists = " and ".join(
+        f"{a.field!r} holds {counted(a.documents, 'text')} in the lists of {counted(a.records, 'record')}"
+        for a in corpus.answers
+    )
+    return (
+        f"In {corpus.name!r}, {lists}: each text was read as a document, an answer to the prompt of its record. If "
+        "they are the parts of one document, call the field 'sections'."
+    )
+
+
+def _language_warnings(languages: Mapping[str, Languages], real: str) -> list[str]:
+    """One warning per corpus that is not in the languages of the real text."""
+    warnings = []
+    for found in languages.values():
+        main = languages[real].main
+        if found.differs(languages[real]):
+            warnings.append(
+                f"Only {found.share(main):.0%} of {found.documents:,} sampled documents of {found.corpus!r} are in "
+                f"{main!r}, the main language of {real!r} ({languages[real].share(main):.0%}); most are in "
+                f"{found.main!r}: differences may be those of languages."
+            )
+    return warnings

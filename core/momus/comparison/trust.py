@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from momus.comparison.covariates import groups_of_texts, order_of_texts
 from momus.comparison.dependence import LEVEL, HiddenGroups, OrderCorrelation
 from momus.text.corpus import Corpus
-from momus.text.duplicates import Duplicates, Shared, near_duplicates, shared_texts
+from momus.text.counting import counted
+from momus.text.duplicates import EXAMPLES, Duplicates, Shared, near_duplicates, shared_texts
+from momus.text.openings import Openings, shared_openings
 from momus.text.sketches import sketch
 
 SHARE, FEWEST = 0.01, 2
 """Copies are worth a warning if they are at least this share of the documents, and at least so many."""
 
-Kind = Literal["repeated", "fitted", "memorised", "copied", "leaked", "groups", "order"]
+OPENINGS = 0.05
+"""Shared openings are worth a warning from this share on: in documents of one series (proposals, forms) about two in a
+hundred open like another one by chance, where a prompt is left in nearly all do."""
+SAME = 0.99
+"""From this share of copied documents on, both sides are the same text."""
+
+Kind = Literal["repeated", "fitted", "memorised", "copied", "opening", "leaked", "groups", "order"]
 
 
 @dataclass(frozen=True)
@@ -37,8 +45,9 @@ class TrustCheck:
     kind
         ``repeated``: documents that repeat others of the same corpus; ``fitted`` and ``memorised``: real and generated
         documents that are also in the text that critics are fitted on; ``copied``: generated documents that are also
-        in the real text; ``leaked``: real documents of groups that critics are fitted on; ``groups``: ids betray groups
-        of documents that resemble each other; ``order``: neighbouring documents resemble each other.
+        in the real text; ``opening``: documents that begin like one of another corpus and go on differently;
+        ``leaked``: real documents of groups that critics are fitted on; ``groups``: ids betray groups of documents that
+        resemble each other; ``order``: neighbouring documents resemble each other.
     corpus, other
         Names of the corpus that is checked, and of the one it is compared with, if any.
     documents, total
@@ -55,18 +64,25 @@ class TrustCheck:
     documents: int
     total: int
     warns: bool
-    found: Duplicates | Shared | HiddenGroups | OrderCorrelation | SharedGroups
+    found: Duplicates | Shared | Openings | HiddenGroups | OrderCorrelation | SharedGroups
 
     @property
     def share(self) -> float:
         """Share of the documents of the corpus that the check found."""
         return self.documents / self.total if self.total else 0.0
 
+    def summary(self) -> dict[str, Any]:
+        """What a run keeps of the check."""
+        kept = ("kind", "corpus", "other", "documents", "total", "warns")
+        return {name: getattr(self, name) for name in kept}
+
     @property
     def warning(self) -> str:
         """The outcome in a sentence or two."""
-        count = f"{self.documents:,} of {self.total:,} documents of {self.corpus!r}"
+        count = f"{self.documents:,} of {counted(self.total, 'document')} of {self.corpus!r}"
         found = self.found
+        if isinstance(found, Openings):
+            return _of_openings(self, found)
         if isinstance(found, HiddenGroups):
             return _of_groups(self.corpus, found)
         if isinstance(found, OrderCorrelation):
@@ -91,6 +107,11 @@ class TrustCheck:
         if self.kind in ("fitted", "memorised"):
             memory = " A generator that was trained on that text may have memorised it." * (self.kind == "memorised")
             return f"{count} are also in the text that critics are fitted on{how}, so its scores are too good.{memory}"
+        if self.share >= SAME:
+            return (
+                f"{count} are also in {self.other!r}{how}: both sides are the same text, and no verdict says anything "
+                "about a generator. Check the paths."
+            )
         return f"{count} are also in {self.other!r}{how}: copies of real text hide how the generator differs."
 
 
@@ -111,10 +132,17 @@ def check_texts(
     held = sketch(real)
     fit = held if fitting is real else sketch(fitting)
     sketches = [sketch(corpus) for corpus in generated]
-    checks = [_known(s.corpus, s is held, fitting, shared_texts(s, fit)) for s in (held, *sketches)]
+    known = [shared_texts(s, fit) for s in (held, *sketches)]
+    checks = [_known(s.corpus, s is held, fitting, k) for s, k in zip((held, *sketches), known, strict=True)]
     checks += [_repeated(s.corpus, near_duplicates(s)) for s in ([held] if fit is held else [fit, held])]
     checks += [_repeated(s.corpus, near_duplicates(s)) for s in sketches]
-    checks += [_copied(s.corpus, real.name, shared_texts(s, held)) for s in sketches]
+    text = real if whole is None else whole
+    for s, k in zip(sketches, known[1:], strict=True):
+        shared = shared_texts(s, held)
+        copies = shared if whole is None else _joined(shared, k)
+        checks += [_copied(s.corpus, text, copies), _opening(s.corpus, text, copies)]
+    if fitting is not real and whole is None:
+        checks.append(_opening(real, fitting, known[0]))
     if fitting is not real:
         checks.append(_leaked(real, fitting))
     sources = [whole] if whole is not None else [real] if fitting is real else [fitting, real]
@@ -158,9 +186,32 @@ def _known(corpus: Corpus, real: bool, fitting: Corpus, found: Shared) -> TrustC
     return TrustCheck(kind, corpus.name, fitting.name, documents, len(corpus), warns, found)
 
 
-def _copied(corpus: Corpus, real: str, found: Shared) -> TrustCheck:
+def _joined(real: Shared, fitting: Shared) -> Shared:
+    """What a corpus shares with either half of the real text; of the second side, the half to compare comes first."""
+    exact, either = (
+        (a[0] | b[0], np.concatenate([a[1], b[1]]))
+        for a, b in ((real.exact, fitting.exact), (real.either, fitting.either))
+    )
+    documents = real.documents[0], real.documents[1] + fitting.documents[1]
+    return Shared(documents, exact, either, [*real.examples, *fitting.examples][:EXAMPLES])
+
+
+def _copied(corpus: Corpus, real: Corpus, found: Shared) -> TrustCheck:
+    """Find copies of real documents; those too short to compare count where the texts are equal as a whole."""
     copies = int(found.either[0].sum())
-    return TrustCheck("copied", corpus.name, real, copies, len(corpus), _many(copies, found.documents[0]), found)
+    warns = _many(copies, found.documents[0])
+    if corpus.fingerprint == real.fingerprint and not corpus.blank.all():
+        found = replace(found, exact=(np.ones(len(corpus), dtype=bool), found.exact[1]))
+        copies, warns = len(corpus), True
+    return TrustCheck("copied", corpus.name, real.name, copies, len(corpus), warns, found)
+
+
+def _opening(corpus: Corpus, other: Corpus, copies: Shared) -> TrustCheck:
+    """Find documents that open like one of another corpus, and are no copies."""
+    found = shared_openings(corpus, other, copies.either[0])
+    documents = int(found.rows.sum())
+    warns = documents >= max(FEWEST, OPENINGS * found.documents)
+    return TrustCheck("opening", corpus.name, other.name, documents, len(corpus), warns, found)
 
 
 def _leaked(corpus: Corpus, fitting: Corpus) -> TrustCheck:
@@ -173,6 +224,27 @@ def _leaked(corpus: Corpus, fitting: Corpus) -> TrustCheck:
 
 def _many(copies: int, documents: int) -> bool:
     return copies >= max(FEWEST, SHARE * documents)
+
+
+def _of_openings(check: TrustCheck, found: Openings) -> str:
+    whose = "shares its" if check.documents == 1 else "share their"
+    shared = (
+        f"{check.documents:,} of {counted(check.total, 'document')} of {check.corpus!r} {whose} first "
+        f"{found.length:,} characters (median) with a document of {check.other!r}"
+    )
+    example = f" (such as {found.examples[0][0]!r} and {found.examples[0][1]!r})" if found.examples else ""
+    if check.other == "fit":
+        return (
+            f"{shared}, which critics are fitted on, and then go on differently: both were cut from the same "
+            f"documents, or begin with the same prompt{example}. Give a --fit of other documents, or remove what is "
+            "shared."
+        )
+    # what to do comes early: the terminal cuts long notes
+    return (
+        f"{shared}: a prompt left in the generated text, or both cut from the same documents. Remove it on both sides; "
+        f"--unpaired does not help. The texts go on differently{example}, but what is shared hides how the generator "
+        "differs, and may turn the sign of a difference in Latent PPL."
+    )
 
 
 def _of_groups(name: str, found: HiddenGroups) -> str:

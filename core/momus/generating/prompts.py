@@ -8,6 +8,7 @@ from pathlib import Path
 
 from momus.errors import ReadingError
 from momus.sequences import Prompt
+from momus.text.counting import counted
 
 
 def read_prompts(path: str | Path, field: str | None = None) -> list[Prompt]:
@@ -28,7 +29,7 @@ def read_prompts(path: str | Path, field: str | None = None) -> list[Prompt]:
         raise ReadingError(f"{path} has no prompt", hint='write one per line, or JSON Lines with "id" and "text"')
     broken = [f"{d.id} ({d.problem})" for d in corpus if d.problem is not None]
     if broken:
-        raise ReadingError(f"{path}: {len(broken)} prompts cannot be read; the first is {broken[0]}")
+        raise ReadingError(f"{path}: {counted(len(broken), 'prompt')} cannot be read; the first is {broken[0]}")
     return [Prompt(d.prompt or d.id, d.text) for d in corpus]
 
 

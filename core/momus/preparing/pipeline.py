@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING
 from momus.errors import UsageError
 from momus.preparing.titles import lemmatizer, spelling_variants, standard_title
 from momus.progress import stage
+from momus.text.counting import counted
 from momus.text.tokens import get_tokenizer
 
 if TYPE_CHECKING:
@@ -165,13 +166,13 @@ def _clean(
     if not any(name for name, _ in sections):
         return [], "no titles"
     if len(sections) < filters.least_sections:
-        return [], f"fewer than {filters.least_sections} sections"
+        return [], f"fewer than {counted(filters.least_sections, 'section')}"
     split = get_tokenizer("words", True).split
     lengths = [len(split(text)) for _, text in sections]
     if min(lengths) < filters.fewest_tokens:
-        return [], f"a section of fewer than {filters.fewest_tokens} tokens"
+        return [], f"a section of fewer than {counted(filters.fewest_tokens, 'token')}"
     if max(lengths) > filters.most_tokens:
-        return [], f"a section of more than {filters.most_tokens:,} tokens"
+        return [], f"a section of more than {counted(filters.most_tokens, 'token')}"
     if not all(name for name, _ in sections):
         return [], "a section without a title"
     return sections, None
@@ -192,7 +193,7 @@ def _second_pass(spool: IO[str], out: Path, filters: Filters, title_counts: Coun
             id_, sections, metadata = json.loads(line)
             names = [tally.merged.get(title, title) for title, _ in sections]
             if any(totals[name] < filters.least_documents for name in names):
-                tally.dropped[f"a title in fewer than {filters.least_documents} documents"] += 1
+                tally.dropped[f"a title in fewer than {counted(filters.least_documents, 'document')}"] += 1
                 continue
             record = {**metadata, "id": id_, "section_names": names, "sections": [text for _, text in sections]}
             sink.write((json.dumps(record, ensure_ascii=False) + "\n").encode())

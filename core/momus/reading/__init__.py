@@ -11,8 +11,10 @@ Corpus('hamlet', 3 documents)
 [None, None, 'text is null']
 """
 
+from momus.reading.frames import MemorySource, read_memory
+from momus.reading.gathering import Progress
 from momus.reading.options import ReadingOptions
-from momus.reading.reader import Progress, read_corpus, sniff
+from momus.reading.reader import read_corpus, sniff
 from momus.reading.sniffing import FORMATS
 
-__all__ = ["FORMATS", "Progress", "ReadingOptions", "read_corpus", "sniff"]
+__all__ = ["FORMATS", "MemorySource", "Progress", "ReadingOptions", "read_corpus", "read_memory", "sniff"]

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from momus.errors import ReadingError
 from momus.reading.building import BATCH_BYTES, BATCH_ROWS
+from momus.reading.fields import field_hint
 from momus.reading.files import OpenedFile
 from momus.reading.location import Location, Problem
 from momus.reading.records import LABELS, OBVIOUS
@@ -161,18 +162,27 @@ def _choose_columns(location: Location, schema: pa.Schema, field: str | None, ke
 
 
 def _text_columns(schema: pa.Schema) -> list[str]:
-    def is_text(kind: pa.DataType) -> bool:
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return [f.name for f in schema if _is_text(f.type) and f.name not in LABELS]
 
-    return [f.name for f in schema if is_text(f.type) and f.name not in LABELS]
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _no_column(location: Location, schema: pa.Schema, fault: str) -> ReadingError:
     columns = ", ".join(f"{f.name!r} ({f.type})" for f in list(schema)[:20])
-    texts = _text_columns(schema)
-    hint = "choose the column that holds the text with --field " + (texts[0] if len(texts) == 1 else "NAME")
+    paths = [path for f in schema if f.name not in LABELS for path in _text_paths(f)]
+    hint = field_hint(paths, "no column holds text: give a file that does")
     return location.error(f"{fault}; the columns are {columns}", hint, 0)
+
+
+def _text_paths(field: pa.Field) -> list[str]:
+    """The paths to the texts of a column: itself, or fields within."""
+    if pa.types.is_struct(field.type):
+        return [f"{field.name}.{path}" for inner in field.type for path in _text_paths(inner)]
+    listed = pa.types.is_list(field.type) or pa.types.is_large_list(field.type)
+    return [field.name] if _is_text(field.type.value_type if listed else field.type) else []
 
 
 def _all_utf8(batch: pa.RecordBatch) -> bool:

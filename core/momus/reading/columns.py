@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from momus.reading.fields import MISSING, look_up
 from momus.reading.location import Location
-from momus.reading.records import ID_FIELDS, LABELS, MISSING, PROMPT_FIELDS, look_up
+from momus.reading.records import ID_FIELDS, LABELS, PROMPT_FIELDS
 
 
 def from_object(
-    location: Location, value: object, field: str | None, keep: Sequence[str] = ()
+    location: Location, value: object, field: str | None, keep: Sequence[str] = (), items_field: str | None = None
 ) -> Iterator[tuple[int, object, str | None]]:
     """Yield (number, record, field that holds the text) from the single value of a file.
+
+    ``items_field`` names the list whose items are records with this ``field``, where both are known.
 
     An object is one document, unless the field names a list and the object has no id: then each item is a document.
     Other lists of the same length are columns: ``id``, ``prompt`` and ``group`` columns and those to ``keep`` are used;
@@ -30,6 +33,9 @@ def from_object(
     if not isinstance(value, Mapping):
         yield 1, value, field
         return
+    if items_field is not None:
+        yield from _items(location, value, items_field, field)
+        return
     name = field or ("text" if "sections" not in value else "sections")
     items = look_up(value, name)
     single = any(isinstance(value.get(key), (str, int)) for key in ID_FIELDS) or name == "sections"
@@ -46,6 +52,21 @@ def from_object(
             0,
         )
     yield 1, value, field
+
+
+def _items(
+    location: Location, value: Mapping[str, object], items_field: str, field: str | None
+) -> Iterator[tuple[int, object, str | None]]:
+    """Yield the objects of a list, whose texts are in ``field``."""
+    items = look_up(value, items_field)
+    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+        raise location.error(
+            f"{items_field!r} is not a list of objects, of which --field could choose a field",
+            f"leave out --field, or leave out #{items_field}",
+            0,
+        )
+    for number, item in enumerate(items, 1):
+        yield number, item, field
 
 
 def _has_text(value: Mapping[str, object]) -> bool:

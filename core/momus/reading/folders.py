@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from glob import glob, has_magic
+from itertools import takewhile
 from pathlib import Path
 
 from momus.reading.location import Location
 from momus.reading.sniffing import PACKED, SUFFIXES, TEXTUAL, split_name
+from momus.reading.splits import refuse_splits
 
 ASIDE = ("readme", "license", "licence", "copying", "notice")
 """Names of files that describe the others and are not documents."""
@@ -23,6 +26,8 @@ def members(top: Location, folder: Path, fmt: str | None) -> list[tuple[Location
     ------
     ReadingError
         No file can be read; the message counts the others by extension.
+    UsageError
+        The folder holds several splits of a data set.
     """
     files: list[tuple[Location, str | None]] = []
     others: Counter[str] = Counter()
@@ -42,7 +47,27 @@ def members(top: Location, folder: Path, fmt: str | None) -> list[tuple[Location
             f"known extensions are {', '.join(SUFFIXES)}, also with {' or '.join(PACKED)}",
             0,
         )
+    refuse_splits(folder, [location.path for location, _ in files if location.path is not None])
     return files
+
+
+def matches(top: Location, pattern: Path, fmt: str | None) -> list[tuple[Location, str | None]]:
+    """List the files that match a pattern such as ``data/train*``, in order of their paths; folders are left out.
+
+    Raises
+    ------
+    ReadingError
+        No file matches.
+    """
+    base = Path(*takewhile(lambda part: not has_magic(part), pattern.parts))
+    found = sorted(Path(name) for name in glob(str(pattern), recursive=True) if Path(name).is_file())
+    # a pattern that ends in * means files that can be read; one that says more means just these
+    known = [path for path in found if SUFFIXES.get(split_name(path)[1]) is not None]
+    files = known if pattern.name.endswith("*") else found
+    if not files:
+        raise top.error("no file matches this pattern", "check the pattern, and put it in quotes", 0)
+    settled = fmt if fmt != "folder" else None
+    return [(Location(path, str(path), path.relative_to(base).as_posix()), settled) for path in files]
 
 
 def _matches(kind: str, fmt: str | None) -> bool:

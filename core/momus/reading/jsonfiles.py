@@ -55,7 +55,12 @@ def _bad_line(location: Location, number: int, line: str, error: json.JSONDecode
 
 
 def json_document(
-    location: Location, file: OpenedFile, encoding: str, field: str | None, keep: Sequence[str] = ()
+    location: Location,
+    file: OpenedFile,
+    encoding: str,
+    field: str | None,
+    keep: Sequence[str] = (),
+    items_field: str | None = None,
 ) -> Iterator[tuple[int, object, str | None]]:
     """Yield (number, value, field that holds the text) from a list, a single object, or a sequence of values.
 
@@ -76,7 +81,7 @@ def json_document(
         return
     first = reader.value()
     if not reader.next():
-        yield from from_object(location, first, field, keep)
+        yield from from_object(location, first, field, keep, items_field)
         return
     yield 1, first, field
     number = 1

@@ -14,7 +14,7 @@ from momus.text.corpus import Corpus
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """Options of `momus.read_corpus` that apply to all texts of a command.
+    """Options of `momus.read_corpus` that apply to all texts of a command; field and kept fields also in memory.
 
     >>> ReadingOptions(fmt="lines").fmt
     'lines'

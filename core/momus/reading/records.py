@@ -1,4 +1,4 @@
-"""Turn a record into a row: id, prompt, group, metadata, and text or sections, or why it is not a document."""
+"""Turn a record into rows: id, prompt, group, metadata, and text or sections, or why it is not a document."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from momus.reading.fields import MISSING, FieldsSeen, kind, look_up
 from momus.reading.location import Problem
 
 ID_FIELDS = ("id", "article_id", "doc_id")
@@ -18,8 +19,9 @@ LABELS = (*ID_FIELDS, *PROMPT_FIELDS, *GROUP_FIELDS)
 """Fields that are never read as the text unless they are asked for by name."""
 OBVIOUS = ("content", "body", "document", "generation", "output", "story")
 RUNNING = ("abstract_text", "article_text")
+PARTS = ("sections", "chapters", "paragraphs", "parts", "sentences")
+"""Fields whose lists are the parts of one document; a list of texts in any other field holds several answers."""
 MARKS = re.compile(r"(?:\s*</?S>)+\s*")
-MISSING = object()
 
 
 class Defect(Exception):
@@ -30,7 +32,8 @@ class Defect(Exception):
 class Row:
     """A record as a row of a corpus; ``id`` is None if the record has none.
 
-    ``texts`` and ``titles`` have the same length; both are empty if there is a problem.
+    ``texts`` and ``titles`` have the same length; both are empty if there is a problem. ``answer`` numbers the answers
+    of a record that holds a list of them, from 1, and ``source`` is the field of that list.
     """
 
     id: str | None
@@ -41,6 +44,8 @@ class Row:
     problem: str | None = None
     group: str | None = None
     fields: Sequence[tuple[str, str]] = ()
+    answer: int = 0
+    source: str = ""
 
 
 @dataclass
@@ -55,24 +60,55 @@ class Shaper:
         The field read as the text of records with neither ``text`` nor ``sections``: one of `OBVIOUS`, and the only
         string field of the first such record.
     fields_seen
-        Fields, with their types, of records that lack the expected field.
+        What the fields of records hold that are not documents.
 
     >>> row = Shaper().row({"id": 7, "sections": [["One.", "Two."], "Three."], "section_names": ["A", None]})
     >>> row.id, row.texts, row.titles
     ('7', ['One. Two.', 'Three.'], ['A', None])
     >>> Shaper(("year",)).row({"text": "To be.", "group_id": "hamlet", "year": 1603})
     Row(id=None, texts=['To be.'], titles=[None], sectioned=False, prompt=None, problem=None, group='hamlet', \
-fields=[('year', '1603')])
+fields=[('year', '1603')], answer=0, source='')
     >>> Shaper().row({"id": "x", "text": float("nan")}).problem
     'text is not a string (found number NaN)'
+    >>> [(row.answer, row.texts) for row in Shaper().rows({"replies": ["Yes.", "No."]}, "replies")]
+    [(1, ['Yes.']), (2, ['No.'])]
     """
 
     keep: tuple[str, ...] = ()
     obvious: str | None = None
-    fields_seen: dict[str, str] = dataclasses.field(default_factory=dict)
+    fields_seen: FieldsSeen = dataclasses.field(default_factory=FieldsSeen)
+
+    def rows(self, record: object, name: str | None = None) -> list[Row]:
+        """Make the rows of a record: one, or one per answer where the field holds a list of texts.
+
+        A list of strings, or of objects with a ``text`` and no ``title``, holds answers unless the field is one of
+        `PARTS`; an empty list is a row with a problem.
+        """
+        if isinstance(record, list):
+            record, name = {"item": record}, "item"
+        answers = self._answers(record, name) if isinstance(record, Mapping) else None
+        if answers is None or not isinstance(record, Mapping):
+            return [self.row(record, name)]
+        field, texts = answers
+        shared = self.row({**record, field: ""}, field)
+        if shared.problem is not None or not texts:
+            return [replace(shared, texts=(), titles=(), problem=shared.problem or f"{field} is an empty list")]
+        return [replace(shared, texts=[text], answer=i, source=field) for i, text in enumerate(texts, 1)]
+
+    def _answers(self, record: Mapping[str, object], name: str | None) -> tuple[str, list[str]] | None:
+        """The field and its answers, if it holds a list of them."""
+        field = name or (None if record.get("sections") else "text")
+        if field is None or field.rpartition(".")[2] in (*PARTS, *RUNNING):
+            return None
+        value = look_up(record, field)
+        if not isinstance(value, list):
+            return None
+        items = [v["text"] if isinstance(v, Mapping) and "text" in v and "title" not in v else v for v in value]
+        texts = [v for v in items if isinstance(v, str)]
+        return (field, texts) if len(texts) == len(items) else None
 
     def row(self, record: object, name: str | None = None) -> Row:
-        """Make the row of a record; ``name`` is the field that holds the text (None: ``sections``, then ``text``)."""
+        """Make one row of a record; ``name`` is the field that holds the text (None: ``sections``, then ``text``)."""
         if isinstance(record, str):
             return Row(None, [record], [None])
         if isinstance(record, Problem):
@@ -90,6 +126,7 @@ fields=[('year', '1603')])
             id = _id(record)
             texts, titles, sectioned = self._content(record, name)
         except Defect as defect:
+            self.fields_seen.add(record)
             return Row(id, prompt=prompt, problem=str(defect), group=group, fields=fields)
         return Row(id, texts, titles, sectioned, prompt, None, group, fields)
 
@@ -112,7 +149,6 @@ fields=[('year', '1603')])
         if isinstance(value, list):
             return *_sections(value, None, name), True
         if value is MISSING:
-            self._note(record)
             raise Defect(f"no field {name!r}")
         raise Defect(f"{name} is null" if value is None else f"{name} is not a string (found {kind(value)})")
 
@@ -126,41 +162,7 @@ fields=[('year', '1603')])
         if len(strings) == 1 and strings[0] in OBVIOUS and self.obvious in (None, strings[0]):
             self.obvious = strings[0]
             return strings[0]
-        self._note(record)
         raise Defect("no field 'text' or 'sections'")
-
-    def _note(self, record: Mapping[str, object]) -> None:
-        """Remember the fields of a record that lacks the expected one; an error lists them."""
-        if len(self.fields_seen) < 20:
-            for key, value in list(record.items())[:20]:
-                self.fields_seen.setdefault(key, "list" if isinstance(value, list) else kind(value))
-
-
-def look_up(record: Mapping[str, object], name: str) -> object:
-    """Return a field, also by a path such as ``result.text``; `MISSING` if there is none.
-
-    >>> look_up({"result": {"0": "text"}}, "result.0")
-    'text'
-    """
-    if name in record or "." not in name:
-        return record.get(name, MISSING)
-    head, _, rest = name.partition(".")
-    inner = record.get(head, MISSING)
-    return look_up(inner, rest) if isinstance(inner, Mapping) else MISSING
-
-
-def kind(value: object) -> str:
-    """Name the JSON type of a value.
-
-    >>> kind(float("-inf")), kind(True), kind(None), kind(3)
-    ('number -Infinity', 'boolean', 'null', 'number')
-    """
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else "boolean"
-    if isinstance(value, float) and not math.isfinite(value):
-        return "number NaN" if math.isnan(value) else f"number {'-' * (value < 0)}Infinity"
-    names = {str: "string", int: "number", float: "number", list: "list", dict: "object"}
-    return names.get(type(value), type(value).__name__)
 
 
 def _id(record: Mapping[str, object]) -> str | None:

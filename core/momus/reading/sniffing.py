@@ -10,6 +10,8 @@ from momus.reading.location import Location
 FORMATS = {
     "jsonl": "JSON Lines: one record per line",
     "json": "one JSON list of records, or one JSON document",
+    "csv": "comma-separated values: one record per row; the first row names the columns",
+    "tsv": "tab-separated values: one record per row; the first row names the columns",
     "parquet": "Parquet: one record per row",
     "arrow": "Arrow IPC file or stream: one record per row",
     "text": "plain text: one document per file",
@@ -24,6 +26,8 @@ SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",
@@ -34,6 +38,7 @@ SUFFIXES = {
 }
 PACKED = (".gz", ".zst")
 TEXTUAL = ("text", "lines", "paragraphs")
+TABULAR = ("csv", "tsv")
 
 
 def split_name(path: PurePath) -> tuple[str, str]:
@@ -93,7 +98,7 @@ def file_format(location: Location, head: bytes) -> str:
         raise location.error("this is a tar archive", "unpack it and give the folder", 0)
     raise location.error(
         f"unknown extension {suffix!r}; known are {', '.join(SUFFIXES)}, also with .gz or .zst",
-        "choose how to read it with --format text, lines, paragraphs, jsonl, json, parquet or arrow",
+        "choose how to read it with --format text, lines, paragraphs, jsonl, json, csv, tsv, parquet or arrow",
         0,
     )
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from momus.errors import UsageError
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Bools, Ints
-from momus.text.documents import Document, Section
-from momus.text.splitting import Units, split_rows, units_of
+from momus.text.counting import counted
+from momus.text.documents import Answers, Document, Section
+from momus.text.splitting import Units, run_rows, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
 
 __all__ = ["SCHEMA", "Corpus", "Document", "Section"]
@@ -57,6 +58,9 @@ class Corpus:
     >>> corpus[1].text
     'Not to be.'
     """
+
+    answers: tuple[Answers, ...] = ()
+    """Lists of answers that became documents when the corpus was read; empty for parts of a corpus."""
 
     def __init__(self, table: pa.Table, name: str = "corpus") -> None:
         self.table = table.select(SCHEMA.names).cast(SCHEMA)
@@ -144,7 +148,7 @@ class Corpus:
         return int(self.table.num_rows)
 
     def __repr__(self) -> str:
-        return f"Corpus({self.name!r}, {len(self):,} documents)"
+        return f"Corpus({self.name!r}, {counted(len(self), 'document')})"
 
     def __getitem__(self, index: int) -> Document:
         if not -len(self) <= index < len(self):
@@ -254,6 +258,21 @@ class Corpus:
         if not 0 < share < 1:
             raise UsageError(f"share must lie between 0 and 1, got {share}")
         first, second = split_rows(self.ids, self.units, share, seed, self.name)
+        names = names or (self.name, self.name)
+        return self.take(first, names[0]), self.take(second, names[1])
+
+    def split_in_runs(self, share: float, seed: int, names: tuple[str, str] | None = None) -> tuple[Corpus, Corpus]:
+        """Split into about ``share`` of the text and the rest, by runs of neighbouring documents, in their order.
+
+        For laws of running text, which depend on what follows what. Groups and prompts are not kept together.
+
+        >>> first, second = Corpus.from_texts((f"text {i:02}" for i in range(40)), name="x").split_in_runs(0.5, seed=1)
+        >>> first.ids[:6], len(first), len(second)
+        (['x:3', 'x:4', 'x:5', 'x:6', 'x:15', 'x:16'], 20, 20)
+        """
+        if not 0 < share < 1:
+            raise UsageError(f"share must lie between 0 and 1, got {share}")
+        first, second = run_rows(self.characters, share, seed)
         names = names or (self.name, self.name)
         return self.take(first, names[0]), self.take(second, names[1])
 

@@ -15,6 +15,15 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """Lists of answers, each of which was read as a document: their field, the records, and the documents."""
+
+    field: str
+    records: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A document, or a record that could not be read as one (``problem`` says why).
 

@@ -1,0 +1,295 @@
+"""Read texts that are in memory already: lists, generators, data frames, Arrow tables, Hugging Face ``datasets``."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import pyarrow as pa
+
+from momus.errors import ReadingError, UsageError
+from momus.reading.building import SPILL_BYTES, Builder
+from momus.reading.fields import kind
+from momus.reading.gathering import Rows
+from momus.reading.location import Location, Problem, shorten
+from momus.reading.records import LABELS
+from momus.text.corpus import Corpus
+from momus.text.documents import Document
+
+ACCEPTED = (
+    "give a path, a list of texts, a list of dicts with a field 'text' or 'sections', a data frame, an Arrow table, "
+    "a Hugging Face dataset, or a Corpus"
+)
+CONTENT = ("sections", "section_names", "text")
+BATCH_ROWS = 1024
+
+
+@runtime_checkable
+class ArrowStream(Protocol):
+    """A table of any library that offers the Arrow interface: Polars, PyArrow, DuckDB and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+@runtime_checkable
+class HubDataset(Protocol):
+    """What is used of a ``datasets.Dataset`` or ``datasets.IterableDataset``."""
+
+    @property
+    def column_names(self) -> Sequence[str] | None:
+        """Names of the columns; None where they are known only once rows are read."""
+        ...
+
+    def with_format(self, type: str | None = None) -> Any:
+        """Return the data set with rows of plain Python values."""
+        ...
+
+    def select_columns(self, column_names: Any) -> Any:
+        """Return the data set with some of its columns."""
+        ...
+
+    def iter(self, batch_size: int) -> Any:
+        """Iterate over batches: dicts of columns."""
+        ...
+
+
+MemorySource = Iterable[str] | Iterable[Mapping[str, Any]] | Mapping[str, Sequence[Any]] | ArrowStream | HubDataset
+"""Texts in memory, see `read_memory`."""
+
+
+def read_memory(
+    source: MemorySource, name: str = "corpus", *, field: str | None = None, keep: Sequence[str] = ()
+) -> Corpus:
+    """Read texts in memory as a corpus; records count as documents as those of files do.
+
+    Parameters
+    ----------
+    source
+        An iterable of texts, of records (dicts with ``text`` or ``sections``, and optionally ``id``, ``prompt_id``,
+        ``group_id``) or of `Document`; a dict of equally long columns; a data frame of pandas, Polars or PyArrow; or a
+        Hugging Face data set. Generators are read once.
+    name
+        Name of the corpus; documents without an id get ``name:1``, ``name:2`` and so on.
+    field
+        The field or column that holds the text, or a path to it. Plain texts have no field; it does not apply to them.
+    keep
+        Metadata fields to keep as `Corpus.field`.
+
+    Raises
+    ------
+    UsageError
+        The object holds no texts in an order, or two documents have the same id.
+    ReadingError
+        No record is a document; the hint names the fields that hold text.
+
+    >>> rows = [{"text": "To be.", "prompt_id": "p1"}, {"text": None}, "Not to be."]
+    >>> corpus = read_memory(rows, "hamlet")
+    >>> corpus.prompts, corpus.problems
+    (['p1', None, None], [None, 'text is null', None])
+    >>> read_memory({"output": ["Yes.", "No."], "id": [7, 8]}, field="output").ids
+    ['7', '8']
+    """
+    location = Location(None, name, name, unit="row")
+    records = _records(source, name, field, tuple(keep))
+    with Builder(SPILL_BYTES) as builder:
+        reading = Rows(builder, field, None, "utf-8", False, tuple(keep), None, None)
+        reading.take(location, records)
+        if builder.rows:
+            _check(reading, location)
+        table = builder.finish()
+    try:
+        corpus = Corpus(table, name)
+    except UsageError:
+        raise reading.duplicate_id(table) from None
+    corpus.answers = reading.answers()
+    return corpus
+
+
+def _check(reading: Rows, location: Location) -> None:
+    """Raise `ReadingError` if no record is a document; the hint says what to pass in Python."""
+    try:
+        reading.check(location)
+    except ReadingError as error:
+        fields = reading.shaper.fields_seen.with_text((*LABELS, reading.field or "text"))
+        chosen = " or ".join(f"ReadingOptions(field={shorten(f, 80)})" for f in fields[:3])
+        hint = f"choose the field that holds the text: reading={chosen}" if fields else ACCEPTED
+        raise ReadingError(error.message, hint) from None
+
+
+def _records(source: Any, name: str, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
+    """Records of any accepted object, each a text, a mapping, or a `Problem`.
+
+    Raises
+    ------
+    UsageError
+        The object is of no accepted kind.
+    """
+    pandas = sys.modules.get("pandas")  # an object of pandas exists only where pandas is loaded
+    if pandas is not None and isinstance(source, pandas.DataFrame):
+        return _frame_records(source, name, field, keep)
+    if pandas is not None and isinstance(source, pandas.Series | pandas.Index):
+        return map(_record, source.astype(object).where(source.notna(), None))
+    if isinstance(source, Mapping):
+        return _column_records(source, name, field, keep)
+    if isinstance(source, HubDataset):
+        return _hub_records(source, field, keep)
+    if isinstance(source, pa.Array | pa.ChunkedArray):
+        return map(_record, source.to_pylist())
+    if isinstance(source, pa.RecordBatch):
+        return _batch_records([source], source.schema.names, field, keep)
+    if isinstance(source, ArrowStream) and (reader := _stream(source)) is not None:
+        return _batch_records(reader, reader.schema.names, field, keep)
+    unordered = isinstance(source, set | frozenset)
+    if unordered or isinstance(source, str | bytes | bytearray | io.IOBase) or not hasattr(source, "__iter__"):
+        why = "whose order is not settled" if unordered else "which is not a source of texts"
+        hint = "give the result of its collect()" if hasattr(source, "collect") else ACCEPTED
+        raise UsageError(f"{name!r} is {_type_of(source)}, {why}", hint=hint)
+    return map(_record, source)
+
+
+def _type_of(value: object) -> str:
+    """The type of an object for messages, with its module unless built in."""
+    if value is None:
+        return "None"
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _record(value: Any) -> object:
+    """Turn an item into what `Shaper.rows` takes."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Document):
+        return _of_document(value)
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | np.ndarray):
+        return _plain(value)
+    if value is None or isinstance(value, float | bytes):
+        return Problem("text is null" if value is None else f"text is not a string (found {kind(value)})")
+    return Problem(f"record is neither a text nor a dict (found {_type_of(value)})")
+
+
+def _of_document(document: Document) -> object:
+    """The record of a document; one that could not be read keeps its reason."""
+    if document.problem is not None:
+        return Problem(document.problem)
+    labels = {"id": document.id, "prompt": document.prompt, "group": document.group, **document.fields}
+    if not document.sectioned:
+        return {**labels, "text": document.text}
+    sections = [{"text": s.text, "title": s.title} for s in document.sections]
+    return {**labels, "sections": sections}
+
+
+def _plain(value: Any) -> Any:
+    """Lists for arrays and tuples, Python numbers for those of NumPy, and None for missing values of pandas."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    return None if type(value).__name__ in ("NAType", "NaTType") else value
+
+
+def _needed(names: Sequence[str], field: str | None, keep: Sequence[str]) -> list[str]:
+    """The columns to read: labels, metadata to keep, and the text; all, where it is not clear which holds the text."""
+    wanted = {*LABELS, *keep, *(k.partition(".")[0] for k in keep)}
+    if field is not None:
+        wanted |= {field, field.partition(".")[0], "section_names"}
+    elif "text" in names or "sections" in names:
+        wanted |= {*CONTENT}
+    else:
+        return list(names)
+    chosen = [n for n in names if n in wanted]
+    holds_text = field is None or field in chosen or field.partition(".")[0] in chosen
+    return chosen if holds_text else list(names)  # all, so that the error can name those that hold text
+
+
+def _rows(names: Sequence[str], columns: Iterable[Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """One dict per row of parallel columns."""
+    return (dict(zip(names, map(_plain, row), strict=True)) for row in zip(*columns, strict=True))
+
+
+def _frame_records(frame: Any, name: str, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
+    """Records of a pandas data frame; named levels of its index count as columns if they hold ids, prompts or groups.
+
+    Missing values are null, and whole numbers in a column that pandas made fractional for a missing value are whole.
+    """
+    levels = [level for level in frame.index.names if level in LABELS and level not in frame.columns]
+    frame = frame.reset_index(level=levels) if levels else frame
+    names = [str(column) for column in frame.columns]
+    chosen = _needed(names, field, keep)
+    doubled = next((n for n in chosen if chosen.count(n) > 1), None)
+    if doubled is not None:
+        raise UsageError(f"{name!r} has several columns called {doubled!r}", hint="rename all but one")
+    return _rows(chosen, [_values(frame.iloc[:, names.index(n)]) for n in chosen])
+
+
+def _values(column: Any) -> list[Any]:
+    """The values of a pandas column, None where one is missing."""
+    missing = column.isna().to_numpy()
+    values = column.astype(object).tolist()
+    whole = column.dtype.kind == "f" and all(v.is_integer() for v in column[~missing])
+    return [None if gone else int(v) if whole else v for v, gone in zip(values, missing, strict=True)]
+
+
+def _column_records(source: Mapping[Any, Any], name: str, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
+    """Records of a dict of equally long columns.
+
+    Raises
+    ------
+    UsageError
+        The values are no such columns.
+    """
+    columns = {str(k): v for k, v in source.items()}
+    tables = [k for k, v in columns.items() if isinstance(v, HubDataset | ArrowStream) or hasattr(v, "columns")]
+    if columns and len(tables) == len(columns):
+        first = shorten(tables[0])
+        named = ", ".join(shorten(k) for k in tables[:5])
+        hint = f"give one of them, such as […][{first}]"
+        raise UsageError(f"{name!r} holds the tables {named}, expected one", hint=hint)
+    lists = {k: _plain(v) for k, v in columns.items() if isinstance(v, list | tuple | np.ndarray)}
+    lengths = {len(v) for v in lists.values()}
+    if len(lists) < len(columns) or len(lengths) > 1:
+        kind = _type_of(source)
+        if len(lists) == len(columns):
+            raise UsageError(f"{name!r} is {kind} whose columns differ in length", hint="give columns of one length")
+        hint = "wrap it in a list if it is one record; give list(….values()) if its values are the texts"
+        raise UsageError(f"{name!r} is {kind} whose values are not all lists", hint=hint)
+    chosen = _needed(list(lists), field, keep)
+    return _rows(chosen, [lists[n] for n in chosen])
+
+
+def _hub_records(source: HubDataset, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
+    """Records of a Hugging Face data set, of the needed columns only, in batches."""
+    data = source.with_format(None)
+    if source.column_names:
+        data = data.select_columns(_needed(list(source.column_names), field, keep))
+    batches = data.iter(batch_size=BATCH_ROWS)
+    return chain.from_iterable(_rows(list(batch), list(batch.values())) for batch in batches)
+
+
+def _stream(source: ArrowStream) -> pa.RecordBatchReader | None:
+    """Open the Arrow stream of a table; None for a single column, whose stream has no record batches."""
+    try:
+        return pa.RecordBatchReader.from_stream(source)
+    except (pa.ArrowException, TypeError, ValueError):
+        return None
+
+
+def _batch_records(
+    batches: Iterable[pa.RecordBatch], names: Sequence[str], field: str | None, keep: tuple[str, ...]
+) -> Iterator[object]:
+    """Records of Arrow record batches, of the needed columns only."""
+    chosen = _needed(names, field, keep)
+    for batch in batches:
+        for start in range(0, batch.num_rows, BATCH_ROWS):
+            for record in batch.select(chosen).slice(start, BATCH_ROWS).to_pylist():
+                yield {k: _plain(v) for k, v in record.items()}

@@ -1,0 +1,188 @@
+"""Gather the records of files as the rows of a corpus, and remember where each came from."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from momus.errors import ReadingError, UsageError
+from momus.reading import arrowfiles, jsonfiles, plain, tables
+from momus.reading.building import Builder
+from momus.reading.encoding import check_head
+from momus.reading.fields import field_hint
+from momus.reading.files import OpenedFile, guarded, open_file
+from momus.reading.location import Location, shorten
+from momus.reading.records import LABELS, Row, Shaper
+from momus.reading.sniffing import SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
+from momus.text.documents import Answers
+
+Progress = Callable[[int, int | None], None]
+"""Called after each batch with the bytes read so far (of the files as stored on disk) and their total, which is None
+for standard input and pipes."""
+
+Records = Iterator[tuple[int, object, str | None]]
+
+
+class Rows:
+    """Reads files into a builder, and remembers where each row came from."""
+
+    def __init__(
+        self,
+        builder: Builder,
+        field: str | None,
+        items: str | None,
+        encoding: str,
+        skip: bool,
+        keep: tuple[str, ...],
+        progress: Progress | None,
+        total: int | None,
+    ) -> None:
+        self.builder, self.shaper, self.field, self.items = builder, Shaper(keep), field, items
+        self.encoding, self.skip, self.progress = encoding, skip, progress
+        self.problems: Counter[str] = Counter()
+        self.lists: Counter[str] = Counter()  # records with a list of answers, by field
+        self.listed: Counter[str] = Counter()  # the answers in them
+        self.positions = array("q")
+        self.starts: list[tuple[int, Location]] = []  # the first row of each file
+        self.total, self.bytes_before, self.rows_before = total, 0, 0
+
+    def read(self, location: Location, kind: str | None, alone: bool) -> None:
+        """Read one file into the builder; an empty file is an error if it is the only one."""
+        # files of one prefix are parts of one data set: the rows of a part are numbered after those of the part before
+        continues = bool(self.starts) and location.prefix == self.starts[-1][1].prefix
+        self.rows_before = self.builder.rows if continues else 0
+        self.starts.append((self.builder.rows, location))
+        with guarded(location):
+            size = size_of(location)
+            with open_file(location) as file:
+                if alone and not file.head:
+                    raise location.error("the file is empty", "give a file that holds documents", 0)
+                for position, value, field in self._records(location, file, kind):
+                    location.position = position
+                    self._add(location, position, value, field, size)
+            self.bytes_before += size or 0
+        if self.progress is not None:
+            self.progress(self.bytes_before, self.total)
+
+    def take(self, location: Location, records: Iterable[object]) -> None:
+        """Add records that are in memory already."""
+        self.starts.append((self.builder.rows, location))
+        for position, value in enumerate(records, 1):
+            self._add(location, position, value, self.field, None)
+
+    def _add(self, location: Location, position: int, value: object, field: str | None, size: int | None) -> None:
+        default_id = f"{location.prefix}:{position + self.rows_before}" if position else location.prefix
+        for row in self.shaper.rows(value, field):
+            if row.problem is not None:
+                self.problems[row.problem] += 1
+            self.positions.append(position)
+            id = row.id or default_id
+            if row.answer:
+                id, row = self._answer(row, id, default_id)
+            if self.builder.add(id, row) and self.progress is not None:
+                self.progress(self.bytes_before + min(location.tell(), size or 0), self.total)
+
+    def _answer(self, row: Row, id: str, default_id: str) -> tuple[str, Row]:
+        """Give one of several answers its id, and the prompt that it shares with the others of its record."""
+        self.lists[row.source] += row.answer == 1
+        self.listed[row.source] += 1
+        # without a prompt, the record stands for it, named so that no record of another file has the same name
+        prompt = row.prompt or (default_id if row.id is None else f"{default_id} {row.id}")
+        return f"{id}#{row.answer}", replace(row, prompt=prompt)
+
+    def answers(self) -> tuple[Answers, ...]:
+        """How many answers of how many records became documents."""
+        return tuple(Answers(field, records, self.listed[field]) for field, records in self.lists.items())
+
+    def _records(self, location: Location, file: OpenedFile, kind: str | None) -> Records:
+        """Yield (position, value, field) from a file; ``kind`` is its format if that is settled."""
+        field = self.field
+        kind = kind or file_format(location, file.head)
+        if self.items is not None and kind != "json":
+            raise UsageError(
+                f"two fields for {location.label}: {self.items!r} after # and {field!r}", hint="give one of them"
+            )
+        if kind in ("parquet", "arrow"):
+            location.unit = "row"
+            read = arrowfiles.parquet if kind == "parquet" else arrowfiles.arrow
+            return ((n, value, field) for n, value in read(location, file, field, self.shaper.keep))
+        check_head(location, file.head, self.encoding)
+        if kind == "json":
+            return jsonfiles.json_document(location, file, self.encoding, field, self.shaper.keep, self.items)
+        if kind in TEXTUAL:
+            _refuse_table(location, kind)
+        if kind in TABULAR:
+            pairs = tables.table_rows(location, file, self.encoding, self.skip, kind)
+        elif kind == "jsonl":
+            pairs = jsonfiles.json_lines(location, file, self.encoding, self.skip)
+        elif kind == "lines":
+            pairs = plain.by_line(location, file, self.encoding, self.skip)
+        elif kind == "paragraphs":
+            pairs = plain.by_paragraph(location, file, self.encoding)
+        else:
+            pairs = plain.whole(location, file, self.encoding)
+        if kind in TEXTUAL and field is not None:
+            raise location.error(f"plain text has no field {field!r}", "omit the field", 0)
+        return ((n, value, field) for n, value in pairs)
+
+    def check(self, top: Location) -> None:
+        """Raise an error if no record is a document."""
+        rows = self.builder.rows
+        if not rows:
+            raise top.error("no documents found", "give a file that holds documents", 0)
+        if self.problems.total() < rows:
+            return
+        reason, count = self.problems.most_common(1)[0]
+        seen = self.shaper.fields_seen
+        types = ", ".join(f"{shorten(k)} ({v})" for k, v in seen.types.items())
+        fields = f"; the fields are {types}" if types else ""
+        tried = self.field or ("sections" if "sections" in seen.types else "text")
+        hint = field_hint(seen.with_text((*LABELS, tried)), "no field holds text: give another file")
+        unit, position = self.starts[0][1].unit, self.positions[0]
+        start = f" (the first in {unit} {position})" if position else ""
+        fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
+        raise top.error(f"{fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}", hint, 0)
+
+    def duplicate_id(self, table: pa.Table) -> ReadingError:
+        """Make the error for an id that occurs twice, with both positions."""
+        counts = pc.value_counts(table["id"])
+        duplicates = counts.filter(pc.greater(counts.field("counts"), 1))
+        id = duplicates[0]["values"].as_py()
+        rows = np.flatnonzero(pc.equal(table["id"], id).to_numpy())
+        first, second = (self._where(int(row)) for row in rows[:2])
+        more = f"; {len(duplicates) - 1:,} other ids also occur more than once" if len(duplicates) > 1 else ""
+        return ReadingError(
+            f"{second}: the id {id!r} is already used in {first}{more}",
+            "give each document a unique id, or omit the ids to have them made from line numbers",
+        )
+
+    def _where(self, row: int) -> str:
+        location = next(location for first, location in reversed(self.starts) if first <= row)
+        return location.where(self.positions[row])
+
+
+def size_of(location: Location) -> int | None:
+    """Bytes of a file; None for standard input and pipes."""
+    return location.path.stat().st_size if location.path and location.path.is_file() else None
+
+
+def _refuse_table(location: Location, kind: str) -> None:
+    """Refuse to read a table as plain text, which would make the column names and broken cells documents.
+
+    Raises
+    ------
+    UsageError
+        The name of the file is that of a table.
+    """
+    table = SUFFIXES.get(split_name(location.path)[1]) if location.path else None
+    if table in TABULAR:
+        raise UsageError(
+            f"{location.label}: the name is that of a table, which --format {kind} would not take apart",
+            hint=f"leave out --format {kind}; if the file is plain text after all, rename it to .txt",
+        )
