@@ -9,12 +9,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from momus.version import __version__
 
 if TYPE_CHECKING:
-    from momus.comparison import Comparison, Settings, compare
+    from momus.comparison import Comparison, Settings, compare, read_comparison
     from momus.critic import (
         Critic,
         Draws,
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     )
     from momus.critic.registry import load_critic
     from momus.errors import MomusError
-    from momus.reading import read_corpus
+    from momus.reading import ReadingOptions, read_corpus
     from momus.text.corpus import Corpus, Document, Section
 
 _HOMES = {
-    "momus.comparison": ("Comparison", "Settings", "compare"),
+    "momus.comparison": ("Comparison", "Settings", "compare", "read_comparison"),
     "momus.critic": (
         "Critic",
         "Draws",
@@ -48,7 +49,7 @@ _HOMES = {
     ),
     "momus.critic.registry": ("load_critic",),
     "momus.errors": ("MomusError",),
-    "momus.reading": ("read_corpus",),
+    "momus.reading": ("ReadingOptions", "read_corpus"),
     "momus.text.corpus": ("Corpus", "Document", "Section"),
 }
 """Modules and the public names that they hold; imported on first use, which keeps ``import momus`` light."""
@@ -63,6 +64,7 @@ __all__ = [
     "Gaussians",
     "LogPrior",
     "MomusError",
+    "ReadingOptions",
     "Scores",
     "Section",
     "Settings",
@@ -74,6 +76,7 @@ __all__ = [
     "__version__",
     "compare",
     "load_critic",
+    "read_comparison",
     "read_corpus",
 ]
 
@@ -82,3 +85,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         return getattr(import_module(_MODULE_OF[name]), name)
     raise AttributeError(f"module 'momus' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, which are imported on first use, and the modules that are loaded."""
+    return sorted({*__all__, *(n for n, v in globals().items() if n.startswith("__") or isinstance(v, ModuleType))})

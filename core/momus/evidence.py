@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
-from momus.errors import StoreError
+from momus.errors import StoreError, UsageError
 
 Cell = str | int | float | None
 Role = Literal["real", "generated", "fitted", "reference"]
+Format = Literal["number", "share"]
+Direction = tuple[str, str] | tuple[()]
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,39 @@ class MarkedDocument:
     unit: str
     steps: Sequence[Step] = field(default_factory=tuple)
     note: str = ""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What sentences and figures call a statistic.
+
+    Attributes
+    ----------
+    label
+        Its name for readers, such as ``mean length``; empty: the name with spaces for underscores.
+    direction
+        What generated text is if its value is lower, and if it is higher, such as ``("shorter", "longer")``; empty if a
+        direction says nothing.
+    unit
+        Unit of the value, in the plural, such as ``words``; empty for numbers without a unit.
+    format
+        ``share`` for numbers in [0, 1] that are shown in percent.
+    """
+
+    label: str = ""
+    direction: Direction = ()
+    unit: str = ""
+    format: Format = "number"
+
+    def __post_init__(self) -> None:
+        """Check the direction."""
+        if len(self.direction) not in (0, 2) or isinstance(self.direction, str):
+            raise UsageError(
+                f"direction is {self.direction!r}",
+                hint='give what a lower and a higher value mean, such as ("shorter", "longer")',
+            )
+        if self.format not in get_args(Format):
+            raise UsageError(f"format is {self.format!r}", hint=f"choose one of {', '.join(get_args(Format))}")
 
 
 _S = TypeVar("_S")

@@ -119,7 +119,7 @@ def test_the_run_folder(tmp_path):
     rows = [json.loads(line) for line in (out / "verdicts.jsonl").read_text().splitlines()]
     assert [Verdict.from_row(r) for r in rows] == found.verdicts
     documents = pq.read_table(out / "documents.parquet")
-    assert documents.column_names == ["corpus", "id", "critic", "nll", "states", "reason"]
+    assert documents.column_names[:6] == ["corpus", "id", "critic", "nll", "states", "reason"]
     assert documents.num_rows == 41
     assert documents["reason"].to_pylist()[-1] == "empty"
     critic = momus.load_critic(out / "critics" / "length")

@@ -47,7 +47,7 @@ def test_part_of_a_table_keeps_its_rows():
     assert table.take(np.array([0])).corpus == "x"
 
 
-def test_tested_rows_hold_scored_documents_only():
+def test_compared_rows_hold_scored_documents_only():
     rows = scores([1.0, np.nan, 3.0], [2, 0, 5]).test_rows()
     assert rows["latent_nll"].tolist() == [[1.0, 1.0], [3.0, 1.0]]
     assert rows["latent_ppl"].tolist() == [[1.0, 2.0], [3.0, 5.0]]

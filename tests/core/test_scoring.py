@@ -47,7 +47,7 @@ def test_one_row_for_each_id_in_order_with_score_or_reason():
     assert np.isfinite(scores.nll).tolist() == [True, False, False]
     assert scores.steps.tolist() == [1, 0, 0]
     assert scores.unscored == {"empty": 1, "text is null": 1}
-    assert scores.table().column_names == ["corpus", "id", "critic", "nll", "states", "reason"]
+    assert scores.table().column_names[:6] == ["corpus", "id", "critic", "nll", "states", "reason"]
     assert scores.table()["nll"].null_count == 2
 
 

@@ -10,12 +10,15 @@ from momus.cli import EXIT_CODES
 from momus.cli.calibrate import calibrate
 from momus.cli.check import check
 from momus.cli.compare import compare, demo
+from momus.cli.figures import figures
 from momus.cli.generate import generate
+from momus.cli.history import baseline, diff, gate, history
 from momus.cli.new import new
+from momus.cli.opening import open_report
 from momus.cli.plan import plan
 from momus.cli.prepare import prepare
 from momus.cli.scoring import fit, score
-from momus.cli.show import critics, outliers, report
+from momus.cli.show import critics, outliers, report, show
 
 app = typer.Typer(
     name="momus",
@@ -58,10 +61,30 @@ def momus(
 
       [bold]momus compare -f train.jsonl -r held-out.jsonl -g mine=samples.jsonl -o run[/bold]
 
-    Next: open run/report.html. `momus COMMAND --help` explains each command.
+    Next: `momus open run`. `momus COMMAND --help` explains each command.
     """
 
 
-for command in (compare, plan, fit, score, outliers, critics, report, demo, generate, calibrate, check, prepare):
-    app.command(epilog=EXIT_CODES)(command)
+for command in (
+    compare,
+    plan,
+    fit,
+    score,
+    show,
+    open_report,
+    outliers,
+    critics,
+    report,
+    figures,
+    diff,
+    gate,
+    history,
+    demo,
+    generate,
+    calibrate,
+    check,
+    prepare,
+):
+    app.command("open" if command is open_report else None, epilog=EXIT_CODES)(command)
+app.add_typer(baseline)
 app.add_typer(new)

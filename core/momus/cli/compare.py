@@ -7,23 +7,30 @@ from typing import Annotated
 
 import typer
 
+from momus.cli.opening import new_run
 from momus.cli.options import (
     Config,
     CriticNames,
     Device,
     Encoding,
+    Every,
     Field,
     Format,
+    Json,
     Keep,
+    Latex,
+    Markdown,
+    Quiet,
     Seed,
     SkipBad,
+    Wide,
     comma_separated,
     command_line,
     config_tables,
     kept_fields,
     named_paths,
-    print_view,
 )
+from momus.cli.printing import chosen_form, print_comparison
 
 
 def compare(
@@ -38,8 +45,14 @@ def compare(
     ] = None,
     critics: CriticNames = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run folder to write: report, tables, fitted critics.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Run folder to write: report, tables, fitted critics; default: a new one in momus-runs.",
+        ),
     ] = None,
+    no_out: Annotated[bool, typer.Option("--no-out", help="Write no run folder and no report.")] = False,
     seed: Seed = 0,
     device: Device = "auto",
     config: Config = None,
@@ -78,45 +91,66 @@ def compare(
     refits: Annotated[
         int, typer.Option(min=0, help="Refit each critic on this many resamples of --fit, and report the spread.")
     ] = 0,
+    top: Annotated[
+        int, typer.Option("--top", min=0, help="Outliers to keep per critic and corpus, unlikely steps marked.")
+    ] = 5,
     field: Field = None,
     fmt: Format = None,
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
     keep: Keep = None,
+    critics_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--critics-from",
+            metavar="RUN",
+            help="Take fitted critics and scores of --real from this run, if unchanged.",
+        ),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run in --out.")] = False,
-    every: Annotated[
-        bool, typer.Option("--every", help="Print every statistic, not only the headline of each critic.")
-    ] = False,
+    every: Every = False,
+    wide: Wide = False,
+    as_json: Json = False,
+    markdown: Markdown = False,
+    latex: Latex = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare generated text with real text, and write a report.
 
     Critics are fitted on --fit; then each --generated text is compared with
     --real. Documents that share a prompt_id are compared in pairs; documents of
-    one group_id (author, book, site) stay together in every test. The table has
-    one row per critic and generated text: size of the effect in human bands (1 is
-    as far as other human text), difference, interval, adjusted p-value, verdict.
-    Below: which text is nearest, and which alarms account for others.
+    one group_id (author, book, site) stay together in every test. The answer
+    comes first: which text is nearest to human text, and where each is off. The
+    table has one row per axis, and for each generated text the size of the gap in
+    human bands (1 is as far as other human text), its direction, and whether it
+    is sure.
 
     Example:
 
       [bold]momus compare -f train.jsonl -r held-out.jsonl -g mine=samples.jsonl -o run[/bold]
 
-    Next: open run/report.html. `momus outliers run -c CRITIC` lists the documents
-    that stand out; `momus calibrate` measures false alarms on your text.
+    Next: `momus open` shows the report, `momus show --every` all numbers, `momus
+    outliers` the documents that stand out; `momus calibrate` measures false
+    alarms on your text.
     """
     import momus as m
+    from momus.errors import MomusError
+    from momus.progress import Silent, default_reporter
     from momus.reading import ReadingOptions
-    from momus.report.terminal import comparison_view
 
+    form = chosen_form(as_json, markdown, latex)
+    paths = named_paths(generated)
+    _check_folder(out, no_out, resume or overwrite)
+    folder = None if no_out else out or new_run(list(paths))
     try:
         comparison = m.compare(
             real,
-            named_paths(generated),
+            paths,
             fit=fit,
             critics=comma_separated(critics),
             config=config_tables(config),
-            out=out,
+            out=folder,
             overwrite=overwrite,
             resume=resume,
             reading=ReadingOptions(
@@ -133,15 +167,43 @@ def compare(
             adjust=tuple(comma_separated(adjust) or ()),
             subgroups=tuple(comma_separated(subgroups) or ()),
             refits=refits,
+            top=top,
+            reporter=Silent() if quiet else default_reporter(lines=True),
             command=command_line(),
+            critics_from=critics_from,
         )
     except KeyboardInterrupt:
-        if out is not None:
-            typer.echo(f"\nInterrupted. Finished critics are in {out}; resume with --resume.", err=True)
+        if folder is not None and folder.exists():
+            how = "--resume" if out is not None else f"--out {folder} --resume"
+            typer.echo(f"\nInterrupted. Finished critics are in {folder}; resume with {how}.", err=True)
         raise
-    print_view(comparison_view(comparison, every))
-    if out is not None:
-        typer.echo(f"Report: {out / 'report.html'}")
+    except MomusError:
+        if out is None and folder is not None:
+            _remove_unfinished(folder)
+        raise
+    print_comparison(comparison, form, every, wide, folder)
+
+
+def _check_folder(out: Path | None, no_out: bool, existing: bool) -> None:
+    """Raise UsageError if the options on the run folder contradict each other."""
+    from momus.errors import UsageError
+
+    if no_out and out is not None:
+        raise UsageError("--no-out and --out exclude each other", hint="leave one of them out")
+    if existing and out is None:
+        raise UsageError(
+            "--resume and --overwrite need the folder of the earlier run", hint="name it with --out, e.g. --out run"
+        )
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove the folder of a failed run that nobody named, unless a critic has finished."""
+    import shutil
+
+    from momus.comparison.folder import RESULT
+
+    if not any(folder.glob(f"critics/*/{RESULT}")):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def demo(
@@ -157,11 +219,10 @@ def demo(
 
       [bold]momus demo --out demo-run[/bold]
 
-    Next: open demo-run/report.html, then try `momus compare` on your own texts.
+    Next: `momus open demo-run`, then try `momus compare` on your own texts.
     """
     from momus.demo import run_demo
-    from momus.report.terminal import comparison_view
+    from momus.progress import default_reporter
 
-    comparison = run_demo(out, seed, command_line())
-    print_view(comparison_view(comparison))
-    typer.echo(f"Report: {out / 'report.html'}")
+    comparison = run_demo(out, seed, command_line(), default_reporter(lines=True))
+    print_comparison(comparison, run=out)

@@ -29,7 +29,7 @@ Field = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", help="jsonl, json, parquet, arrow, text, lines, paragraphs, …; default: by file name and content."
+        "--format", help="jsonl, json, csv, tsv, parquet, text, lines, paragraphs, …; default: by file name and content."
     ),
 ]
 Encoding = Annotated[str, typer.Option(help="Encoding of text and JSON files, e.g. latin-1.")]
@@ -43,6 +43,13 @@ SkipBad = Annotated[
     bool,
     typer.Option("--skip-bad-lines", help="Count lines that are not valid JSON as unscored documents; do not stop."),
 ]
+
+Every = Annotated[bool, typer.Option("--every", help="Also print all numbers: every statistic, up to 170 columns.")]
+Wide = Annotated[bool, typer.Option("--wide", help="Also print intervals, p-values and n of each critic's headline.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead, and nothing else.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print the overview in Markdown instead.")]
+Latex = Annotated[bool, typer.Option("--latex", help="Print the overview as a LaTeX table (booktabs) instead.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
 def config_tables(path: Path | None) -> dict[str, Any]:
@@ -123,10 +130,15 @@ def command_line() -> str:
     return shlex.join(["momus", *sys.argv[1:]])
 
 
-def print_view(view: Any) -> None:
-    """Print a rich renderable: as wide as the terminal, 170 columns into files and pipes, never below 80."""
+def print_view(view: Any, width: int | None = None) -> None:
+    """Print a rich renderable.
+
+    By default, it is as wide as the terminal, 170 columns into files and pipes, and never below 80. ``width`` is for
+    views that are made for one width; a narrower terminal wraps them.
+    """
     from rich.console import Console
 
-    console = Console()
-    width = console.width if sys.stdout.isatty() else 170
-    Console(width=max(width, 80), highlight=False).print(view)
+    terminal = Console().width if sys.stdout.isatty() else None
+    if width is None:
+        width = max(terminal or 170, 80)
+    Console(width=min(width, terminal or width), highlight=False).print(view)

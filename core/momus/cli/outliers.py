@@ -1,25 +1,96 @@
-"""The outlier documents of a run, for the terminal."""
+"""The outlier documents of a run under one critic: ranked, with what the run keeps of their texts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from momus.comparison.folder import DOCUMENTS, RunFolder
+from momus.comparison.result import CriticResult
+from momus.comparison.statistics import PPL
 from momus.errors import StoreError, UsageError
-from momus.evidence import MarkedDocument
+from momus.evidence import MarkedDocument, to_json
+from momus.numeric.types import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import RenderableType
+
+DIGITS = 9
+"""Values that agree in so many significant digits are equal: the rest is rounding."""
 
 
-def outlier_rows(run: Path, critic: str, top: int, corpus: str | None = None) -> pd.DataFrame:
-    """The ``top`` least likely documents of each corpus, by Latent NLL per step: one row each.
+@dataclass(frozen=True)
+class Outlier:
+    """One document.
+
+    Attributes
+    ----------
+    first, last
+        Its rank among the scored documents of its corpus, 1 for the least likely. Documents with equal values share
+        the ranks from ``first`` to ``last``.
+    value
+        Latent NLL in nats, per step for sequences; ``steps`` is the number of scored steps.
+    above
+        Share of the human documents that are likelier; None if there are none.
+    document
+        The document as the critic sees it; None if the run does not keep it.
+    human
+        Human text to compare it with; None if the run does not keep any. It answers the same prompt if
+        ``same_prompt``, else it is typical of human text.
+    """
+
+    corpus: str
+    id: str
+    first: int
+    last: int
+    value: float
+    steps: int
+    above: float | None
+    document: MarkedDocument | None = None
+    human: MarkedDocument | None = None
+    same_prompt: bool = False
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The outliers of one critic.
+
+    Attributes
+    ----------
+    noun
+        What is listed: ``document``, or the unit of a critic of running text, such as ``block``.
+    unit
+        Unit of the values.
+    typical
+        Median value of the human documents; None if there are none.
+    scored
+        Number of scored documents by corpus.
+    tied
+        By corpus, how many documents have the value of the last one that is listed, but are not listed.
+    kept
+        Number of outliers per corpus of which the run keeps the texts.
+    """
+
+    critic: str
+    axis: str
+    noun: str
+    unit: str
+    typical: float | None
+    outliers: tuple[Outlier, ...]
+    scored: dict[str, int]
+    tied: dict[str, int]
+    kept: int
+
+
+def listed_outliers(run: Path, critic: str | None, top: int, corpus: str | None = None) -> Listing:
+    """List the ``top`` least likely documents of each generated corpus, or of one corpus.
 
     Raises
     ------
@@ -29,48 +100,106 @@ def outlier_rows(run: Path, critic: str, top: int, corpus: str | None = None) ->
         The table of documents is missing or damaged.
     """
     folder = RunFolder(run)
-    names = [c["name"] for c in folder.read_run()["critics"]]
-    if critic not in names:
+    record = folder.read_run()
+    names = [c["name"] for c in record["critics"]]
+    if critic is None:
+        critic = largest_gap(run)
+    elif critic not in names:
         raise UsageError(f"{run}: this run has no critic {critic!r}", hint=f"it has {', '.join(names)}")
+    (result,) = folder.results([critic])
+    frame = scored_documents(run, [critic])
+    frame["value"] = values_of(frame, result)
+    real, listed = chosen_corpora(run, record, corpus)
+    human = np.sort(frame.loc[frame["corpus"] == real, "value"].to_numpy())
+    kept = _kept(result)
+    outliers: list[Outlier] = []
+    scored, tied = {}, {}
+    for name in listed:
+        rows = frame[frame["corpus"] == name].sort_values(["value", "id"], ascending=[False, True], kind="stable")
+        first, last = shared_ranks(rows["value"].to_numpy())
+        scored[name] = len(rows)
+        tied[name] = int(last[top - 1] - top) if len(rows) >= top else 0
+        for i, row in enumerate(rows.head(top).itertuples()):
+            above = float(np.searchsorted(human, row.value, side="left") / len(human)) if len(human) else None
+            texts = kept.get((name, row.id), (None, None, False))
+            outliers.append(
+                Outlier(name, row.id, int(first[i]), int(last[i]), float(row.value), int(row.states), above, *texts)
+            )
+    typical = float(np.median(human)) if len(human) else None
+    unit = "nats per step" if is_sequence(result) else "nats"
+    noun = result.verdicts[0].unit if result.verdicts else "document"
+    return Listing(critic, result.axis, noun, unit, typical, tuple(outliers), scored, tied, int(record.get("top", 0)))
+
+
+def largest_gap(run: Path) -> str:
+    """The critic on whose axis some text is farthest from human text."""
+    from momus.comparison import read_comparison
+    from momus.report.answer import answer_of
+
+    return answer_of(read_comparison(run)).axes[0].critic
+
+
+def scored_documents(run: Path, critics: Sequence[str]) -> pd.DataFrame:
+    """Rows of all scored documents under some critics: corpus, id, critic, nll, states."""
+    columns = ["corpus", "id", "critic", "nll", "states"]
     try:
-        table = pq.read_table(run / DOCUMENTS, filters=[("critic", "=", critic)])
+        table = pq.read_table(run / DOCUMENTS, columns=columns, filters=[("critic", "in", list(critics))])
     except (OSError, pa.ArrowException) as error:
         raise StoreError(
             f"{run / DOCUMENTS}: cannot be read ({str(error).splitlines()[0]})", hint="run `momus compare` again"
         ) from error
-    corpora = table["corpus"].unique().to_pylist()
-    if corpus is not None and corpus not in corpora:
-        raise UsageError(f"{run}: this run has no corpus {corpus!r}", hint=f"it has {', '.join(corpora)}")
-    frame = table.filter(pc.is_valid(table["nll"])).to_pandas()
-    frame = frame if corpus is None else frame[frame["corpus"] == corpus]
-    frame["per_step"] = frame["nll"] / frame["states"]
-    ranked = frame.sort_values(["corpus", "per_step", "id"], ascending=[True, False, True], kind="stable")
-    return ranked.groupby("corpus", sort=False).head(top)
+    return table.filter(pc.is_valid(table["nll"])).to_pandas()
 
 
-def outlier_view(run: Path, critic: str, top: int, corpus: str | None = None) -> RenderableType:
-    """Build a table of outliers, with the unlikely steps of those that the run has explained."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    rows = outlier_rows(run, critic, top, corpus)
-    explained = {(o.corpus, o.id): o for r in RunFolder(run).results([critic]) for o in r.outliers}
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for name in ("corpus", "document"):
-        table.add_column(name)
-    for name in ("Latent NLL", "steps", "nats per step"):
-        table.add_column(name, justify="right")
-    table.add_column("unlikely steps")
-    for row in rows.itertuples():
-        outlier = explained.get((row.corpus, row.id))
-        values = (f"{row.nll:.4g}", f"{row.states:,}", f"{row.per_step:.4g}")
-        table.add_row(escape(row.corpus), escape(row.id), *values, escape(_unlikely(outlier)))
-    return table
+def is_sequence(result: CriticResult) -> bool:
+    """Whether the latents of a critic are sequences: those have a Latent PPL."""
+    return any(v.statistic == PPL.name for v in result.verdicts)
 
 
-def _unlikely(outlier: MarkedDocument | None) -> str:
-    """The marked steps of an explained document, in words."""
-    if outlier is None:
-        return ""
-    steps = (step for step in outlier.steps if step.marked)
-    return "; ".join(f"{step.label} ({step.note})" if step.note else step.label for step in steps)
+def values_of(frame: pd.DataFrame, result: CriticResult) -> Floats:
+    """What ranks the documents of a critic: Latent NLL, per step for sequences, to nine significant digits."""
+    nll = frame["nll"].to_numpy(dtype=np.float64)
+    values = nll / frame["states"].to_numpy() if is_sequence(result) else nll
+    return np.array([float(f"{v:.{DIGITS}g}") for v in values])
+
+
+def chosen_corpora(run: Path, record: dict[str, Any], corpus: str | None) -> tuple[str, list[str]]:
+    """The name of the real corpus, and those to list: all generated ones, or the one that was asked for."""
+    roles = {c["name"]: c["role"] for c in record["corpora"] if c["role"] != "fit"}
+    real = next(name for name, role in roles.items() if role == "real")
+    if corpus is None:
+        return real, [name for name, role in roles.items() if role == "generated"]
+    if corpus not in roles:
+        raise UsageError(f"{run}: this run has no corpus {corpus!r}", hint=f"it has {', '.join(roles)}")
+    return real, [corpus]
+
+
+def shared_ranks(values: Floats) -> tuple[Ints, Ints]:
+    """First and last rank of each of n values, which are sorted from the largest: equal values share their ranks.
+
+    >>> first, last = shared_ranks(np.array([9.0, 7.0, 7.0, 1.0]))
+    >>> first.tolist(), last.tolist()
+    ([1, 2, 2, 4], [1, 3, 3, 4])
+    """
+    rising = -np.asarray(values, dtype=np.float64)
+    first: Ints = np.searchsorted(rising, rising, side="left") + 1
+    last: Ints = np.searchsorted(rising, rising, side="right")
+    return first, last
+
+
+def _kept(result: CriticResult) -> dict[tuple[str, str], tuple[MarkedDocument | None, MarkedDocument | None, bool]]:
+    """What the run keeps of documents, by corpus and id: the document, human text, and whether their prompt is one."""
+    human = {(e.document.corpus, e.document.id): (e.human, e.same_prompt) for e in result.references}
+    human |= {(e.document.corpus, e.document.id): (e.human, e.same_prompt) for e in result.examples}
+    documents = {(e.document.corpus, e.document.id): e.document for e in result.examples}
+    documents |= {(o.corpus, o.id): o for o in result.outliers}
+    return {key: (document, *human.get(key, (None, False))) for key, document in documents.items()}
+
+
+def outliers_json(listing: Listing) -> dict[str, Any]:
+    """A listing as plain lists, strings and numbers."""
+    rows = []
+    for o in listing.outliers:
+        texts = {k: None if d is None else to_json(d) for k, d in (("document", o.document), ("human", o.human))}
+        rows.append({**asdict(o), **texts})
+    return {**asdict(listing), "outliers": rows}

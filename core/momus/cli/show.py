@@ -1,4 +1,4 @@
-"""``momus outliers``, ``momus report`` and ``momus critics``: look at a finished run, and at the critics."""
+"""``momus show``, ``momus report``, ``momus outliers`` and ``momus critics``: results of a run, and critics."""
 
 from __future__ import annotations
 
@@ -7,33 +7,91 @@ from typing import Annotated
 
 import typer
 
-from momus.cli.options import print_view
+from momus.cli.opening import Run, run_folder
+from momus.cli.options import Every, Json, Latex, Markdown, Wide, print_view
+from momus.cli.printing import chosen_form, print_comparison
 
 
-def outliers(
-    run: Annotated[Path, typer.Argument(help="Folder that `momus compare --out` wrote.")],
-    critic: Annotated[str, typer.Option("--critic", "-c", help="Name of the critic.")],
-    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Documents to list per corpus.")] = 10,
-    corpus: Annotated[str | None, typer.Option(help="List documents of this corpus only.")] = None,
+def show(
+    run: Run = None,
+    every: Every = False,
+    wide: Wide = False,
+    as_json: Json = False,
+    markdown: Markdown = False,
+    latex: Latex = False,
 ) -> None:
-    """List the documents that are least likely under a critic.
+    """Print the results of a finished run.
 
-    Documents are ranked by Latent NLL per step. The last column names the
-    unlikely parts of those documents that the run has explained.
+    Prints what `momus compare` printed: the answer, and one row per axis. Nothing
+    is computed again. Without RUN, shows the newest run in momus-runs.
 
     Example:
 
-      [bold]momus outliers run --critic sections --top 5[/bold]
+      [bold]momus show run --every[/bold]
 
-    Next: read these documents in your file; run/report.html shows them marked.
+    Next: `momus open run` shows the report.
     """
-    from momus.cli.outliers import outlier_view
+    from momus.comparison import read_comparison
 
-    print_view(outlier_view(run, critic, top, corpus))
+    folder = run_folder(run)
+    form = chosen_form(as_json, markdown, latex)
+    print_comparison(read_comparison(folder), form, every, wide, folder)
+
+
+def outliers(
+    run: Run = None,
+    critic: Annotated[
+        str | None, typer.Option("--critic", "-c", help="Name of the critic; default: that of the largest gap.")
+    ] = None,
+    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Documents to list per corpus.")] = 10,
+    corpus: Annotated[str | None, typer.Option(help="List documents of this corpus only.")] = None,
+    all_critics: Annotated[
+        bool, typer.Option("--all-critics", help="List the documents that are odd on several axes instead.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead, and nothing else.")] = False,
+) -> None:
+    """List the documents that are least likely under a critic.
+
+    Documents are ranked by Latent NLL (per step for sequences), and shown with
+    their steps z, the unlikely ones marked. The texts of the 5 least likely of
+    each corpus are kept; `momus compare --top 20` keeps more.
+
+    With --all-critics: the documents that are among the 5 % least likely of their
+    corpus on two axes or more, and how many would be so by chance.
+
+    Examples (the second lists documents that are odd on several axes):
+
+      [bold]momus outliers run --critic sections --top 5[/bold]
+      [bold]momus outliers run --all-critics[/bold]
+
+    Next: read these documents in your file; `momus open run` shows them marked.
+    """
+    import json
+
+    from momus.cli.odd import odd_documents, odd_json, odd_view
+    from momus.cli.outliers import listed_outliers, outliers_json
+    from momus.cli.outliers_view import outlier_view
+    from momus.errors import UsageError
+
+    folder = run_folder(run)
+    if all_critics:
+        if critic is not None:
+            raise UsageError("--critic and --all-critics exclude each other", hint="leave one of them out")
+        found = odd_documents(folder, corpus)
+        if as_json:
+            typer.echo(json.dumps(odd_json(found), indent=2, allow_nan=False))
+        else:
+            print_view(odd_view(found, top), 80)
+        return
+    listed = listed_outliers(folder, critic, top, corpus)
+    if as_json:
+        typer.echo(json.dumps(outliers_json(listed), indent=2, allow_nan=False))
+    else:
+        print_view(outlier_view(listed), 80)
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="Folder that `momus compare --out` wrote.")],
+    run: Run = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="HTML file to write; default: report.html in the run folder.")
     ] = None,
@@ -41,18 +99,19 @@ def report(
     """Write the HTML report of a finished run again.
 
     Nothing is computed again: the report is made from the files of the run.
+    Without RUN, takes the newest run in momus-runs.
 
     Example:
 
       [bold]momus report run --out run.html[/bold]
 
-    Next: open the file in a browser; it needs no network and no other file.
+    Next: `momus open run`; the file needs no network and no other file.
     """
     from momus.comparison import read_comparison
     from momus.report import write_report
 
-    target = out or run / "report.html"
-    typer.echo(f"Report: {write_report(read_comparison(run), target)}")
+    folder = run_folder(run)
+    typer.echo(f"Report: {write_report(read_comparison(folder), out or folder / 'report.html')}")
 
 
 def critics(

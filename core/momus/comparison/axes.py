@@ -37,6 +37,8 @@ class Axis:
     values
         By corpus, (n,): one number per document, NaN where it is unscored. The value itself where each document has one
         (its length, its share of symbols); the mean where rows are [value, weight]; otherwise Latent NLL per step.
+    per_step
+        Whether the values are Latent NLL per step because documents have no value.
     """
 
     critic: str
@@ -45,25 +47,35 @@ class Axis:
     rows: Mapping[str, Rows]
     scored: Mapping[str, Bools]
     values: Mapping[str, Floats]
+    per_step: bool = False
 
 
-def axis_of(critic: Critic[Any], scored: Sequence[Scores]) -> Axis | None:
-    """Collect the headline rows of a critic from its scores of all corpora; None for critics of running text."""
+def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Axis | None:
+    """Collect the headline rows of a critic from its scores of all corpora; None for critics of running text.
+
+    ``name`` takes the rows of another statistic.
+    """
     if isinstance(critic, RunningTextCritic) or not scored:
         return None
     keys = next((list(s.rows) for s in scored if s.rows), [])
-    statistic = next(s for s in all_statistics(critic, keys) if s.name == critic.headline_statistic)
+    statistic = next(s for s in all_statistics(critic, keys) if s.name == (name or critic.headline_statistic))
     parts = [_rows(s, statistic.rows) for s in scored]
     if any(p is None for p in parts):  # a corpus without a scored document
         return None
     rows = _same_columns(parts)
+    values = [_values(s, p) for s, p in zip(scored, parts, strict=True)]
+    per_step = any(v is None for v in values)
     return Axis(
         critic.name,
         critic.axis,
         statistic,
         {s.corpus: r for s, r in zip(scored, rows, strict=True)},
         {s.corpus: s.scored for s in scored},
-        {s.corpus: _values(s, p) for s, p in zip(scored, parts, strict=True)},
+        {
+            s.corpus: np.where(s.scored, s.per_step, np.nan) if per_step or v is None else v
+            for s, v in zip(scored, values, strict=True)
+        },
+        per_step,
     )
 
 
@@ -81,8 +93,8 @@ def _same_columns(parts: Sequence[Any]) -> list[Rows]:
     return [np.asarray(p, dtype=np.float64) for p in parts]
 
 
-def _values(scores: Scores, rows: Any) -> Floats:
-    """One number per document."""
+def _values(scores: Scores, rows: Any) -> Floats | None:
+    """One number per document; None where documents have none."""
     scored = scores.scored
     if isinstance(rows, Counted):
         labels, matrix = rows.labels, rows.matrix
@@ -95,4 +107,4 @@ def _values(scores: Scores, rows: Any) -> Floats:
     elif rows.shape[1] == 2:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(np.where(scored, rows[:, 0] / rows[:, 1], np.nan))
-    return np.asarray(np.where(scored, scores.per_step, np.nan))
+    return None

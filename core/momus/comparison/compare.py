@@ -10,20 +10,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from momus.comparison.asked import check_asked
 from momus.comparison.chosen import chosen_critics
+from momus.comparison.floors import floor_warnings
 from momus.comparison.folder import JOINT, REPORT, RunFolder
 from momus.comparison.joint import analyse
 from momus.comparison.joint_file import write_joint
 from momus.comparison.missing import UNSCORED
 from momus.comparison.result import Comparison
+from momus.comparison.reuse import Reuse
 from momus.comparison.run_critic import run_critic
 from momus.comparison.settings import Settings, with_options
-from momus.comparison.texts import Texts, TextSource, read_texts
+from momus.comparison.texts import Texts, TextSource, check_named, read_texts
+from momus.comparison.texts_file import write_texts
 from momus.comparison.verdict import Verdict, adjust, check_delta
-from momus.errors import FittingError, MissingExtraError, UsageError
+from momus.errors import FittingError, MissingExtraError
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions
+from momus.text.counting import counted
 from momus.version import __version__
 
 if TYPE_CHECKING:
@@ -44,6 +49,7 @@ def compare(
     reading: ReadingOptions | None = None,
     reporter: Reporter | None = None,
     command: str | None = None,
+    critics_from: str | Path | None = None,
     **options: Any,
 ) -> Comparison:
     """Compare generated with real text along the axes of several critics.
@@ -51,7 +57,8 @@ def compare(
     Parameters
     ----------
     real, fit
-        Corpora, paths, or lists of texts. Critics are fitted on ``fit`` and compared on ``real``; without ``fit``,
+        Corpora, paths, or texts in memory: lists of texts or dicts, data frames, Arrow tables, Hugging Face data sets
+        (`momus.reading.read_memory`). Critics are fitted on ``fit`` and compared on ``real``; without ``fit``,
         half of ``real``, drawn by the seed, is set apart for fitting.
     generated
         The corpora to criticise, by name.
@@ -63,6 +70,9 @@ def compare(
         Run folder to write.
     reading
         How paths are read: field, format, encoding.
+    critics_from
+        An earlier run folder: critics with the same parameters, fitted on the same text, are taken from it, and so are
+        the scores of the real text if that is the same. Others are fitted again, with a warning.
     settings, **options
         `Settings`, or its fields one by one (``seed=1``, ``device="cpu"``, …).
 
@@ -79,24 +89,30 @@ def compare(
     check_delta(settings.equivalence)
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
-    if not generated:
-        raise UsageError("there is no generated text to compare", hint="give at least one corpus by name")
+    check_named(generated)
     chosen, left_out = chosen_critics(critics, dict(config or {}))
+    reuse = Reuse(critics_from) if critics_from is not None else None
+    if reuse is not None:
+        reuse.check_split(fit is not None)
     with timed.stage("reading"):
         texts = read_texts(real, generated, fit, settings.seed, reading, timed.inner)
+    check_asked(settings, chosen, texts)
     device = resolve_device(settings.device) if any(c.uses_device for c in chosen) else "cpu"
     settings = replace(settings, device=device)
     folder = RunFolder(out) if out is not None else None
-    comparison = Comparison(warnings=[*texts.warnings, *left_out])
+    comparison = Comparison(warnings=[*texts.warnings, *left_out], folder=None if folder is None else folder.path)
     with ExitStack() as stack:
         if folder is not None:
             folder.open_for_writing(overwrite=overwrite, resume=resume)
             stack.callback(folder.release)
-        _run_critics(comparison, chosen, texts, settings, timed, folder, resume, skip_unfit=critics is None)
+            write_texts(texts, folder.path)
+        stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
+        _run_critics(comparison, chosen, texts, settings, timed, folder, resume, critics is None, reuse)
         unadjusted = [v for result in comparison.results for v in result.verdicts]
         comparison.verdicts = adjust(unadjusted, settings.adjustment)
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
         comparison.warnings += [*_missing_warnings(comparison.verdicts), *_left_out_warnings(comparison.verdicts)]
+        comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
         comparison.joint = analyse(comparison.axes, comparison.verdicts, texts.real, texts.generated, settings, timed)
         comparison.signature = _signature(comparison, texts, settings, command, started)
         if folder is not None:
@@ -119,24 +135,38 @@ def _run_critics(
     folder: RunFolder | None,
     resume: bool,
     skip_unfit: bool,
+    reuse: Reuse | None = None,
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
     family = len(chosen) * len(texts.generated)  # headline rows, adjusted together
     for critic in chosen:
         critic.to(settings.device)
         try:
-            comparison.add(run_critic(critic, texts, settings, timed, folder, resume, family))
+            with timed.part(critic.name):
+                comparison.add(run_critic(critic, texts, settings, timed, folder, resume, family, reuse))
         except (FittingError, MissingExtraError) as error:
             if not skip_unfit:
                 raise
             how = f" ({error.hint})" if isinstance(error, MissingExtraError) else ""
             comparison.warnings.append(f"Critic {critic.name!r} was left out: {error.message}{how}.")
+    comparison.warnings += reuse.warnings if reuse is not None else []
     comparison.warnings += [f"Critic {r.name!r}: {n.text}" for r in comparison.results for n in r.notes if n.warning]
     if not comparison.results:
         raise FittingError(
             "no critic can be fitted on this text: " + " ".join(comparison.warnings),
             hint="give more real text with --fit",
         )
+
+
+def _work(texts: Texts) -> dict[str, int]:
+    """Number of documents that each critic goes through, by kind of stage, from which the time left is estimated."""
+    generated = sum(len(corpus) for corpus in texts.generated)
+    return {
+        "fitting": len(texts.fit),
+        "scoring": len(texts.real) + generated,
+        "testing": generated,
+        "evidence": generated,
+    }
 
 
 def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
@@ -147,7 +177,8 @@ def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
         rows = [v for v in differing if v.generated == name]
         worst = max(rows, key=lambda v: abs(v.difference or 0.0))
         warnings.append(
-            f"{worst.unscored_generated:,} documents of {name!r} are unscored under {worst.critic!r} "
+            f"{counted(worst.unscored_generated, 'document')} of {name!r} "
+            f"{'is' if worst.unscored_generated == 1 else 'are'} unscored under {worst.critic!r} "
             f"({worst.generated_value:.0%}; real text {worst.real_value:.0%}), and differ from real text in that under "
             f"{len(rows)} of the critics: all other rows describe the scored documents only."
         )
@@ -194,8 +225,14 @@ def _signature(
                 "documents": len(c),
                 "characters": int(c.characters.sum()),
                 "fingerprint": c.fingerprint,
+                "groups": len({*c.groups} - {None}),
+                "prompts": len({*c.prompts} - {None}),
             }
             for c, role in corpora
+        ],
+        "checks": [c.summary() for c in texts.checks],
+        "languages": [
+            {**asdict(found), "differs": found.differs(texts.languages["real"])} for found in texts.languages.values()
         ],
         "warnings": comparison.warnings,
     }

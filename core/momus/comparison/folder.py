@@ -212,4 +212,5 @@ def read_comparison(run: str | Path) -> Comparison:
         warnings=list(signature["warnings"]),
         pairs=folder.read_pairs(),
         joint=read_joint(folder.path / JOINT),
+        folder=folder.path,
     )

@@ -17,7 +17,13 @@ from momus.files import write_json
 
 def write_joint(joint: Joint, path: Path) -> None:
     """Write the analyses; numbers that do not exist are null."""
-    write_json(path, _plain(asdict(joint)))
+    write_json(path, joint_json(joint))
+
+
+def joint_json(joint: Joint) -> dict[str, Any]:
+    """The analyses as plain lists, strings and numbers; numbers that do not exist are null."""
+    plain: dict[str, Any] = _plain(asdict(joint))
+    return plain
 
 
 def read_joint(path: Path) -> Joint:

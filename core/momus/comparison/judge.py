@@ -10,9 +10,9 @@ import numpy as np
 
 from momus.comparison.band import HumanBands, default_band
 from momus.comparison.judge_laws import judge_laws
-from momus.comparison.missing import missing_result
+from momus.comparison.missing import UNSCORED, missing_result
 from momus.comparison.settings import Settings, with_options
-from momus.comparison.statistics import all_statistics
+from momus.comparison.statistics import all_statistics, told_statistic, wordings
 from momus.comparison.verdict import Verdict, within
 from momus.critic import Counted, Rows, RunningTextCritic, Scores, Statistic, aligned
 from momus.critic.scores import LATENT_NLL
@@ -61,7 +61,7 @@ def judge(
         results += [missing] if missing is not None else []
     alpha = 1 - settings.confidence
     verdicts = [Verdict.of(critic, result, real, generated, alpha=alpha) for result in results]
-    verdicts = with_bands(critic, verdicts, real, generated, bands)
+    verdicts = with_bands(critic, worded(critic, verdicts, real), real, generated, bands)
     return [within(v, settings.equivalence) for v in verdicts if v.headline or not only_headline]
 
 
@@ -95,6 +95,13 @@ def _judge_documents(
         family=family,
         seed=settings.seed,
     )
+
+
+def worded(critic: Critic[Any], verdicts: Sequence[Verdict], real: Scores) -> list[Verdict]:
+    """Give each verdict what readers are told of its statistic, and mark the one that tells the direction."""
+    keys = list(real.rows)
+    words, told = {UNSCORED.name: UNSCORED.wording, **wordings(critic, keys)}, told_statistic(critic, keys)
+    return [replace(v, wording=words[v.statistic], told=v.statistic == told) for v in verdicts]
 
 
 def with_bands(

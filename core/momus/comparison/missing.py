@@ -24,7 +24,15 @@ def unscored_share(pooled: Floats) -> Floats:
     return mean(pooled)
 
 
-UNSCORED = Statistic("unscored_share", "unscored", "value", unscored_share)
+UNSCORED = Statistic(
+    "unscored_share",
+    "unscored",
+    "value",
+    unscored_share,
+    label="share of unscored documents",
+    direction=("scored more often", "scored less often"),
+    format="share",
+)
 
 
 def missing_result(

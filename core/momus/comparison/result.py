@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from momus.comparison.examples import Example, marked
 from momus.comparison.joint import Joint
-from momus.comparison.verdict import Verdict, finite
-from momus.critic import ExplanationMixin, Note, Scores
-from momus.evidence import Evidence, MarkedDocument, Step, from_json, to_json
+from momus.comparison.verdict import Verdict
+from momus.critic import Note, Scores
+from momus.evidence import Chart, Evidence, MarkedDocument, from_json, to_json
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from momus.comparison.axes import Axis
     from momus.critic import Critic
+    from momus.report.answer import Answer
     from momus.text.corpus import Corpus
 
-EXCERPT = 240
-"""Characters of an outlier that are shown where its critic cannot mark documents."""
+Plot = Literal["overview", "axis", "ranks", "power"]
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,17 @@ class CriticResult:
     Attributes
     ----------
     evidence
-        Pairs of a generated corpus and the evidence on it.
+        Pairs of a generated corpus and the evidence on it, from the documents of the test.
     pairs
         Headline verdicts between the generated corpora.
+    references
+        The outliers, without their steps, each beside human text.
+    examples
+        Generated documents of the test that show the difference, each beside human text.
+    distribution
+        How the documents of all corpora spread over what the axis measures.
+    limits
+        What the critic cannot see.
     notes
         What a reader should know about the fitted critic; those marked as warnings make its verdicts doubtful.
     signature
@@ -57,6 +67,10 @@ class CriticResult:
     pairs: Sequence[Verdict] = ()
     evidence: Sequence[tuple[str, Sequence[Evidence]]] = ()
     outliers: Sequence[MarkedDocument] = ()
+    references: Sequence[Example] = ()
+    examples: Sequence[Example] = ()
+    distribution: Chart | None = None
+    limits: str = ""
     unscored: Sequence[Unscored] = ()
     notes: Sequence[Note] = ()
     signature: dict[str, Any] = field(default_factory=dict)
@@ -73,6 +87,10 @@ class CriticResult:
             "pairs": [v.row() for v in self.pairs],
             "evidence": [[name, [to_json(e) for e in items]] for name, items in self.evidence],
             "outliers": [to_json(o) for o in self.outliers],
+            "references": [e.to_json() for e in self.references],
+            "examples": [e.to_json() for e in self.examples],
+            "distribution": None if self.distribution is None else to_json(self.distribution),
+            "limits": self.limits,
             "unscored": [asdict(u) for u in self.unscored],
             "notes": [asdict(n) for n in self.notes],
             "signature": self.signature,
@@ -82,6 +100,7 @@ class CriticResult:
     def from_json(cls, data: dict[str, Any]) -> CriticResult:
         """Read what `to_json` returned."""
         outliers = [from_json(o) for o in data["outliers"]]
+        chart = None if data["distribution"] is None else from_json(data["distribution"])
         return cls(
             name=data["name"],
             axis=data["axis"],
@@ -92,6 +111,10 @@ class CriticResult:
             pairs=[Verdict.from_row(v) for v in data.get("pairs", [])],
             evidence=[(name, [from_json(e) for e in items]) for name, items in data["evidence"]],
             outliers=[o for o in outliers if isinstance(o, MarkedDocument)],
+            references=[Example.from_json(e) for e in data.get("references", [])],
+            examples=[Example.from_json(e) for e in data["examples"]],
+            distribution=chart if isinstance(chart, Chart) else None,
+            limits=data["limits"],
             unscored=[Unscored(**u) for u in data["unscored"]],
             notes=[Note(**n) for n in data["notes"]],
             signature=data["signature"],
@@ -122,7 +145,7 @@ class Outcome:
 
 @dataclass
 class Comparison:
-    """The results of `momus.compare`; prints as a table.
+    """The results of `momus.compare`; prints as a table, and shows as one in a notebook.
 
     Attributes
     ----------
@@ -143,6 +166,8 @@ class Comparison:
         from a folder.
     joint
         Those analyses: global tests, ranks, attribution, adjustment, subgroups, components.
+    folder
+        The run folder; None if the comparison was not written.
     """
 
     verdicts: list[Verdict] = field(default_factory=list)
@@ -153,6 +178,7 @@ class Comparison:
     pairs: list[Verdict] = field(default_factory=list)
     axes: list[Axis] = field(default_factory=list, repr=False)
     joint: Joint = field(default_factory=Joint)
+    folder: Path | None = field(default=None, compare=False, repr=False)
 
     def add(self, outcome: Outcome) -> None:
         """Add the outcome of a critic."""
@@ -171,6 +197,83 @@ class Comparison:
 
         return pd.json_normalize(self.rows(), sep="_")
 
+    @property
+    def answer(self) -> Answer:
+        """Which text is nearest to human text, and how far each is off on each axis, as data."""
+        from momus.report.answer import answer_of
+
+        return answer_of(self)
+
+    @property
+    def documents(self) -> pd.DataFrame:
+        """Documents as a tidy data frame, one row per document and critic.
+
+        Its columns are corpus, id, prompt, group, critic, z (the states or the number, in a few words), nll, steps,
+        nll_per_step and reason (why a document is unscored); what does not exist is null.
+
+        Raises
+        ------
+        StoreError
+            The scores are neither in memory nor in the run folder.
+        """
+        from momus.comparison.documents import documents_frame
+
+        return documents_frame(self)
+
+    def outliers(self, critic: str | None = None, corpus: str | None = None, top: int = 10) -> pd.DataFrame:
+        """Least likely documents as a data frame, ``top`` per critic and corpus.
+
+        Parameters
+        ----------
+        critic
+            Name of one critic; default: all.
+        corpus
+            Name of one corpus, which may be ``real``; default: all generated ones.
+
+        Raises
+        ------
+        UsageError
+            There is no such critic or corpus, or ``top`` is below 1.
+        """
+        from momus.comparison.documents import outliers_frame
+
+        return outliers_frame(self, critic, corpus, top)
+
+    def plot(self, kind: Plot = "overview", critic: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw a figure into matplotlib axes, and return them.
+
+        Parameters
+        ----------
+        kind
+            ``overview``: distance of each corpus on each axis in human bands. ``axis``: the human and the generated
+            texts on one axis. ``ranks``: mean distance of each corpus, with P(nearest). ``power``: the smallest
+            difference that each axis would have detected.
+        critic
+            Name of a critic, for ``axis`` (default: the one with the largest gap) and ``ranks`` (default: all axes).
+        ax
+            Axes to draw into; default: those of a new figure.
+
+        Raises
+        ------
+        UsageError
+            There is no such plot or critic, or the comparison lacks what it shows.
+        """
+        from momus.report.notebook import plot
+
+        return plot(self, kind, critic, ax)
+
+    def to_latex(self) -> str:
+        """Write the overview table in LaTeX, with the answer as its caption; it needs the package ``booktabs``."""
+        from momus.report.latex import comparison_latex
+
+        return comparison_latex(self)
+
+    def to_markdown(self) -> str:
+        """Write the answer, the overview table and the warnings in Markdown."""
+        from momus.report.markdown import comparison_markdown
+
+        return comparison_markdown(self)
+
     def report(self, path: str | Path) -> Path:
         """Write the report as one HTML file, and return its path."""
         from momus.report import write_report
@@ -182,23 +285,18 @@ class Comparison:
 
         return comparison_text(self)
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from momus.report.notebook import summary_html
+
+        return summary_html(self)
 
 
 def find_outliers(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int) -> list[MarkedDocument]:
     """Mark the least likely documents: by Latent NLL per step for sequences, else by Latent NLL (Deng et al. 2022)."""
     corpus = critic.units(corpus)
-    unit = "nats per step" if critic.sequence else "nats"
-    marked = []
-    for row in scores.ranked(critic.sequence)[:top]:
-        document = corpus.slice(int(row), int(row) + 1)
-        value = float(scores.per_step[row] if critic.sequence else scores.nll[row])
-        explained = critic.explain(document) if isinstance(critic, ExplanationMixin) else None
-        steps: Sequence[Step] = explained.steps if explained else [Step("text", document[0].text[:EXCERPT])]
-        note = explained.note if explained else ""
-        marked.append(MarkedDocument(corpus.name, document.ids[0], finite(value) or 0.0, unit, steps, note))
-    return marked
+    return [marked(critic, corpus, scores, int(row)) for row in scores.ranked(critic.sequence)[:top]]
 
 
 def count_unscored(scores: Sequence[Scores]) -> list[Unscored]:

@@ -11,23 +11,32 @@ import numpy as np
 
 from momus.comparison.axes import axis_of
 from momus.comparison.band import HumanBands
+from momus.comparison.dependence import group_notes
+from momus.comparison.distribution import distribution, told_axis
+from momus.comparison.examples import EXAMPLES, Example, compared_rows, find_examples, find_references
 from momus.comparison.folder import RunFolder
 from momus.comparison.judge import differences, judge
+from momus.comparison.orders import order_notes
 from momus.comparison.result import CriticResult, Outcome, count_unscored, find_outliers
+from momus.comparison.scores_file import write_scores
 from momus.comparison.settings import Settings
+from momus.comparison.statistics import NLL, PPL
 from momus.comparison.texts import Texts
 from momus.comparison.verdict import Verdict, finite
 from momus.critic import EvidenceMixin, Scores, usable_documents
 from momus.critic.base import notes_of
 from momus.errors import FittingError, StoreError
+from momus.numeric.types import Ints
 from momus.progress import Timed, reporting
 from momus.version import __version__
 
 if TYPE_CHECKING:
+    from momus.comparison.reuse import Reuse
     from momus.critic import Critic
     from momus.evidence import Evidence, MarkedDocument
+    from momus.text.corpus import Corpus
 
-RESULT_FORMAT = 3
+RESULT_FORMAT = 4
 """Of the results that a run folder keeps; a result in another format is computed again."""
 WITHOUT_EFFECT = ("device", "adjustment", "adjust", "subgroups")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
@@ -41,6 +50,7 @@ def run_critic(
     folder: RunFolder | None = None,
     resume: bool = False,
     family: int = 1,
+    reuse: Reuse | None = None,
 ) -> Outcome:
     """Fit, score, test and show one critic, or reuse what an earlier run kept of it.
 
@@ -48,12 +58,15 @@ def run_critic(
     ----------
     family
         Number of headline rows of the run, which are adjusted together.
+    reuse
+        An earlier run, to take the fitted critic and the scores of the real text from.
 
     Raises
     ------
     FittingError, MissingExtraError
         The critic cannot be fitted on this text, or lacks a package.
     """
+    texts = texts.for_critic(critic)
     signature, warning = _critic_signature(critic, texts, settings, family), ""
     kept = None
     if folder is not None and resume:
@@ -66,7 +79,7 @@ def run_critic(
     if kept is not None:
         differing = sorted(k for k in {**kept.signature, **signature} if kept.signature.get(k) != signature.get(k))
         warning = f"Critic {critic.name!r} was computed again: the earlier run differs in {', '.join(differing)}."
-    scored = _scored(critic, texts, timed, folder)
+    scored = _scored(critic, texts, timed, folder, reuse)
     result = _result(critic, texts, scored, settings, timed, signature, family)
     axis = axis_of(critic, scored)
     if settings.refits:
@@ -82,20 +95,33 @@ def run_critic(
     return Outcome(result, [replace(s, rows={}) for s in scored], warning, axis)
 
 
-def _scored(critic: Critic[Any], texts: Texts, timed: Timed, folder: RunFolder | None) -> list[Scores]:
+def _scored(
+    critic: Critic[Any], texts: Texts, timed: Timed, folder: RunFolder | None, reuse: Reuse | None
+) -> list[Scores]:
     """Fit, keep the critic, and score the real and the generated texts."""
+    kept: Scores | None = None
+    reused = False
+    if reuse is not None:
+        with timed.stage("loading"):
+            reused = reuse.fitted(critic, texts)
+            kept = reuse.real(critic, texts) if reused else None
     if critic.tokenizer is not None:
-        for corpus in (texts.fit, texts.real, *texts.generated):
+        ready = [texts.fit] * reused + [texts.real] * (kept is not None)
+        needed = [c for c in (texts.fit, texts.real, *texts.generated) if not any(c is r for r in ready)]
+        for corpus in needed:
             with timed.stage("tokenizing", corpus.name):
                 corpus.tokens(critic.tokenizer)
-    with reporting(timed.inner), timed.stage("fitting", critic.name):
-        critic.fit(texts.fit)
+    if not reused:
+        with reporting(timed.inner), timed.stage("fitting", documents=len(texts.fit)):
+            critic.fit(texts.fit)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
-    scored = []
-    for corpus in (texts.real, *texts.generated):
-        with timed.stage("scoring", f"{corpus.name} with {critic.name}", len(corpus)) as advance:
+    scored = [] if kept is None else [kept]
+    for corpus in (*([texts.real] if kept is None else []), *texts.generated):
+        with timed.stage("scoring", corpus.name, len(corpus)) as advance:
             scored.append(critic.score(corpus, progress=advance))
+    if folder is not None:
+        write_scores(scored[0], folder.critic_folder(critic.name))
     return scored
 
 
@@ -113,18 +139,30 @@ def _result(
     verdicts: list[Verdict] = []
     evidence: list[tuple[str, Sequence[Evidence]]] = []
     outliers: list[MarkedDocument] = []
+    references: list[Example] = []
+    examples: list[Example] = []
+    told = told_axis(critic, scored)
     for scores, corpus in zip(others, texts.generated, strict=True):
-        label = f"{corpus.name} with {critic.name}"
-        with timed.stage("testing", label):
-            verdicts += judge(critic, real, scores, settings, family=family, bands=bands)
-        with timed.stage("evidence", label):
-            if isinstance(critic, EvidenceMixin) and real.summary is not None and scores.summary is not None:
-                evidence.append((corpus.name, critic.evidence(real.summary, scores.summary)))
-            outliers += find_outliers(critic, corpus, scores, settings.top)
+        with timed.stage("testing", corpus.name, documents=len(corpus)):
+            rows = judge(critic, real, scores, settings, family=family, bands=bands)
+            verdicts += rows
+        with timed.stage("evidence", corpus.name, documents=len(corpus)):
+            if real.n_scored and scores.n_scored:
+                tested = None if told is None else compared_rows(real, scores, settings.paired)
+                evidence.append((corpus.name, _evidence(critic, (texts.real, corpus), (real, scores), tested)))
+                if told is not None and tested is not None:
+                    values = told.values[real.corpus], told.values[scores.corpus]
+                    higher = _higher(rows)
+                    examples += find_examples(
+                        critic, (texts.real, corpus), (real, scores), tested, values, higher, EXAMPLES
+                    )
+            oddest = find_outliers(critic, corpus, scores, settings.top)
+            references += find_references(critic, (texts.real, corpus), (real, scores), oddest)
+            outliers += oddest
     pairs: list[Verdict] = []
     of_pairs = family * (len(others) - 1) // 2
     for one, other in combinations(others, 2) if settings.pairwise else ():
-        with timed.stage("testing", f"{one.corpus} and {other.corpus} with {critic.name}"):
+        with timed.stage("testing", f"{one.corpus} and {other.corpus}"):
             pairs += judge(critic, one, other, settings, only_headline=True, family=of_pairs)
     return CriticResult(
         name=critic.name,
@@ -136,10 +174,38 @@ def _result(
         pairs=pairs,
         evidence=evidence,
         outliers=outliers,
+        references=references,
+        examples=examples,
+        distribution=None if told is None else distribution(critic, told, real.corpus),
+        limits=critic.limits,
         unscored=count_unscored(scored),
-        notes=notes_of(critic),
+        notes=[*notes_of(critic), *order_notes(texts, critic), *group_notes(critic, scored, texts.checks, family)],
         signature=signature,
     )
+
+
+def _evidence(
+    critic: Critic[Any],
+    texts: tuple[Corpus, Corpus],
+    scores: tuple[Scores, Scores],
+    tested: tuple[Ints, Ints] | None,
+) -> Sequence[Evidence]:
+    """Evidence from the documents of the test; summaries of all scored documents serve where all take part."""
+    if not isinstance(critic, EvidenceMixin):
+        return []
+    summaries = []
+    for i, (corpus, s) in enumerate(zip(texts, scores, strict=True)):
+        rows = None if tested is None else tested[i]
+        summaries.append(
+            s.summary if rows is None or len(rows) == s.n_scored else critic.score(corpus.take(rows)).summary
+        )
+    return [] if any(s is None for s in summaries) else critic.evidence(*summaries)
+
+
+def _higher(verdicts: Sequence[Verdict]) -> bool:
+    """Whether the generated text has the higher value on the axis, by the row that tells its direction."""
+    rows = [v for v in verdicts if v.told] or [v for v in verdicts if v.statistic in (PPL.name, NLL.name)]
+    return not rows or rows[-1].difference is None or rows[-1].difference >= 0
 
 
 def _refitted(
@@ -153,7 +219,7 @@ def _refitted(
     spread: dict[tuple[str, str], list[float]] = {}
     for k in range(settings.refits):
         rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))
-        with timed.stage("refitting", f"{critic.name} {k + 1} of {settings.refits}"):
+        with timed.stage("refitting", f"{k + 1} of {settings.refits}"):
             try:
                 again = critic.clone().to(critic.device).fit(usable.take(np.sort(rows)))
             except FittingError:

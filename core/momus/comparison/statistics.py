@@ -3,13 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from momus.critic import Statistic, StatisticsMixin, entropy, jensen_shannon, mean, perplexity
+from momus.critic import (
+    RunningTextCritic,
+    Statistic,
+    StatisticsMixin,
+    entropy,
+    jensen_shannon,
+    mean,
+    perplexity,
+)
 from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
+from momus.errors import UsageError
+from momus.evidence import Wording
 
 if TYPE_CHECKING:
     from momus.critic import Critic
+
+
+NLL = Statistic(
+    "latent_nll",
+    LATENT_NLL,
+    "value",
+    mean,
+    effect="hedges_g",
+    label="Latent NLL",
+    direction=("more predictable", "less predictable"),
+    unit="nats per document",
+)
+PPL = Statistic(
+    "latent_ppl",
+    LATENT_PPL,
+    "value",
+    perplexity,
+    scale="log",
+    effect="log_ratio",
+    label="Latent PPL",
+    direction=("more predictable", "less predictable"),
+)
+ENTROPY = Statistic(
+    "posterior_entropy",
+    AGGREGATED,
+    "value",
+    entropy,
+    label="entropy of the aggregated posterior",
+    direction=("less varied", "more varied"),
+    unit="nats",
+)
+DIVERGENCE = Statistic(
+    "posterior_divergence",
+    AGGREGATED,
+    "distance",
+    jensen_shannon,
+    label="divergence of the aggregated posteriors",
+    unit="nats",
+)
 
 
 def all_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
@@ -19,12 +69,40 @@ def all_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
     collapses onto likely z. It consists of the entropy of the aggregated posterior, and the Jensen–Shannon divergence
     between the aggregated posteriors of both texts, which is zero only where they agree.
     """
-    statistics = [Statistic("latent_nll", LATENT_NLL, "value", mean, effect="hedges_g")]
+    statistics = [replace(NLL, unit=f"nats per {critic.unit}")]
     if critic.sequence:
-        statistics.append(Statistic("latent_ppl", LATENT_PPL, "value", perplexity, scale="log", effect="log_ratio"))
+        statistics.append(PPL)
     if critic.guard and AGGREGATED in rows:
-        statistics += [
-            Statistic("posterior_entropy", AGGREGATED, "value", entropy),
-            Statistic("posterior_divergence", AGGREGATED, "distance", jensen_shannon),
-        ]
+        statistics += [ENTROPY, DIVERGENCE]
+    statistics = [replace(s, direction=critic.directions.get(s.name, s.direction)) for s in statistics]
     return statistics + (list(critic.statistics()) if isinstance(critic, StatisticsMixin) else [])
+
+
+def wordings(critic: Critic[Any], rows: Sequence[str]) -> dict[str, Wording]:
+    """What readers are told of each statistic and law of a critic, by name."""
+    if isinstance(critic, RunningTextCritic):
+        nll = replace(NLL.wording, unit=f"nats per {critic.unit}")
+        return {
+            NLL.name: replace(nll, direction=critic.directions.get(NLL.name, nll.direction)),
+            **{law.name: law.wording for law in critic.laws()},
+        }
+    return {s.name: s.wording for s in all_statistics(critic, rows)}
+
+
+def told_statistic(critic: Critic[Any], rows: Sequence[str]) -> str:
+    """Name the statistic that tells direction and size of a difference on the axis of a critic.
+
+    The one that the critic declares (``told``); otherwise its headline statistic if that has a direction, else the
+    first of its own statistics that has one. Empty if none has.
+    """
+    named = wordings(critic, rows)
+    if critic.told:
+        if critic.told not in named:
+            raise UsageError(
+                f"critic {critic.name!r}: {critic.told!r}, which tells its direction, is none of its statistics",
+                hint=f"set `told` to one of {', '.join(named)}",
+            )
+        return critic.told
+    general = {s.name for s in (NLL, PPL, ENTROPY, DIVERGENCE)}
+    names = [critic.headline_statistic, *(n for n in named if n not in general)]
+    return next((n for n in names if n in named and named[n].direction), "")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from momus.critic import Scores
 from momus.errors import UsageError
+from momus.evidence import Wording
 from momus.inference import Method, TestResult, benjamini_hochberg, holm
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ NUMBERS = (
     *("effective_real", "effective_generated"),
 )
 """Numbers of a test result that a verdict holds as floats, or None where they do not exist."""
+_Nested = TypeVar("_Nested", Method, Wording)
 Finding = Literal[
     "not tested", "not told apart", "within human variation", "undecided", "beyond human variation", "differs"
 ]
@@ -70,6 +72,10 @@ class Verdict:
         Minimum detectable difference: 80 % power at the level α/m of a table with m headline rows.
     method
         How the row was tested, see `momus.inference.Method`.
+    told
+        Whether this row tells direction and size of the difference on the critic's axis.
+    wording
+        Name, direction, unit and format of the statistic for readers, see `momus.evidence.Wording`.
     """
 
     critic: str
@@ -112,6 +118,8 @@ class Verdict:
     equivalent: bool | None = None
     refit_spread: float | None = None
     method: Method = field(default_factory=Method)
+    told: bool = False
+    wording: Wording = field(default_factory=Wording)
 
     @classmethod
     def of(
@@ -193,7 +201,9 @@ class Verdict:
         if not isinstance(row.get("method"), Mapping):
             raise ValueError("a row has no fields under `method`: an older version wrote it")
         known: dict[str, Any] = {f.name: row[f.name] if f.name in row else _default(f) for f in fields(cls)}
-        known["method"] = _method(row["method"])
+        known["method"] = _nested(Method, row["method"])
+        words = dict(row.get("wording") or {})
+        known["wording"] = _nested(Wording, {**words, "direction": tuple(words.get("direction", ()))})
         return cls(**known)
 
 
@@ -202,8 +212,9 @@ def _default(field: Field[Any]) -> Any:
     return None if field.default is MISSING else field.default
 
 
-def _method(row: Mapping[str, Any]) -> Method:
-    return Method(**{f.name: row[f.name] for f in fields(Method) if f.name in row})
+def _nested(kind: type[_Nested], row: Mapping[str, Any]) -> _Nested:
+    """A dataclass from those of its fields that a row has."""
+    return kind(**{f.name: row[f.name] for f in fields(kind) if f.name in row})
 
 
 def check_delta(delta: float | None) -> None:

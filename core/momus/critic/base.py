@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
@@ -23,6 +23,7 @@ from momus.critic.powers import check_powers
 from momus.critic.scores import LogPrior, Scores
 from momus.errors import FittingError, NotFittedError
 from momus.estimator import Estimator
+from momus.text.counting import counted
 
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
@@ -70,6 +71,14 @@ class Critic(Estimator, ABC, Generic[Z]):
     headline
         Name of the headline statistic, whose p decides the verdict; default: ``latent_ppl`` of sequences, otherwise
         ``latent_nll``.
+    told
+        Name of the statistic that tells readers the direction and size of a difference, such as the mean length beside
+        a test of the distribution; default: the headline, or the first of the critic's statistics with a direction.
+    directions
+        What generated text is if its Latent NLL, Latent PPL or posterior entropy is lower, and if it is higher, by the
+        name of the statistic, where ``("more predictable", "less predictable")`` would mislead.
+    limits
+        What the critic cannot see, in one line, for the report.
     guard
         Whether entropy and divergence of the aggregated posterior are reported beside Latent NLL of state sequences;
         turn it off only where the critic's own statistics say the same.
@@ -89,6 +98,9 @@ class Critic(Estimator, ABC, Generic[Z]):
     unit: ClassVar[str] = "document"
     sequence: ClassVar[bool] = False
     headline: ClassVar[str] = ""
+    told: ClassVar[str] = ""
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    limits: ClassVar[str] = ""
     guard: ClassVar[bool] = True
     no_steps: ClassVar[str] = "no scored step"
     needs: ClassVar[int] = 2
@@ -135,6 +147,11 @@ class Critic(Estimator, ABC, Generic[Z]):
     def tokenizer(self) -> Tokenizer | None:
         """The tokenizer that the critic reads text with; text is then split once for all batches."""
         return None
+
+    @property
+    def state_names(self) -> Sequence[str]:
+        """Names of the states of a fitted critic whose latents are state sequences; empty: states have numbers."""
+        return ()
 
     # What the base class provides
 
@@ -234,7 +251,7 @@ def _fitting(fit: _Fit) -> _Fit:
         usable = usable_documents(real)
         if len(usable) < self.needs:
             raise FittingError(
-                f"critic {self.name!r} needs at least {self.needs} documents with text to be fitted; "
+                f"critic {self.name!r} needs at least {counted(self.needs, 'document')} with text to be fitted; "
                 f"{real.name!r} has {len(usable)} of {len(real)}",
                 hint="give more real text with --fit",
             )

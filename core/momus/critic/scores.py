@@ -68,6 +68,8 @@ class Scores:
         float64 array (n,), or None: Monte-Carlo standard error of ``nll``.
     groups
         Group of each row (its author, novel, site …); empty if no document has one.
+    z
+        Latents of each row in a few words (`momus.critic.shown`), null where unscored; None for latents without words.
     """
 
     critic: str
@@ -81,6 +83,7 @@ class Scores:
     summary: Summary | None = None
     errors: Floats | None = None
     groups: Sequence[str | None] = ()
+    z: pa.Array | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -155,10 +158,14 @@ class Scores:
             None,
             None if self.errors is None else self.errors[rows],
             [self.groups[i] for i in rows] if self.groups else (),
+            None if self.z is None else self.z.take(pa.array(rows)),
         )
 
     def table(self) -> pa.Table:
-        """Convert to an Arrow table with columns corpus, id, critic, nll, states (the scored steps), reason."""
+        """Convert to an Arrow table.
+
+        Its columns are corpus, id, critic, nll, states (the number of scored steps), reason, prompt, group and z.
+        """
         n = len(self)
         return pa.table(
             {
@@ -168,6 +175,9 @@ class Scores:
                 "nll": pa.array(self.nll, mask=~self.scored),
                 "states": pa.array(self.steps, pa.int64()),
                 "reason": pa.array(list(self.reasons), pa.string()),
+                "prompt": pa.array(list(self.prompts), pa.string()),
+                "group": pa.array(list(self.groups), pa.string()) if self.groups else pa.nulls(n, pa.string()),
+                "z": self.z if self.z is not None else pa.nulls(n, pa.string()),
             }
         )
 

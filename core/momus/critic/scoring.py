@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from momus.critic.latents import StateSequences, aggregated
 from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, StatisticsMixin
 from momus.critic.rows import Rows, place, stack, take_rows
 from momus.critic.scores import AGGREGATED, Scores
+from momus.critic.shown import shown_latents
 from momus.critic.summary import Summary
 from momus.errors import MomusError
 from momus.text.corpus import Corpus
@@ -73,6 +75,7 @@ class _BatchScores:
         self.reasons: list[str | None] = [None] * n
         self.rows: dict[str, Rows] = {}
         self.summary: Summary | None = None
+        self.z: list[str | None] = [None] * n
 
 
 def _score_batch(critic: Critic[Any], batch: Corpus) -> _BatchScores:
@@ -92,6 +95,9 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> _BatchScores:
     for row in scorable[np.asarray(prior.steps) < 1]:
         scores.reasons[row], scores.nll[row], scores.steps[row] = critic.no_steps, np.nan, 0
     _check_finite(critic, batch, scores)
+    words = shown_latents(latents, critic.state_names)
+    for row, z in zip(scorable, words if words is not None else [None] * len(scorable), strict=True):
+        scores.z[row] = z if scores.reasons[row] is None else None
     scores.rows = {key: place(rows, scorable, len(batch)) for key, rows in _rows_of(critic, latents).items()}
     if isinstance(critic, EvidenceMixin):
         scores.summary = critic.summarize(latents)
@@ -160,7 +166,14 @@ def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores
         summary=summary,
         errors=errors if np.isfinite(errors).any() else None,
         groups=corpus.groups if any(g is not None for g in corpus.groups) else (),
+        z=_words(scored),
     )
+
+
+def _words(scored: list[_BatchScores]) -> pa.Array | None:
+    """Latents of all rows in a few words; None if no row has any."""
+    words = pa.array([z for b in scored for z in b.z], pa.string())
+    return words if words.null_count < len(words) else None
 
 
 def _stacked(key: str, scored: list[_BatchScores]) -> Rows:

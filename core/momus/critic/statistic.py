@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from momus.errors import UsageError
+from momus.evidence import Direction, Format, Wording
 from momus.numeric.types import Floats
 
 Function = Callable[..., Floats]
@@ -25,6 +26,7 @@ CHOICES = {
     "kind": ("value", "distance"),
     "scale": ("identity", "log"),
     "effect": ("hedges_g", "log_ratio", "difference"),
+    "format": ("number", "share"),
 }
 
 
@@ -55,11 +57,16 @@ class Statistic:
     band
         The largest effect that passes as human variation where real text has no groups to estimate it from; None takes
         the default for the kind of effect (`momus.comparison.band`).
+    label, direction, unit, format
+        How readers are told of it, see `Wording`.
 
     Raises
     ------
     UsageError
-        ``kind``, ``scale`` or ``effect`` is not one of its choices.
+        ``kind``, ``scale``, ``effect`` or ``format`` is not one of its choices, or ``direction`` is not a pair.
+
+    >>> Statistic("mean_length", "tokens", "value", mean, direction=("shorter", "longer"), unit="words").wording.unit
+    'words'
     """
 
     name: str
@@ -71,9 +78,22 @@ class Statistic:
     prepare: Callable[[Floats], Floats] | None = None
     ties: Function | None = None
     band: float | None = None
+    label: str = ""
+    direction: Direction = ()
+    unit: str = ""
+    format: Format = "number"
+
+    @property
+    def wording(self) -> Wording:
+        """What sentences and figures call the statistic."""
+        return Wording(self.label, self.direction, self.unit, self.format)
 
     def __post_init__(self) -> None:
         """Check the choices."""
+        try:
+            Wording(direction=self.direction)
+        except UsageError as error:
+            raise UsageError(f"statistic {self.name!r}: {error.message}", hint=error.hint) from None
         for field, choices in CHOICES.items():
             if getattr(self, field) not in choices:
                 raise UsageError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from momus.comparison import Comparison
+    from momus.progress import Reporter
 
 CRITICS = ("sections", "rank-frequency", "length", "unigram")
 GENERATED = {"ancestral": "generated-ancestral.jsonl.gz", "nucleus": "generated-nucleus.jsonl.gz"}
@@ -22,7 +23,7 @@ def demo_path(name: str) -> Path:
     return Path(str(files("momus.demo"))) / "data" / name
 
 
-def run_demo(out: Path, seed: int = 0, command: str | None = None) -> Comparison:
+def run_demo(out: Path, seed: int = 0, command: str | None = None, reporter: Reporter | None = None) -> Comparison:
     """Run the comparison of ``momus demo``; replaces an earlier run in ``out``."""
     from momus.comparison import compare
 
@@ -35,4 +36,5 @@ def run_demo(out: Path, seed: int = 0, command: str | None = None) -> Comparison
         overwrite=True,
         seed=seed,
         command=command,
+        reporter=reporter,
     )

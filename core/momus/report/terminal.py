@@ -1,153 +1,174 @@
-"""Verdicts as a table for the terminal."""
+"""A comparison on a terminal of 80 columns: the answer, what it rests on, and the overview table."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from momus.comparison.ranks import ALL_AXES
-from momus.comparison.verdict import Verdict
-from momus.report.format import number, p_value
-from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, given, joint_lines, rank, subgroup_cells
-from momus.report.words import families, floors, gap, says, shows
+from momus.report.answer import Answer, answer_of
+from momus.report.sentences import first_sentences, largest_gaps, legend, unscored_lines
+from momus.report.table import Overview, one_line, overview, short_names, shortened
+from momus.report.trust_line import trust_items
+from momus.report.wide import wide_view
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
+    from rich.text import Text
 
     from momus.comparison.result import Comparison
 
-
-def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
-    """Build a rich table, of headline statistics only unless ``every`` is set."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    table.add_column("axis", no_wrap=True)
-    table.add_column("generated", no_wrap=True)
-    if every:
-        table.add_column("statistic", no_wrap=True)
-    shown = [v for v in verdicts if v.headline or every]
-    deltas = {v.delta for v in shown} - {None}
-    refitted = any(v.refit_spread is not None for v in shown)
-    for name in ("÷ band", "difference", "interval", "real", "generated", "n", "p adj."):
-        table.add_column(name, justify="right", no_wrap=True)
-    if refitted:
-        table.add_column("± over refits", justify="right")
-    if deltas:
-        table.add_column(f"within ±{max(d for d in deltas if d is not None):g}")
-    table.add_column("verdict", no_wrap=True)
-    for v in shown:
-        unscored = v.unscored_real + v.unscored_generated
-        table.add_row(
-            escape(v.axis),
-            escape(v.generated if v.reference == "real" else f"{v.generated} − {v.reference}"),
-            *([v.statistic] if every else []),
-            gap(v),
-            number(v.difference),
-            "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]".replace("[", r"\["),
-            number(v.real_value),
-            number(v.generated_value),
-            f"{v.n_real:,} | {v.n_generated:,}{' pairs' if v.method.design == 'pairs' else ''}"
-            + (f" (−{unscored:,})" if unscored else ""),
-            p_value(v.p_adjusted),
-            *([number(v.refit_spread)] if refitted else []),
-            *([shows(v)] if deltas else []),
-            f"[bold]{says(v)}[/bold]" if v.differs else says(v),
-        )
-    return table
+WIDTH = 80
+WIDE = 170
+AXIS = 28
+"""Largest width of the column of axes, in terminal cells."""
+CORPORA = 4
+"""Largest number of corpora side by side."""
+GAP = 2
+"""Cells between two columns: one of padding, and one where other boxes have a line."""
+LINES = 3
+"""Lines of a warning that are shown; `--every` and the report show all of it."""
+WARNINGS = 8
 
 
-def comparison_view(comparison: Comparison, every: bool = False) -> RenderableType:
-    """Build the table of verdicts, followed by warnings, unscored documents and signature."""
+def comparison_view(comparison: Comparison, every: bool = False, wide: bool = False) -> RenderableType:
+    """Build the view of a comparison.
+
+    Parameters
+    ----------
+    every, wide
+        Add the table of all numbers, which is up to 170 columns wide: of every statistic, or of headline statistics
+        only.
+    """
     from rich.console import Group
-    from rich.markup import escape
     from rich.text import Text
 
-    parts: list[RenderableType] = [verdict_table(comparison.verdicts, every)]
-    if comparison.pairs:
-        parts += [Text("\nGenerated corpora compared with each other (p adjusted over this table)", style="bold")]
-        parts += [verdict_table(comparison.pairs, every)]
-    parts += joint_parts(comparison)
-    parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in comparison.warnings]
-    for result in comparison.results:
-        parts += [
-            Text(f"{result.name}: {u.count:,} documents of {u.corpus!r} unscored ({u.reason})") for u in result.unscored
-        ]
-    s = comparison.signature
-    parts += [Text(note, style="dim") for note in footnotes(comparison.verdicts, s["adjustment"]) if note]
-    parts.append(
-        Text(
-            f"momus {s['momus']} | seed {s['seed']} | up to {s['permutations']:,} permutations per row, more where the "
-            f"table needs them | p adjusted: {s['adjustment']} | {s['seconds']['total']:.1f} s",
-            style="dim",
-        )
-    )
+    answer = answer_of(comparison)
+    if not answer.corpora:
+        return Text("Nothing was compared.")
+    parts: list[RenderableType] = [*_answer(answer), _trust(comparison), Text("")]
+    parts += overview_tables(overview(answer, pad=True), WIDTH)
+    parts += [Text(line, style="dim") for line in legend(answer)]
+    gaps = largest_gaps(answer)
+    parts += [Text(""), *(_named(name, sentence) for name, sentence in gaps)] if gaps else []
+    if every or wide:
+        parts += [Text(""), wide_view(comparison, every)]
+    else:
+        notes = [*comparison.warnings, *(f"{line}." for line in unscored_lines(comparison.results))]
+        parts += [Text(""), *_warnings([one_line(w) for w in notes])] if notes else []
     return Group(*parts)
 
 
-def joint_parts(comparison: Comparison) -> list[RenderableType]:
-    """Sentences and tables of the analyses of all axes together."""
-    from rich.table import Table
-    from rich.text import Text
-
-    joint = comparison.joint
-    axes = {r.name: r.axis for r in comparison.results}
-    parts: list[RenderableType] = []
-    if joint.ranking is not None and joint.ranking.of(ALL_AXES):
-        parts.append(Text("\nDistance from real text over all axes, in human bands", style="bold"))
-        table = Table(show_edge=False, pad_edge=False, header_style="bold")
-        for name in ("generated", "mean distance", "interval", "rank", "P(nearest)", "n"):
-            table.add_column(name, justify="left" if name == "generated" else "right")
-        for row in joint.ranking.of(ALL_AXES):
-            interval = f"\\[{number(row.low)}, {number(row.high)}]"
-            n = f"{row.n_real:,} | {row.n:,}"
-            table.add_row(row.model, number(row.distance), interval, rank(row), f"{row.p_nearest:.2f}", n)
-        parts.append(table)
-    lines = joint_lines(joint, axes)
-    parts += [Text(("\n" if i == 0 else "") + line) for i, line in enumerate(lines)]
-    if joint.adjusted:
-        parts += [Text(f"\nAmong documents alike in {given(joint.adjusted)}", style="bold")]
-        parts.append(_plain_table(ADJUSTED, [adjusted_cells(r) for r in joint.adjusted]))
-    for by in dict.fromkeys(s.by for s in joint.subgroups):
-        parts += [Text(f"\nBy {by}", style="bold")]
-        cells = [c for s in joint.subgroups if s.by == by for c in subgroup_cells(s)]
-        parts.append(_plain_table(SUBGROUPS, cells))
-    return parts
-
-
-def _plain_table(heads: tuple[str, ...], cells: list[tuple[str, ...]]) -> Table:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for i, name in enumerate(heads):
-        table.add_column(name, justify="left" if i < 2 else "right")
-    for row in cells:
-        table.add_row(*(escape(cell) for cell in row))
-    return table
-
-
-def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
-    """Notes below a table: what the band is, what the adjustment holds, and the smallest possible p."""
-    sources = {v.band_source for v in verdicts if v.headline and v.gap is not None}
-    groups = max((v.band_groups for v in verdicts), default=0)
-    bands = [
-        f"÷ band (human band): 1 is as far as real text of some groups lies from real text of others ({groups} groups)."
-        if "groups" in sources
-        else "",
-        "* default band, since the real text has no groups: |g| 0.2, 10 % in perplexity, distance 0.08."
-        if "default" in sources
-        else "",
-    ]
-    return [*bands, families(verdicts, adjustment), floors(verdicts)]
-
-
-def comparison_text(comparison: Comparison, width: int = 170) -> str:
+def comparison_text(comparison: Comparison, width: int = WIDTH, every: bool = False, wide: bool = False) -> str:
     """Render `comparison_view` as plain text."""
     from rich.console import Console
 
-    console = Console(width=width, color_system=None, record=False, file=None, highlight=False)
+    console = Console(width=max(width, WIDE) if every or wide else width, color_system=None, highlight=False)
     with console.capture() as capture:
-        console.print(comparison_view(comparison))
+        console.print(comparison_view(comparison, every, wide))
     return capture.get()
+
+
+def _answer(answer: Answer) -> list[Text]:
+    from rich.text import Text
+
+    lines = [one_line(s) for s in first_sentences(answer)]
+    return [Text("\n".join(_wrapped(line)), style="" if i else "bold") for i, line in enumerate(lines)]
+
+
+def _trust(comparison: Comparison) -> Text:
+    """The trust line; what is doubtful is red and begins with ``!``."""
+    from rich.console import Console
+    from rich.text import Text
+
+    text = Text()
+    for i, item in enumerate(trust_items(comparison)):
+        text.append(" · " if i else "", style="dim")
+        start = "" if item.ok else "! "
+        text.append(f"{start}{item.label}: {one_line(item.text)}", style="dim" if item.ok else "red")
+    lines = text.wrap(Console(width=WIDTH, color_system=None), WIDTH)
+    for line in lines:
+        line.rstrip()
+    return Text("\n").join(lines)
+
+
+def overview_tables(table: Overview, width: int = WIDTH) -> list[RenderableType]:
+    """Build rich tables of at most ``width`` columns, with four corpora each, and a key to names that are cut."""
+    from rich.text import Text
+
+    blocks = max(1, -(-len(table.names) // CORPORA))
+    size = -(-len(table.names) // blocks)  # blocks of equal size: 5 corpora are 3 and 2
+    parts: list[RenderableType] = []
+    for start in range(0, len(table.names), size):
+        block = table.columns(start, start + size)
+        axis = min(AXIS, max((_cells(r.label) for r in (*block.axes, *block.ranks)), default=0))
+        room = (width - axis) // len(block.names) - GAP
+        names, key = short_names(block.names, room)
+        parts += [Text("")] if start else []
+        parts.append(_table(block, names, axis))
+        parts += [Text("\n".join(_wrapped(line)), style="dim") for line in key]
+    return parts
+
+
+def _cells(text: str) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _table(block: Overview, names: Sequence[str], axis: int) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0), header_style="bold")
+    table.add_column("axis", width=axis, no_wrap=True)
+    rows = (*block.axes, *block.ranks)
+    # aligned here: rich would strip the spaces that stand for missing signs
+    widths = [max(_cells(t) for t in (name, *(r.cells[k] for r in rows))) for k, name in enumerate(names)]
+    for name, width in zip(names, widths, strict=True):
+        table.add_column(Text(" " * (width - _cells(name)) + name), no_wrap=True)
+    for i, row in enumerate(rows):
+        texts = [" " * (w - _cells(c)) + c for c, w in zip(row.cells, widths, strict=True)]
+        cells = [Text(t, style="bold" if s else "") for t, s in zip(texts, row.strong, strict=True)]
+        table.add_row(Text(shortened(row.label, axis)), *cells, end_section=i == len(block.axes) - 1)
+    return table
+
+
+def _named(name: str, sentence: str) -> Text:
+    from rich.text import Text
+
+    text = Text("\n".join(_wrapped(f"{one_line(name)}: {one_line(sentence)}.")))
+    text.stylize("bold", 0, len(one_line(name)))
+    return text
+
+
+def _warnings(warnings: Sequence[str]) -> list[Text]:
+    """Warnings of at most three lines each."""
+    from rich.text import Text
+
+    texts = []
+    for warning in warnings[:WARNINGS]:
+        lines = _wrapped(f"Note: {warning}")
+        if len(lines) > LINES:
+            lines = [*lines[: LINES - 1], _cut(lines[LINES - 1])]
+        text = Text("\n".join(lines))
+        text.stylize("yellow", 0, len("Note:"))
+        texts.append(text)
+    more = len(warnings) - WARNINGS
+    return texts if more <= 0 else [*texts, Text(f"and {more} more; --every shows all", style="yellow")]
+
+
+def _cut(line: str) -> str:
+    from rich.cells import set_cell_size
+
+    return set_cell_size(line, min(_cells(line), WIDTH - 2)).rstrip() + " …"
+
+
+def _wrapped(text: str, width: int = WIDTH) -> list[str]:
+    """Wrap at words; words that are wider than a line are cut."""
+    from rich.console import Console
+    from rich.text import Text
+
+    lines = Text(text).wrap(Console(width=width, color_system=None), width)
+    return [line.plain.rstrip() for line in lines]

@@ -13,6 +13,7 @@ from momus.comparison.joint_file import build, read_joint, write_joint
 from momus.errors import StoreError, UsageError
 from momus.report import render
 from momus.report.joint_words import attributed, joint_lines, nearest
+from momus.report.terminal import comparison_text
 
 WORDS = [f"w{i}" for i in range(200)] + ["the", "of", "and", "in", ","] * 20
 
@@ -127,7 +128,7 @@ def test_sentences_name_the_nearest_text_and_the_alarms(run):
     (line,) = nearest(found.joint.ranking)
     assert "'same'" in line
     assert "sure against all others" in line
-    printed = str(found)
+    printed = comparison_text(found, wide=True)
     assert "Distance from real text over all axes" in printed
     assert "Among documents alike in length" in printed
     assert "By mode" in printed

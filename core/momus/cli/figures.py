@@ -1,0 +1,37 @@
+"""``momus figures``: figures of a finished run, ready for a paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def figures(
+    run: Annotated[Path, typer.Argument(help="Folder that `momus compare --out` wrote.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the figures to.")],
+    formats: Annotated[str, typer.Option("--format", help="pdf, svg and png, comma-separated.")] = "pdf,svg,png",
+    width: Annotated[
+        str, typer.Option(help="column (3.35 inches), page (6.9 inches), or a number of inches.")
+    ] = "column",
+) -> None:
+    """Write the figures of a finished run at the width of a column of a paper.
+
+    Overview of all axes, ranks of the generated texts, detectable differences,
+    and one figure per axis, each with its numbers as CSV. Nothing is computed
+    again.
+
+    Example:
+
+      [bold]momus figures run --out figures --format pdf --width page[/bold]
+
+    Next: include the files in your paper; the CSV files have the numbers.
+    """
+    from momus.cli.options import comma_separated
+    from momus.comparison import read_comparison
+    from momus.report.figures.export import figure_width, write_figures
+
+    inches = figure_width(width)
+    written = write_figures(read_comparison(run), out, tuple(comma_separated(formats) or ()), inches)
+    typer.echo(f"{len(written)} files in {out}: {', '.join(path.name for path in written if path.suffix == '.csv')} …")

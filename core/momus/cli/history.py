@@ -1,0 +1,279 @@
+"""``momus diff``, ``momus gate``, ``momus history`` and ``momus baseline``: runs against runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+CorpusPairs = Annotated[
+    list[str] | None,
+    typer.Option("--corpus", metavar="NAME", help="Generated corpus to compare, or BEFORE=AFTER; can be repeated."),
+]
+Registry = Annotated[
+    Path | None,
+    typer.Option("--registry", help="Folder of the baselines; default: .momus/baselines here or in a folder above."),
+]
+
+
+def diff(
+    before: Annotated[str, typer.Argument(metavar="RUN_A", help="Earlier run folder, or the name of a baseline.")],
+    after: Annotated[
+        str | None, typer.Argument(metavar="RUN_B", help="Later run folder; with --baseline, leave it out.")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", help="Compare RUN_A with this baseline: a name or a run folder.")
+    ] = None,
+    corpus: CorpusPairs = None,
+    registry: Registry = None,
+    as_json: Json = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+) -> None:
+    """Say whether run B is farther from human text than run A, and on which axes.
+
+    Each axis has its distance to real text before and after, and an interval of
+    the change; the intervals of all axes hold at once. Texts are compared prompt
+    by prompt where both runs share prompts. Inputs that differ between the runs
+    (texts, parameters, version, seed) and new outliers are named.
+
+    Example:
+
+      [bold]momus diff runs/v1 runs/v2[/bold]
+
+    Next: `momus compare --critics-from RUN` fits critics once for many runs;
+    `momus gate` fails a build when a run is worse.
+    """
+    from momus.errors import UsageError
+    from momus.history.diff import diff_runs
+    from momus.history.view import diff_json, diff_markdown, diff_view
+
+    if (after is None) == (baseline is None):
+        raise UsageError("two runs are needed", hint="momus diff RUN_A RUN_B, or momus diff RUN --baseline NAME")
+    if baseline is not None:
+        before, after = baseline, before
+    assert after is not None
+    found = diff_runs(_run(before, registry), _run(after, registry), corpus_pairs(corpus))
+    if as_json:
+        _print_json(diff_json(found))
+    elif as_markdown:
+        typer.echo(diff_markdown(found))
+    else:
+        _print(diff_view(found))
+
+
+def corpus_pairs(names: list[str] | None) -> list[tuple[str, str]]:
+    """Parse ``--corpus``: NAME, or BEFORE=AFTER.
+
+    >>> corpus_pairs(["a", "b=c"]), corpus_pairs(None)
+    ([('a', 'a'), ('b', 'c')], [])
+    """
+    pairs = []
+    for name in names or []:
+        one, separator, other = name.partition("=")
+        pairs.append((one, other if separator else one))
+    return pairs
+
+
+def _run(name: str, registry: Path | None) -> Any:
+    """A run by its folder or by the name of a baseline."""
+    from momus.history.baselines import Baselines
+
+    return Baselines.find(registry).resolve(name).run
+
+
+def _print(view: Any) -> None:
+    """Print as wide as the terminal, and 80 columns into files and pipes."""
+    from rich.console import Console
+
+    console = Console()
+    Console(width=max(console.width, 60) if sys.stdout.isatty() else 80, highlight=False).print(view)
+
+
+def _print_json(content: Any) -> None:
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False))
+
+
+def gate(
+    run: Annotated[str, typer.Argument(help="Run folder, or the name of a baseline.")],
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", help="What --max-worse compares with: a baseline or a run folder.")
+    ] = None,
+    most: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--max",
+            metavar="AXIS=D",
+            help="Largest distance to real text in human bands; AXIS.effect=D in units of the effect; D for all axes.",
+        ),
+    ] = None,
+    max_worse: Annotated[
+        list[str] | None,
+        typer.Option("--max-worse", metavar="D", help="Largest growth in distance against --baseline; AXIS=D or D."),
+    ] = None,
+    require: Annotated[
+        list[str] | None, typer.Option("--require", help="not-beyond-human or within-human; can be repeated.")
+    ] = None,
+    strict: Annotated[
+        bool | None,
+        typer.Option("--strict/--lenient", help="Fail unless a limit is shown to be kept; default: if shown broken."),
+    ] = None,
+    alpha: Annotated[float | None, typer.Option(help="Level of the gate; default: that of the run, 0.05.")] = None,
+    corpus: Annotated[
+        list[str] | None, typer.Option("--corpus", metavar="NAME", help="Generated corpus to check; default: all.")
+    ] = None,
+    sequential: Annotated[
+        Path | None, typer.Option("--sequential", metavar="STATE", help="State file: valid over all nightly runs.")
+    ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option("--rules", help="TOML file of rules; default: momus-gate.toml, or pyproject.toml, if there."),
+    ] = None,
+    registry: Registry = None,
+    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")] = None,
+    github: Annotated[
+        bool, typer.Option("--github", help="Also print GitHub annotations, and write the job summary.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    r"""Pass or fail a run by rules, for continuous integration; exit code 7 if it fails.
+
+    A rule fails if an interval shows that its limit is broken; with --strict, if
+    it does not show that the limit is kept. Never by a bare p-value. Options add
+    to the rules in momus-gate.toml or \[tool.momus.gate] of pyproject.toml.
+
+    Example:
+
+      [bold]momus gate runs/v2 --baseline main --max-worse 0.5 --max length=2[/bold]
+
+    Next: `momus diff` shows what changed; `momus history` draws all runs.
+    """
+    from momus.history.gate import gate_run
+    from momus.history.gate_view import gate_json, gate_view, write_junit
+    from momus.history.rules import Limit, read_rules
+
+    chosen = read_rules(rules).updated(
+        baseline=baseline,
+        max=tuple(Limit.parse(text, "--max") for text in most or ()),
+        max_worse=tuple(Limit.parse(text, "--max-worse") for text in max_worse or ()),
+        require=tuple(require or ()),
+        strict=strict,
+        alpha=alpha,
+        corpus=tuple(corpus or ()),
+        sequential=str(sequential or ""),
+    )
+    result = gate_run(_run(run, registry), chosen, registry)
+    if as_json:
+        _print_json(gate_json(result))
+    else:
+        _print(gate_view(result))
+    if junit is not None:
+        write_junit(result, junit)
+    if github:
+        _report_to_github(result)
+    result.check()
+
+
+def _report_to_github(result: Any) -> None:
+    """Annotations on standard output, and the summary of the job if GitHub says where it is."""
+    import os
+
+    from momus.history.gate_view import append_summary, workflow_commands
+
+    for line in workflow_commands(result):
+        typer.echo(line)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary:
+        append_summary(result, Path(summary))
+
+
+def history(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with run folders, at any depth.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="HTML file to write; default: history.html in DIR.")
+    ] = None,
+    most: Annotated[
+        list[str] | None, typer.Option("--max", metavar="AXIS=D", help="Limits to draw; default: those of the gate.")
+    ] = None,
+    rules: Annotated[
+        Path | None, typer.Option("--rules", help="TOML file of rules; default: as for `momus gate`.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Draw the distance to real text of all runs below a folder, axis by axis.
+
+    One static page: a line per axis over the runs in order of time, with
+    intervals and the limits of the gate. Runs whose texts or critics differ from
+    the run before are marked.
+
+    Example:
+
+      [bold]momus history runs --out history.html[/bold]
+
+    Next: `momus diff` compares two of the runs; `momus gate` decides about one.
+    """
+    from momus.history.page import write_history
+    from momus.history.rules import Limit, read_rules
+    from momus.history.timeline import read_timeline, timeline_json
+
+    chosen = read_rules(rules).updated(max=tuple(Limit.parse(text, "--max") for text in most or ()))
+    found = read_timeline(folder, chosen.max)
+    if as_json:
+        _print_json(timeline_json(found))
+    if out is not None or not as_json:
+        path = write_history(found, out or folder / "history.html")
+        typer.echo(f"History: {path} ({len(found.runs)} runs)", err=as_json)
+
+
+baseline = typer.Typer(
+    name="baseline", no_args_is_help=True, help="Name runs that later runs are compared with.", rich_markup_mode="rich"
+)
+
+
+@baseline.command(name="set")
+def set_baseline(
+    name: Annotated[str, typer.Argument(help="Name of the baseline, such as main.")],
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    registry: Registry = None,
+) -> None:
+    """Give a run a name; an earlier baseline of this name is replaced."""
+    from momus.history.baselines import Baselines
+
+    found = Baselines.find(registry).set(name, run)
+    typer.echo(f"Baseline {found.name}: {run} (real text {found.real}, started {found.started})")
+
+
+@baseline.command(name="list")
+def list_baselines(registry: Registry = None, as_json: Json = False) -> None:
+    """List all baselines."""
+    from dataclasses import asdict
+
+    from momus.history.baselines import Baselines
+    from momus.history.view import text_table
+
+    known = Baselines.find(registry)
+    entries = [known.get(name) for name in known.names()]
+    if as_json:
+        _print_json([asdict(e) for e in entries])
+    elif entries:
+        _print(
+            text_table(
+                ("name", "started", "real text", "run"), [(e.name, e.started, e.real, e.path) for e in entries], 4
+            )
+        )
+    else:
+        typer.echo(f"No baseline in {known.folder}; set one: momus baseline set NAME RUN")
+
+
+@baseline.command(name="remove")
+def remove_baseline(
+    name: Annotated[str, typer.Argument(help="Name of the baseline.")], registry: Registry = None
+) -> None:
+    """Forget a baseline; its run stays."""
+    from momus.history.baselines import Baselines
+
+    Baselines.find(registry).remove(name)
+    typer.echo(f"Baseline {name} removed; its run stays.")

@@ -1,0 +1,243 @@
+"""Sentences about the answer of a comparison; the only place where they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from momus.comparison.result import CriticResult
+from momus.comparison.verdict import Verdict
+from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
+from momus.report.format import number
+from momus.report.joint_words import count
+from momus.text.counting import counted
+
+ARROWS = {1: "↑", -1: "↓", 0: ""}
+
+
+def value(v: Verdict, x: float | None) -> str:
+    """A value of a row, in percent where it is a share."""
+    if x is None:
+        return "–"
+    return percent(x) if v.wording.format == "share" else number(x)
+
+
+def percent(share: float) -> str:
+    """A share in percent, to three digits.
+
+    >>> percent(0.125), percent(0.00061), percent(1.0)
+    ('12.5 %', '0.061 %', '100 %')
+    """
+    return f"{100 * share:.3g} %" if abs(share) >= 1e-6 or not share else f"{100 * share:.1g} %"
+
+
+def label(v: Verdict) -> str:
+    """Name of the statistic of a row for readers."""
+    return v.wording.label or v.statistic.replace("_", " ")
+
+
+def mark(cell: Cell) -> str:
+    """Stars of a cell: ``**`` beyond human variation, ``*`` differs, empty if not told apart."""
+    return "" if not cell.differs else "**" if cell.headline.finding == "beyond human variation" else "*"
+
+
+def short(cell: Cell) -> str:
+    """A cell of the overview table: gap in human bands, arrow and stars.
+
+    Not tested: ``n/a``. A row without a band shows the difference itself.
+    """
+    v = cell.headline
+    if v.p_adjusted is None:
+        return "n/a"
+    size = number(v.difference) if v.gap is None else f"{v.gap:.1f}"
+    return f"{size}{ARROWS[cell.sign]}{mark(cell)}"
+
+
+def bands(v: Verdict) -> str:
+    """The size of a gap in words, such as ``2.3 human bands``."""
+    return "" if v.gap is None else f"{v.gap:.1f} human bands"
+
+
+def says_what(cell: Cell) -> str:
+    """What a corpus does on an axis, without its name: direction, values and size.
+
+    For example ``shorter: length 141 words against 172 (−18 %), 2.3 human bands``.
+    """
+    v = cell.headline
+    if v.p_adjusted is None:
+        return f"not tested: {v.method.reason}" if v.method.reason else "not tested"
+    if not v.differs:
+        found = f"; a difference of {value(v, v.mde)} would have been found in 80 % of cases" if v.mde else ""
+        return f"not told apart from human text{found}"
+    told = cell.told or v
+    sizes = [s for s in (_versus(told, cell), bands(v)) if s]
+    start = cell.direction or "differs"
+    within = {"within human variation": "within human variation", "undecided": "at the edge of human variation"}
+    ending = f", {within[v.finding]}" if v.finding in within else ""
+    return f"{start}: {', '.join(sizes)}{ending}"
+
+
+def _versus(told: Verdict, cell: Cell) -> str:
+    """Values of both texts, such as ``length 141 words against 172 (−18 %)``."""
+    if told.method.family == "distance":
+        excess = "" if told.low is None or told.high is None else f" ({number(told.low)} to {number(told.high)})"
+        return f"{label(told)} {value(told, told.difference)}{excess}"
+    unit = f" {told.wording.unit}" if told.wording.unit else ""
+    change = cell.change
+    relative = "" if change is None or told.wording.format == "share" else f" ({signed_percent(change)})"
+    return f"{label(told)} {value(told, told.generated_value)}{unit} against {value(told, told.real_value)}{relative}"
+
+
+def signed_percent(change: float) -> str:
+    """A relative change with its sign.
+
+    >>> signed_percent(-0.18), signed_percent(0.0921), signed_percent(11.2)
+    ('−18 %', '+9.2 %', '+1,120 %')
+    """
+    size = abs(100 * change)
+    digits = f"{size:,.0f}" if size >= 10 else f"{size:.2g}"
+    return ("−" if change < 0 else "+") + digits + " %"
+
+
+def axis_sentences(axis: AxisAnswer) -> list[tuple[str, str]]:
+    """What each corpus does on an axis: pairs of its name and a sentence without it."""
+    return [(c.generated, says_what(c)) for c in axis.cells]
+
+
+def first_sentences(answer: Answer) -> list[str]:
+    """The answer in two or three sentences: nearest text, number of axes beyond human variation, largest gap."""
+    sentences = [_nearest(answer)] if len(answer.corpora) > 1 else [_single(answer.corpora[0])]
+    largest = answer.largest
+    if largest is not None:
+        sentences.append(_largest(answer, largest))
+    return sentences
+
+
+def _single(corpus: CorpusAnswer) -> str:
+    if not corpus.differs:
+        return f"{corpus.generated} is not told apart from human text on any of {axes(corpus.tested)}."
+    return (
+        f"{corpus.generated} is beyond human variation on {corpus.beyond} of {axes(corpus.tested)}, and differs on "
+        f"{corpus.differs}."
+    )
+
+
+def _nearest(answer: Answer) -> str:
+    """Who is nearest, and on how many axes each corpus is beyond human variation."""
+    first, rest = answer.corpora[0], answer.corpora[1:]
+    counts = ", ".join(f"{joined(names)} on {n}" for n, names in _by_count(rest))
+    if answer.nearest is not None:
+        start = f"{first.generated} is nearest to human text"
+    elif len(answer.tied) > 1:
+        start = f"Which is nearest to human text is not sure ({joined(answer.tied)}); {first.generated} is"
+        return f"{start} beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
+    else:
+        start = first.generated
+        return f"{start} is beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
+    return f"{start}: beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
+
+
+def _by_count(corpora: Sequence[CorpusAnswer]) -> list[tuple[int, list[str]]]:
+    """Names of corpora by their number of axes beyond human variation, in order of distance."""
+    by: dict[int, list[str]] = {}
+    for c in corpora:
+        by.setdefault(c.beyond, []).append(c.generated)
+    return list(by.items())
+
+
+def _largest(answer: Answer, cell: Cell) -> str:
+    axis = answer.axis(cell.headline.critic)
+    shared = len(answer.corpora) > 1 and all(_largest_axis(answer, c.generated) == axis.critic for c in answer.corpora)
+    all_of_them = "both" if len(answer.corpora) == 2 else f"all {count(len(answer.corpora))}"
+    whose = f"Largest gap of {all_of_them}" if shared else f"Largest gap: {cell.generated} in"
+    what = says_what(cell)
+    return f"{whose}{': ' if shared else ' '}{axis.axis} – {what}."
+
+
+def _largest_axis(answer: Answer, generated: str) -> str | None:
+    """The critic on whose axis a corpus has its largest gap."""
+    cells = [c for a in answer.axes for c in a.cells if c.generated == generated and c.differs]
+    return max(cells, key=lambda c: c.headline.gap or 0.0).headline.critic if cells else None
+
+
+def axes(n: int) -> str:
+    """Number of axes.
+
+    >>> axes(1), axes(17)
+    ('1 axis', '17 axes')
+    """
+    return f"{n} {'axis' if n == 1 else 'axes'}"
+
+
+def joined(names: Sequence[str]) -> str:
+    """Join names.
+
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def largest_gaps(answer: Answer, count: int = 3) -> list[tuple[str, str]]:
+    """Sentences on the axes with the largest gaps, but for the one that `first_sentences` names.
+
+    Returns
+    -------
+    Pairs of an axis and a sentence about the corpus that is farthest from human text on it.
+    """
+    said = "" if answer.largest is None else answer.largest.headline.critic
+    worst = [(axis, axis.worst) for axis in answer.axes[:count] if axis.worst.differs and axis.critic != said]
+    return [(a.axis, f"{c.generated} {'is ' if c.direction else ''}{says_what(c)}") for a, c in worst]
+
+
+def unscored_lines(results: Sequence[CriticResult]) -> list[str]:
+    """How many documents of each corpus have no score and why; the most under any critic, where critics disagree."""
+    counts: dict[tuple[str, str], list[int]] = {}
+    for u in (u for result in results for u in result.unscored):
+        counts.setdefault((u.corpus, u.reason), []).append(u.count)
+    lines = []
+    for (corpus, reason), found in counts.items():
+        same = len(found) == len(results) and len(set(found)) == 1
+        under = "" if same else f" under {len(found)} of {len(results)} critics"
+        most = "" if len(set(found)) == 1 else "up to "
+        lines.append(f"{most}{counted(max(found), 'document')} of {corpus!r} unscored ({reason}){under}")
+    return lines
+
+
+def legend(answer: Answer) -> list[str]:
+    """What numbers and signs of the overview table mean, in lines of at most 80 characters."""
+    cells = [c for axis in answer.axes for c in axis.cells]
+    sources = {c.headline.band_source for c in cells if c.headline.gap is not None}
+    unknown = any(c.headline.gap is None and c.headline.p_adjusted is not None for c in cells)
+    default = " (default bands)" if "default" in sources else ""
+    lines = [f"Human bands{default}: 1 is as far as human text lies from human text."] if sources else []
+    lines.append("↑ ↓ surely higher, lower · ** beyond human variation, * differs · n/a not tested")
+    return lines + ["Δ the difference itself, since no human band is known"] * unknown
+
+
+def axis_line(axis: AxisAnswer) -> str:
+    """An axis on which nothing differs, in one line; the smallest difference that would have been found, if known."""
+    tested = [c for c in axis.cells if c.headline.p_adjusted is not None]
+    if not tested:
+        reasons = list(dict.fromkeys(c.headline.method.reason for c in axis.cells if c.headline.method.reason))
+        return f"not tested: {'; '.join(reasons)}" if reasons else "not tested"
+    left_out = [c.generated for c in axis.cells if c.headline.p_adjusted is None]
+    also = f" ({joined(left_out)}: not tested)" if left_out else ""
+    detectable = [c.headline for c in tested if c.headline.mde]
+    if not detectable:
+        return f"not told apart from human text{also}"
+    v = max(detectable, key=lambda v: v.mde or 0.0)
+    return f"not told apart from human text{also}; a difference of {value(v, v.mde)} would have been found"
+
+
+def finding_words(v: Verdict) -> str:
+    """The finding of a row, with what a test of equivalence adds, so that both agree.
+
+    A small difference can be sure, and surely small: *differs, but surely by less than 0.2*.
+    """
+    words = v.finding
+    if v.delta is None or v.equivalent is None or v.p_adjusted is None:
+        return words
+    delta = number(v.delta)
+    if v.differs:
+        return f"{words}, but surely by less than {delta}" if v.equivalent else words
+    return f"{words}, and surely less than {delta} apart" if v.equivalent else f"{words}; {delta} apart is not excluded"

@@ -1,0 +1,126 @@
+"""The overview of a comparison as rows of short texts: axes × generated corpora, for a terminal, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from momus.report.answer import Answer, Cell
+from momus.report.joint_words import rank
+from momus.report.safe import clean
+from momus.report.sentences import ARROWS, mark, short
+
+MIDDLE = "…"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: what it is about, and a text for each corpus; ``strong`` says which of them differ from human text."""
+
+    label: str
+    cells: tuple[str, ...]
+    strong: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The overview table.
+
+    Attributes
+    ----------
+    names
+        The generated corpora, nearest to human text first.
+    axes
+        One row per axis, in the order of the answer.
+    ranks
+        Rows over all axes: the mean gap, the rank with P(nearest); empty for a single corpus.
+    """
+
+    names: tuple[str, ...]
+    axes: tuple[Row, ...]
+    ranks: tuple[Row, ...]
+
+    def columns(self, start: int, stop: int) -> Overview:
+        """The same table with some of the corpora."""
+        part = slice(start, stop)
+        axes, ranks = (
+            tuple(replace(r, cells=r.cells[part], strong=r.strong[part]) for r in rows)
+            for rows in (self.axes, self.ranks)
+        )
+        return Overview(self.names[part], axes, ranks)
+
+
+def overview(answer: Answer, pad: bool = False) -> Overview:
+    """Build the overview table of an answer; all texts are single lines without control characters.
+
+    With ``pad``, the signs of a cell take three characters, so that numbers stand below each other.
+    """
+    names = [c.generated for c in answer.corpora]
+    axes = []
+    for axis in answer.axes:
+        cells = {c.generated: c for c in axis.cells}
+        found = [cells.get(name) for name in names]
+        texts = tuple(("n/a" + " " * 3 * pad) if c is None else cell_text(c, pad) for c in found)
+        axes.append(Row(one_line(axis.axis), texts, tuple(c is not None and c.differs for c in found)))
+    rows = [c.rank for c in answer.corpora]
+    ranks: tuple[Row, ...] = ()
+    if any(r is not None for r in rows):
+        plain = (False,) * len(names)
+        means = tuple(("n/a" if r is None else f"{r.distance:.1f}") + " " * 3 * pad for r in rows)
+        places = tuple("n/a" if r is None else f"{rank(r)}, {r.p_nearest:.2f}" for r in rows)
+        ranks = (Row("mean over axes", means, plain), Row("rank, P(nearest)", places, plain))
+    return Overview(tuple(one_line(n) for n in names), tuple(axes), ranks)
+
+
+def cell_text(cell: Cell, pad: bool = False) -> str:
+    """A cell as `momus.report.sentences.short` writes it; where no band is known, the difference after a Δ."""
+    v = cell.headline
+    signs = ARROWS[cell.sign] + mark(cell) if v.p_adjusted is not None else ""
+    text = short(cell)
+    if v.p_adjusted is not None and v.gap is None and v.difference is not None:
+        text = f"Δ{v.difference:.2g}{signs}"
+    if not pad:
+        return text
+    arrow = ARROWS[cell.sign] if signs else ""
+    return f"{text.removesuffix(signs)}{arrow or ' '}{signs.removeprefix(arrow):<2}"
+
+
+def one_line(text: object, clip: int = 2000) -> str:
+    r"""Text without control characters and line breaks.
+
+    >>> one_line("a\n\x1b[31m b")
+    'a [31m b'
+    """
+    return " ".join(clean(text, clip).split())
+
+
+def shortened(text: str, width: int) -> str:
+    """Cut the middle out of a text that is wider than a number of terminal cells.
+
+    >>> shortened("temperature-0.7", 9), shortened("short", 9)
+    ('temp…-0.7', 'short')
+    """
+    from rich.cells import cell_len
+
+    if cell_len(text) <= width:
+        return text
+    head, tail = "", ""
+    for _ in text:  # from both ends by turns, as long as it fits
+        longer = (head + text[len(head)], tail) if len(head) <= len(tail) else (head, text[-len(tail) - 1] + tail)
+        if cell_len("".join(longer)) + 1 > width:
+            break
+        head, tail = longer
+    return head + MIDDLE + tail
+
+
+def short_names(names: Sequence[str], width: int) -> tuple[list[str], list[str]]:
+    """Names that fit a column, and the lines of a key to those that would otherwise look alike.
+
+    >>> short_names(["temperature-a-run-1", "temperature-b-run-1"], 8)
+    (['1 tem…-1', '2 tem…-1'], ['1 temperature-a-run-1', '2 temperature-b-run-1'])
+    """
+    texts = [shortened(name, width) for name in names]
+    if len(set(texts)) == len(texts):
+        return texts, []
+    numbered = [f"{i} {name}" for i, name in enumerate(names, 1)]
+    return [f"{i} {shortened(name, width - len(str(i)) - 1)}" for i, name in enumerate(names, 1)], numbered

@@ -1,0 +1,125 @@
+"""The trust line: what a comparison rests on, in a few words each, and which of it is doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from momus.text.counting import counted
+
+if TYPE_CHECKING:
+    from momus.comparison.result import Comparison
+
+DOUBTFUL_SHARE = 0.1
+"""Unscored documents are doubtful from this share of a corpus under some critic."""
+NAMES: Mapping[str, str] = {
+    "repeated": "repeated texts",
+    "fitted": "real texts also fitted on",
+    "memorised": "generated texts also fitted on",
+    "copied": "generated texts copied from real text",
+    "opening": "shared openings",
+    "leaked": "groups fitted on",
+}
+"""What checks of the texts look for, by kind; ``groups`` and ``order`` count to the groups."""
+
+
+@dataclass(frozen=True)
+class TrustItem:
+    """One thing that a comparison rests on.
+
+    Attributes
+    ----------
+    ok
+        False where a reader should not rely on it; the warnings of the comparison say why.
+    """
+
+    label: str
+    text: str
+    ok: bool = True
+
+
+def trust_items(comparison: Comparison) -> list[TrustItem]:
+    """Documents, fitted text, groups, copies, languages and unscored documents of a comparison, in this order."""
+    signature = comparison.signature
+    corpora: list[dict[str, Any]] = signature["corpora"]
+    checks: list[dict[str, Any]] = signature.get("checks", [])
+    return [
+        _documents(corpora),
+        _fitted(signature, corpora, checks),
+        _groups(corpora, checks),
+        *_copies(checks),
+        *_languages(signature.get("languages", [])),
+        _unscored(comparison, corpora),
+    ]
+
+
+def _documents(corpora: list[dict[str, Any]]) -> TrustItem:
+    real = next(c for c in corpora if c["role"] == "real")
+    others = [c for c in corpora if c["role"] == "generated"]
+    counts = {c["documents"] for c in others}
+    sides = f"{others[0]['documents']:,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
+    each = " each" if len(others) > 1 else ""
+    return TrustItem("documents", f"{real['documents']:,} real, {sides} generated{each}", real["documents"] >= 20)
+
+
+def _fitted(signature: Mapping[str, Any], corpora: list[dict[str, Any]], checks: list[dict[str, Any]]) -> TrustItem:
+    fit = next(c for c in corpora if c["role"] == "fit")
+    how = "half of the real text, set apart" if signature["split"] else "a text given with --fit"
+    bad = any(c["warns"] for c in checks if c["kind"] in ("fitted", "leaked"))
+    known = " (real text of the test is among it)" if bad else ""
+    return TrustItem("fitted on", f"{counted(fit['documents'], 'document')}: {how}{known}", not bad)
+
+
+def _groups(corpora: list[dict[str, Any]], checks: list[dict[str, Any]]) -> TrustItem:
+    real = next(c for c in corpora if c["role"] == "real")
+    hidden = [c for c in checks if c["kind"] in ("groups", "order") and c["warns"]]
+    if real.get("groups"):
+        return TrustItem("groups", f"{counted(real['groups'], 'group')} of real text kept whole")
+    if hidden:
+        return TrustItem("groups", "none given, but documents resemble each other: give group_id", False)
+    if real.get("prompts"):
+        return TrustItem("groups", f"{counted(real['prompts'], 'prompt')}, no groups given")
+    return TrustItem("groups", "none given; documents counted as independent")
+
+
+def _copies(checks: list[dict[str, Any]]) -> Iterator[TrustItem]:
+    found = [c for c in checks if c["kind"] in NAMES]
+    if not found:
+        return
+    warned = [c for c in found if c["warns"]]
+    if not warned:
+        yield TrustItem("copies", "none within or between the texts worth a warning")
+    for kind in dict.fromkeys(c["kind"] for c in warned):
+        rows = [c for c in warned if c["kind"] == kind]
+        worst = max(rows, key=lambda c: c["documents"] / max(c["total"], 1))
+        yield TrustItem(NAMES[kind], f"{worst['documents']:,} of {worst['total']:,} in {worst['corpus']}", False)
+
+
+def _languages(found: list[dict[str, Any]]) -> Iterator[TrustItem]:
+    known = [f for f in found if f["shares"]]
+    if not known:
+        return
+    mains = dict.fromkeys(f["shares"][0][0] for f in known)
+    bad = [f["corpus"] for f in known if f["differs"]]
+    if bad:
+        yield TrustItem("languages", f"{', '.join(mains)}; {', '.join(bad)} differ from the real text", False)
+    else:
+        code = next(iter(mains))
+        least = min(dict(map(tuple, f["shares"])).get(code, 0.0) for f in known)
+        yield TrustItem("language", f"{code} ({least:.0%} or more of each text)")
+
+
+def _unscored(comparison: Comparison, corpora: list[dict[str, Any]]) -> TrustItem:
+    """The critic that leaves most documents of a corpus unscored."""
+    totals = {c["name"]: c["documents"] for c in corpora}
+    worst = (0.0, 0, "", "")
+    for result in comparison.results:
+        for corpus in dict.fromkeys(u.corpus for u in result.unscored):
+            count = sum(u.count for u in result.unscored if u.corpus == corpus)
+            share = count / totals[corpus] if totals.get(corpus) else 0.0
+            worst = max(worst, (share, count, result.name, corpus))
+    share, count, critic, corpus = worst
+    if not count:
+        return TrustItem("unscored", "no document under any critic")
+    return TrustItem("unscored", f"at most {share:.0%} ({count:,} of {corpus} under {critic})", share < DOUBTFUL_SHARE)

@@ -1,0 +1,154 @@
+"""All numbers of a comparison as tables that are up to 170 columns wide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from momus.comparison.ranks import ALL_AXES
+from momus.comparison.verdict import Verdict
+from momus.report.format import number, p_value
+from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, given, joint_lines, rank, subgroup_cells
+from momus.report.table import one_line
+from momus.report.words import families, floors, gap, says, shows
+from momus.text.counting import counted
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from momus.comparison.result import Comparison
+
+
+def safe(text: object) -> str:
+    r"""Text for a cell: in one line, without control characters, its markup escaped.
+
+    >>> safe("[bold]a")
+    '\\[bold]a'
+    """
+    from rich.markup import escape
+
+    return escape(one_line(text))
+
+
+def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
+    """Build a rich table, of headline statistics only unless ``every`` is set."""
+    from rich.table import Table
+
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    table.add_column("axis", no_wrap=True)
+    table.add_column("generated", no_wrap=True)
+    if every:
+        table.add_column("statistic", no_wrap=True)
+    shown = [v for v in verdicts if v.headline or every]
+    deltas = {v.delta for v in shown} - {None}
+    refitted = any(v.refit_spread is not None for v in shown)
+    for name in ("÷ band", "difference", "interval", "real", "generated", "n", "p adj."):
+        table.add_column(name, justify="right", no_wrap=True)
+    if refitted:
+        table.add_column("± over refits", justify="right")
+    if deltas:
+        table.add_column(f"within ±{max(d for d in deltas if d is not None):g}")
+    table.add_column("verdict", no_wrap=True)
+    for v in shown:
+        unscored = v.unscored_real + v.unscored_generated
+        table.add_row(
+            safe(v.axis),
+            safe(v.generated if v.reference == "real" else f"{v.generated} − {v.reference}"),
+            *([safe(v.statistic)] if every else []),
+            gap(v),
+            number(v.difference),
+            "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]".replace("[", r"\["),
+            number(v.real_value),
+            number(v.generated_value),
+            f"{v.n_real:,} | {v.n_generated:,}{' pairs' if v.method.design == 'pairs' else ''}"
+            + (f" (−{unscored:,})" if unscored else ""),
+            p_value(v.p_adjusted),
+            *([number(v.refit_spread)] if refitted else []),
+            *([shows(v)] if deltas else []),
+            f"[bold]{says(v)}[/bold]" if v.differs else says(v),
+        )
+    return table
+
+
+def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:
+    """Build the table of verdicts, followed by the joint analyses, warnings, unscored documents and signature."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[RenderableType] = [verdict_table(comparison.verdicts, every)]
+    if comparison.pairs:
+        parts += [Text("\nGenerated corpora compared with each other (p adjusted over this table)", style="bold")]
+        parts += [verdict_table(comparison.pairs, every)]
+    parts += joint_parts(comparison)
+    parts += [Text.from_markup(f"[yellow]Note:[/yellow] {safe(w)}") for w in comparison.warnings]
+    for result in comparison.results:
+        parts += [
+            Text(one_line(f"{result.name}: {counted(u.count, 'document')} of {u.corpus!r} unscored ({u.reason})"))
+            for u in result.unscored
+        ]
+    s = comparison.signature
+    parts += [Text(note, style="dim") for note in footnotes(comparison.verdicts, s["adjustment"]) if note]
+    parts.append(
+        Text(
+            f"momus {s['momus']} | seed {s['seed']} | up to {s['permutations']:,} permutations per row, more where the "
+            f"table needs them | p adjusted: {s['adjustment']} | {s['seconds']['total']:.1f} s",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def joint_parts(comparison: Comparison) -> list[RenderableType]:
+    """Sentences and tables of the analyses of all axes together."""
+    from rich.table import Table
+    from rich.text import Text
+
+    joint = comparison.joint
+    axes = {r.name: r.axis for r in comparison.results}
+    parts: list[RenderableType] = []
+    if joint.ranking is not None and joint.ranking.of(ALL_AXES):
+        parts.append(Text("\nDistance from real text over all axes, in human bands", style="bold"))
+        table = Table(show_edge=False, pad_edge=False, header_style="bold")
+        for name in ("generated", "mean distance", "interval", "rank", "P(nearest)", "n"):
+            table.add_column(name, justify="left" if name == "generated" else "right")
+        for row in joint.ranking.of(ALL_AXES):
+            interval = f"\\[{number(row.low)}, {number(row.high)}]"
+            n = f"{row.n_real:,} | {row.n:,}"
+            table.add_row(safe(row.model), number(row.distance), interval, rank(row), f"{row.p_nearest:.2f}", n)
+        parts.append(table)
+    lines = joint_lines(joint, axes)
+    parts += [Text(("\n" if i == 0 else "") + one_line(line)) for i, line in enumerate(lines)]
+    if joint.adjusted:
+        parts += [Text(f"\nAmong documents alike in {given(joint.adjusted)}", style="bold")]
+        parts.append(_plain_table(ADJUSTED, [adjusted_cells(r) for r in joint.adjusted]))
+    for by in dict.fromkeys(s.by for s in joint.subgroups):
+        parts += [Text(f"\nBy {by}", style="bold")]
+        cells = [c for s in joint.subgroups if s.by == by for c in subgroup_cells(s)]
+        parts.append(_plain_table(SUBGROUPS, cells))
+    return parts
+
+
+def _plain_table(heads: tuple[str, ...], cells: list[tuple[str, ...]]) -> Table:
+    from rich.table import Table
+
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    for i, name in enumerate(heads):
+        table.add_column(name, justify="left" if i < 2 else "right")
+    for row in cells:
+        table.add_row(*(safe(cell) for cell in row))
+    return table
+
+
+def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
+    """Notes below a table: what the band is, what the adjustment holds, and the smallest possible p."""
+    sources = {v.band_source for v in verdicts if v.headline and v.gap is not None}
+    groups = max((v.band_groups for v in verdicts), default=0)
+    bands = [
+        f"÷ band (human band): 1 is as far as real text of some groups lies from real text of others ({groups} groups)."
+        if "groups" in sources
+        else "",
+        "* default band, since the real text has no groups: |g| 0.2, 10 % in perplexity, distance 0.08."
+        if "default" in sources
+        else "",
+    ]
+    return [*bands, families(verdicts, adjustment), floors(verdicts)]

@@ -1,0 +1,159 @@
+"""Outliers: ties share their rank, texts and human references are shown; documents odd on several axes are found."""
+
+import itertools
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.stats import binom
+from typer.testing import CliRunner
+
+import momus
+from momus import Corpus
+from momus.cli.app import app
+from momus.cli.odd import at_least, odd_documents
+from momus.cli.outliers import listed_outliers, shared_ranks
+from momus.errors import UsageError
+
+CRITICS = ["length", "unigram", "symbol-share", "stopword-share", "type-token"]
+PLANTED = "§ % # xylem " * 250
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+def written(n, seed, word):
+    """Documents of three lengths, so that many values are equal."""
+    rng = np.random.default_rng(seed)
+    words = ["the", "sun", "rose", "over", "a", "hill", "and", "then", "it", "set", word, "slowly", ",", "."]
+    return [" ".join(rng.choice(words, 30 * (1 + i % 3))) for i in range(n)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("outliers") / "run"
+    ids = [str(i) for i in range(60)]
+    real = Corpus.from_texts(written(60, 1, "red"), ids=[f"h{i}" for i in ids], prompts=ids, name="real")
+    texts = [*written(59, 2, "blue"), PLANTED]
+    made = Corpus.from_texts(texts, ids=[f"g{i}" for i in ids], prompts=[*ids[:59], None], name="[red]made")
+    fit = Corpus.from_texts(written(120, 3, "red"), name="fit")
+    settings = {"permutations": 99, "resamples": 99, "top": 4}
+    momus.compare(
+        real, {"[red]made": made}, fit=fit, critics=CRITICS, out=out, reporter=momus.progress.Silent(), **settings
+    )
+    return out
+
+
+def test_ties_share_their_ranks_and_are_in_the_order_of_ids(folder):
+    found = listed_outliers(folder, "length", 8)
+    frame = pq.read_table(folder / "documents.parquet").to_pandas()
+    nll = frame[(frame["critic"] == "length") & (frame["corpus"] == "[red]made")].set_index("id")["nll"]
+    by_scipy = pd.DataFrame({"first": nll.rank(ascending=False, method="min")})
+    by_scipy["last"] = nll.rank(ascending=False, method="max")
+    for o in found.outliers:
+        assert (o.first, o.last) == tuple(by_scipy.loc[o.id]), o
+    assert any(o.first < o.last for o in found.outliers)
+    assert [(-o.value, o.id) for o in found.outliers] == sorted((-o.value, o.id) for o in found.outliers)
+    assert found.tied["[red]made"] == found.outliers[-1].last - 8
+
+
+def test_rounding_does_not_break_ties():
+    values = np.array([0.3, 0.1 + 0.2])
+    assert values[0] != values[1]
+    rounded = np.array([float(f"{v:.9g}") for v in values])
+    assert [r.tolist() for r in shared_ranks(rounded)] == [[1, 1], [2, 2]]
+
+
+def test_text_reason_and_human_reference_are_shown(folder):
+    done = run("outliers", folder, "-c", "length", "-k", 6)
+    assert done.exit_code == 0, done.output
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "§ % # xylem" in done.stdout
+    entries = re.split(r"\n *\d+(?:–\d+)?  (?=g\d+  )", done.stdout)[1:]
+    assert len(entries) == 6
+    assert "less likely than all human documents" in entries[0]
+    assert "(typical)" in entries[0]  # it has no prompt
+    for entry in entries[1:4]:
+        number = re.match(r"g(\d+)", entry).group(1)
+        assert f"h{number} (same prompt)" in entry
+    assert all("not kept" in entry for entry in entries[4:])
+    assert "of the 4 least likely" in done.stdout
+    assert "--top N" in done.stdout
+
+
+def test_share_of_likelier_human_documents(folder):
+    found = listed_outliers(folder, "unigram", 3)
+    frame = pq.read_table(folder / "documents.parquet").to_pandas()
+    human = frame[(frame["critic"] == "unigram") & (frame["corpus"] == "real")]
+    value = human["nll"] / human["states"] if found.unit == "nats per step" else human["nll"]
+    assert found.typical == pytest.approx(value.median())
+    for o in found.outliers:
+        assert o.above == pytest.approx((value < o.value).mean())
+
+
+def test_json_has_documents_and_ranks(folder):
+    content = json.loads(run("outliers", folder, "-c", "length", "-k", 2, "--json").stdout)
+    assert content["outliers"][0]["id"] == "g59"
+    assert content["outliers"][0]["document"]["steps"]
+    assert content["outliers"][1]["same_prompt"] is True
+
+
+def test_without_a_critic_the_largest_gap_is_listed(folder):
+    largest = momus.comparison.read_comparison(folder).answer.axes[0]
+    assert json.loads(run("outliers", folder, "--json").stdout)["critic"] == largest.critic
+
+
+def test_other_corpora_can_be_named(folder):
+    content = json.loads(run("outliers", folder, "-c", "length", "--corpus", "real", "--json").stdout)
+    assert {o["corpus"] for o in content["outliers"]} == {"real"}
+    assert isinstance(run("outliers", folder, "-c", "length", "--corpus", "x").exception, UsageError)
+    assert isinstance(run("outliers", folder, "-c", "length", "--all-critics").exception, UsageError)
+
+
+def test_a_planted_document_is_odd_on_most_axes(folder):
+    (found,) = odd_documents(folder)
+    first = found.documents[0]
+    assert first.id == "g59"
+    assert {a.critic for a in first.axes} >= {"length", "unigram", "symbol-share", "stopword-share"}
+    assert first.p_adjusted < 0.01
+    assert all(d.p_adjusted > 0.05 for d in found.documents[1:])
+    done = run("outliers", folder, "--all-critics")
+    assert "[red]made: " in done.stdout
+    assert f"({found.expected:.1f} by chance)" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert json.loads(run("outliers", folder, "--all-critics", "--json").stdout)[0]["documents"][0]["id"] == "g59"
+
+
+def test_chances_of_several_tails():
+    assert at_least(np.full(7, 0.05)) == pytest.approx(binom.sf(np.arange(8) - 1, 7, 0.05))
+    chances = np.array([0.2, 0.5, 0.9])
+    by_hand = np.zeros(4)
+    for hits in itertools.product((0, 1), repeat=3):
+        by_hand[sum(hits)] += np.prod(np.where(hits, chances, 1 - chances))
+    assert at_least(chances) == pytest.approx(by_hand[::-1].cumsum()[::-1])
+
+
+def test_the_expected_number_is_that_of_independent_axes(folder, tmp_path):
+    """With values reassigned at random on each axis, the mean number of odd documents is the expected one."""
+    table = pq.read_table(folder / "documents.parquet").to_pandas()
+    rng = np.random.default_rng(0)
+    run_folder = tmp_path / "run"
+    run_folder.mkdir()
+    for name in ("run.json", "critics", "verdicts.jsonl"):
+        (run_folder / name).symlink_to(folder / name)
+    counts, expected = [], 0.0
+    for _ in range(60):
+        for _, rows in table.groupby(["critic", "corpus"]):
+            order = rng.permutation(len(rows))
+            table.loc[rows.index, ["nll", "states"]] = rows[["nll", "states"]].to_numpy()[order]
+        table["states"] = table["states"].astype(int)
+        pq.write_table(pa.Table.from_pandas(table), run_folder / "documents.parquet")
+        (found,) = odd_documents(run_folder)
+        counts.append(len(found.documents))
+        expected = found.expected
+    assert np.mean(counts) == pytest.approx(expected, abs=4 * np.std(counts) / np.sqrt(len(counts)))

@@ -1,0 +1,204 @@
+"""The answer of a comparison: order of texts and axes, directions, sentences, trust line."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import momus
+from momus.comparison import Comparison
+from momus.comparison.joint import Joint
+from momus.comparison.ranks import ALL_AXES, Ranking, RankRow
+from momus.comparison.result import CriticResult, Unscored
+from momus.comparison.verdict import Verdict
+from momus.evidence import Wording
+from momus.inference import Method
+from momus.report.answer import Cell, answer_of
+from momus.report.sentences import axis_sentences, first_sentences, joined, mark, short
+from momus.report.trust_line import trust_items
+
+LENGTH = Wording("length", ("shorter", "longer"), "words")
+
+
+def row(critic, generated, gap, p=0.001, **changes):
+    """A headline distance whose effect is ``gap`` human bands, with an interval of ±0.5."""
+    values = {
+        "critic": critic,
+        "axis": f"axis {critic}",
+        "statistic": "ks",
+        "unit": "document",
+        "generated": generated,
+        "real_value": 0.1,
+        "generated_value": 0.3,
+        "difference": 0.2,
+        "low": 0.1,
+        "high": 0.3,
+        "effect": gap * 0.1,
+        "effect_low": (gap - 0.5) * 0.1,
+        "effect_high": (gap + 0.5) * 0.1,
+        "effect_kind": "distance",
+        "p": p,
+        "p_adjusted": p,
+        "q": p,
+        "mde": 0.05,
+        "n_real": 100,
+        "n_generated": 100,
+        "unscored_real": 0,
+        "unscored_generated": 0,
+        "headline": True,
+        "band": 0.1,
+        "band_source": "groups",
+        "method": Method("permutation", "distance", permutations=999),
+    }
+    return Verdict(**{**values, **changes})
+
+
+def told(critic, generated, difference, half=5.0, **changes):
+    """The row that tells the direction: real text has 172 words."""
+    values = {
+        "statistic": "mean_length",
+        "headline": False,
+        "told": True,
+        "wording": LENGTH,
+        "real_value": 172.0,
+        "generated_value": 172.0 + difference,
+        "difference": difference,
+        "low": difference - half,
+        "high": difference + half,
+        "method": Method("permutation", "value", permutations=999),
+    }
+    return row(critic, generated, 1.0, **{**values, **changes})
+
+
+def rank(model, distance, low, high):
+    return RankRow(ALL_AXES, ALL_AXES, model, distance, distance - 0.5, distance + 0.5, low, high, 0.5, (), 50, 50, 50)
+
+
+def comparison(verdicts, ranks=()):
+    ranking = Ranking(ranks, {}, 0.95, 999, True) if ranks else None
+    return Comparison(verdicts=list(verdicts), joint=Joint(ranking=ranking))
+
+
+def test_axes_are_sorted_by_size_and_not_by_p():
+    rows = [row("small", "a", 0.9, p=1e-9), row("large", "a", 7.0, p=0.01), row("none", "a", 9.0, p=0.9)]
+    rows.append(row("untested", "a", 0.0, p=None, method=Method(reason="too short")))
+    answer = answer_of(comparison(rows))
+    assert [a.critic for a in answer.axes] == ["large", "small", "none", "untested"]
+    assert [short(a.cells[0]) for a in answer.axes] == ["7.0**", "0.9*", "9.0", "n/a"]
+    assert answer.largest.headline.critic == "large"
+    assert answer.corpora[0].beyond == 1
+    assert answer.corpora[0].differs == 2
+    assert answer.corpora[0].tested == 3
+
+
+@pytest.mark.parametrize(("difference", "sign", "word"), [(-31.0, -1, "shorter"), (31.0, 1, "longer"), (2.0, 0, "")])
+def test_a_direction_needs_an_interval_on_one_side_of_0(difference, sign, word):
+    cell = Cell(row("length", "opt", 3.0), told("length", "opt", difference))
+    assert (cell.sign, cell.direction) == (sign, word)
+
+
+def test_there_is_no_direction_where_texts_are_not_told_apart():
+    cell = Cell(row("length", "opt", 3.0, p=0.2), told("length", "opt", -31.0))
+    assert (cell.sign, cell.direction, mark(cell)) == (0, "", "")
+
+
+def test_a_sentence_has_direction_values_unit_and_size():
+    answer = answer_of(comparison([row("length", "opt", 3.0), told("length", "opt", -31.0)]))
+    ((name, sentence),) = axis_sentences(answer.axes[0])
+    assert name == "opt"
+    assert sentence == "shorter: length 141 words against 172 (−18 %), 3.0 human bands"
+
+
+def test_shares_are_told_in_percent():
+    words = Wording("symbols", ("fewer symbols", "more symbols"), format="share")
+    share = {"real_value": 0.125, "generated_value": 0.25, "low": 0.1, "high": 0.2}
+    cell = Cell(row("symbols", "opt", 3.0), told("symbols", "opt", 0.125, wording=words, **share))
+    ((_, sentence),) = axis_sentences(answer_of(comparison([cell.headline, cell.told])).axes[0])
+    assert sentence == "more symbols: symbols 25 % against 12.5 %, 3.0 human bands"
+
+
+def test_the_answer_names_the_nearest_text_and_the_largest_gap():
+    rows = [row(c, g, s) for c, g, s in [("one", "a", 5), ("two", "a", 0.2), ("one", "b", 6), ("two", "b", 2)]]
+    ranks = [rank("b", 4.0, 2, 2), rank("a", 2.6, 1, 1)]
+    answer = answer_of(comparison(rows, ranks))
+    assert answer.nearest.generated == "a"
+    first, largest = first_sentences(answer)
+    assert first == "a is nearest to human text: beyond human variation on 1 of 2 axes, b on 2."
+    assert largest.startswith("Largest gap of both: axis one")
+
+
+def test_ties_are_said_to_be_ties():
+    rows = [row("one", g, s) for g, s in [("a", 5), ("b", 5.2), ("c", 9)]]
+    ranks = [rank("a", 5.0, 1, 2), rank("b", 5.2, 1, 2), rank("c", 9.0, 3, 3)]
+    answer = answer_of(comparison(rows, ranks))
+    assert answer.nearest is None
+    assert answer.tied == ("a", "b")
+    assert first_sentences(answer)[0].startswith("Which is nearest to human text is not sure (a and b)")
+
+
+def test_a_single_text_without_a_difference():
+    answer = answer_of(comparison([row("one", "a", 0.2, p=0.7)]))
+    assert first_sentences(answer) == ["a is not told apart from human text on any of 1 axis."]
+    assert answer.largest is None
+
+
+def test_without_a_rank_the_text_with_fewest_axes_beyond_comes_first():
+    rows = [row("one", "a", 5), row("one", "b", 0.1, p=0.9)]
+    assert [c.generated for c in answer_of(comparison(rows)).corpora] == ["b", "a"]
+
+
+def test_names_are_joined():
+    assert joined(["a"]) == "a"
+    assert joined(["a", "b", "c"]) == "a, b and c"
+
+
+STORY = "The rain had stopped by the time they reached the house, number {}, which stood on a hill above the town. " * 3
+GERMAN = (
+    "Der Regen hatte aufgehört, als sie das Haus Nummer {} erreichten, das auf einem Hügel über der Stadt lag. " * 3
+)
+
+
+def words(n, seed):
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice([f"w{i}" for i in range(500)], 40)) for _ in range(n)]
+
+
+@pytest.fixture(scope="module")
+def trusted():
+    return momus.compare(words(60, 0), {"a": words(50, 1), "b": words(40, 2)}, critics=["length"], resamples=99)
+
+
+def items(found):
+    return {i.label: i for i in trust_items(found)}
+
+
+def test_texts_without_a_fault_are_trusted(trusted):
+    assert all(i.ok for i in trust_items(trusted))
+    assert items(trusted)["documents"].text == "30 real, 40 to 50 generated each"
+    assert items(trusted)["fitted on"].text == "30 documents: half of the real text, set apart"
+
+
+def test_what_is_off_is_marked():
+    real = [STORY.replace("{}", str(i)) + " ".join(words(1, i)) for i in range(60)]
+    copies = [*words(20, 3), *real[:20]]
+    german = [GERMAN.replace("{}", str(i)) + f" {i}" for i in range(30)]
+    found = items(momus.compare(real, {"a": copies, "b": german}, critics=["length"], resamples=99))
+    assert not found["languages"].ok
+    assert "b" in found["languages"].text
+    assert not found["generated texts copied from real text"].ok
+
+
+def test_many_unscored_documents_are_marked(trusted):
+    (result,) = trusted.results
+    unscored = replace(result, unscored=[Unscored("b", "empty", 10)])
+    doubtful = Comparison(results=[unscored], signature=trusted.signature)
+    item = items(doubtful)["unscored"]
+    assert (item.ok, item.text) == (False, "at most 25% (10 of b under length)")
+
+
+def test_a_result_survives_its_way_through_json(trusted):
+    (result,) = trusted.results
+    again = CriticResult.from_json(result.to_json())
+    assert again.examples == result.examples
+    assert again.distribution == result.distribution
+    assert [v.wording for v in again.verdicts] == [v.wording for v in result.verdicts]
