@@ -67,3 +67,9 @@ class PluginError(MomusError):
     """A critic or an adapter that is unknown, broken, or registered twice."""
 
     exit_code = 6
+
+
+class GateFailed(MomusError):
+    """A gate failed: a run breaks a rule; the message names the axes."""
+
+    exit_code = 7

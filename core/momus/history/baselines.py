@@ -1,0 +1,178 @@
+"""Baselines: names for runs that later runs are compared with, kept in a small folder beside the project."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from momus.comparison.folder import RUN
+from momus.errors import StoreError, UsageError
+from momus.files import write_json
+from momus.history.kept import KeptRun
+
+FOLDER = Path(".momus") / "baselines"
+FORMAT = "momus-baseline-1"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A name for a run.
+
+    Attributes
+    ----------
+    name
+        Letters, digits, dots, hyphens and underscores.
+    path
+        Run folder, relative to the registry folder.
+    identity
+        `KeptRun.identity` when the baseline was set.
+    real, fit
+        Fingerprints of the real text and of the text that critics are fitted on.
+    momus, started
+        Version that wrote the run, and when it began.
+    set_at
+        When the baseline was set.
+    """
+
+    name: str
+    path: str
+    identity: str
+    real: str
+    fit: str
+    momus: str
+    started: str
+    set_at: str
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A run that was found by its folder, or by the name of a baseline (then ``baseline`` is not None)."""
+
+    run: KeptRun
+    baseline: Baseline | None = None
+
+
+class Baselines:
+    """The registry: one JSON file per baseline.
+
+    Parameters
+    ----------
+    folder
+        The registry folder; it is created when a baseline is set.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def find(cls, folder: Path | None = None, start: Path | None = None) -> Baselines:
+        """The registry in this folder; default: ``.momus/baselines`` in the current folder or the nearest one above."""
+        if folder is not None:
+            return cls(folder)
+        here = (start or Path.cwd()).resolve()
+        known = (parent / FOLDER for parent in (here, *here.parents) if (parent / FOLDER).is_dir())
+        return cls(next(known, here / FOLDER))
+
+    def set(self, name: str, run: str | Path) -> Baseline:
+        """Give a run a name; an earlier baseline of this name is replaced.
+
+        Raises
+        ------
+        UsageError
+            The name has characters that a file name should not have.
+        StoreError
+            The folder holds no finished run, or the registry cannot be written.
+        """
+        kept = KeptRun.read(run)
+        path = self._file(name)
+        baseline = Baseline(
+            name,
+            Path(os.path.relpath(kept.path.resolve(), self.folder.resolve())).as_posix(),
+            kept.identity,
+            kept.fingerprint("real"),
+            kept.fingerprint("fit"),
+            str(kept.signature.get("momus", "")),
+            kept.started,
+            datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_json(path, {"format": FORMAT, **asdict(baseline)})
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another --registry") from error
+        return baseline
+
+    def names(self) -> list[str]:
+        """Names of all baselines."""
+        return sorted(p.stem for p in self.folder.glob("*.json") if _NAME.fullmatch(p.stem))
+
+    def get(self, name: str) -> Baseline:
+        """Read a baseline.
+
+        Raises
+        ------
+        UsageError
+            There is none of this name.
+        StoreError
+            Its file is damaged.
+        """
+        path = self._file(name)
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(content, dict) or content.pop("format", "") != FORMAT:
+                raise ValueError(f"it has no format {FORMAT!r}")
+            baseline = Baseline(**content)
+            if not all(isinstance(v, str) for v in content.values()):
+                raise ValueError("a field is no text")
+        except FileNotFoundError as error:
+            known = ", ".join(self.names()) or "none"
+            raise UsageError(
+                f"no baseline {name!r} in {self.folder}", hint=f"set it: momus baseline set {name} RUN; known: {known}"
+            ) from error
+        except (OSError, ValueError, TypeError) as error:
+            raise StoreError(f"{path}: not readable ({error})", hint=f"momus baseline set {name} RUN") from error
+        return baseline
+
+    def remove(self, name: str) -> None:
+        """Forget a baseline; its run stays.
+
+        Raises
+        ------
+        UsageError
+            There is none of this name.
+        """
+        self.get(name)
+        self._file(name).unlink()
+
+    def resolve(self, name: str) -> Resolved:
+        """Find a run by its folder, or by the name of a baseline.
+
+        Raises
+        ------
+        UsageError
+            It is neither.
+        StoreError
+            The run is gone, or another run has taken its place since the baseline was set.
+        """
+        if (Path(name) / RUN).exists() or Path(name).is_dir() or not _NAME.fullmatch(name):
+            return Resolved(KeptRun.read(name))
+        baseline = self.get(name)
+        run = KeptRun.read(self.folder / baseline.path)
+        if run.identity != baseline.identity:
+            raise StoreError(
+                f"{run.path}: another run has replaced the one that baseline {name!r} was set to",
+                hint=f"momus baseline set {name} {run.path}, if that is what you want",
+            )
+        return Resolved(run, baseline)
+
+    def _file(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise UsageError(
+                f"{name!r} cannot name a baseline", hint="use letters, digits, dots, hyphens and underscores"
+            )
+        return self.folder / f"{name}.json"

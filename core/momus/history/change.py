@@ -1,0 +1,148 @@
+"""Intervals of the change in distance to real text, simultaneous over axes.
+
+An effect against real text may have a sign: the distance is then its size |θ|, and the change |θ_after| − |θ_before|.
+It equals sign(uv) · min(|u|, |v|), where u = θ_after − θ_before and v = θ_after + θ_before. Intervals of u and v of all
+axes hold at once; the interval of a change is the range of that function over the box of both. So a change is sure
+exactly where `momus.inference.ranking` calls one of two models surely nearer. Distances have no sign, and their change
+is u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from momus.inference.ranking import Distances
+from momus.numeric.types import Floats
+
+RESAMPLES = 999
+FEWEST_BEYOND = 5
+"""Resamples that must lie beyond a quantile for it to be estimated from them; below it, Bonferroni's bound serves."""
+_LAWS = 9
+"""Number that keeps the random stream of errors of laws apart."""
+
+
+@dataclass(frozen=True)
+class Moves:
+    """The change of one axis between two runs.
+
+    Attributes
+    ----------
+    distances
+        Distances to real text, before and after, (2,); no lower than 0.
+    values
+        u and v of signed effects, (2,); u alone of distances, (1,).
+    draws
+        Bootstrap deviations of ``values``, (B, 2) or (B, 1); draws of one row are common to all axes.
+    freedom
+        Degrees of freedom.
+    """
+
+    distances: Floats
+    values: Floats
+    draws: Floats
+    freedom: float
+
+    @classmethod
+    def of(cls, before: Distances, after: Distances) -> Moves:
+        """From the distances of one model in each run, with deviations from common draws."""
+        a, b = before.estimates[0], after.estimates[0]
+        da, db = before.deviations[:, 0], after.deviations[:, 0]
+        freedom = min(before.freedom, after.freedom)
+        distances = np.maximum([before.distances[0], after.distances[0]], 0.0)
+        if not before.signed:
+            return cls(distances, np.array([b - a]), (db - da)[:, None], freedom)
+        return cls(distances, np.array([b - a, b + a]), np.column_stack([db - da, db + da]), freedom)
+
+    @classmethod
+    def of_laws(
+        cls, effects: tuple[float, float], errors: tuple[float, float], freedom: float, seed: int = 0, number: int = 0
+    ) -> Moves:
+        """From differences to real text that have standard errors only.
+
+        Both runs may share their real text, so the errors may be positively correlated: the error of u is at most that
+        of independent differences, √(a² + b²), and that of v at most a + b. ``number`` tells laws apart.
+        """
+        (a, b), (ea, eb) = effects, errors
+        spread = np.array([np.hypot(ea, eb), ea + eb])
+        draws = np.random.default_rng([seed, _LAWS, number]).standard_normal((RESAMPLES, 2)) * spread
+        draws *= spread / np.where(spread > 0, draws.std(axis=0), 1.0)
+        return cls(np.abs([a, b]), np.array([b - a, b + a]), draws, freedom)
+
+    @property
+    def change(self) -> float:
+        """Distance after − distance before."""
+        return float(self.distances[1] - self.distances[0])
+
+    @property
+    def errors(self) -> Floats:
+        """Standard errors of ``values``."""
+        return np.asarray(self.draws.std(axis=0))
+
+    def interval(self, reach: float) -> tuple[float, float]:
+        """Interval of the change, for a reach in standard errors; it contains `change`."""
+        low, high = self.values - reach * self.errors, self.values + reach * self.errors
+        if len(self.values) == 1:
+            ends = float(low[0]), float(high[0])
+        else:
+            mirrored = (np.array([-high[0], low[1]]), np.array([-low[0], high[1]]))
+            ends = -_largest(*mirrored), _largest(low, high)
+        return min(ends[0], self.change), max(ends[1], self.change)
+
+
+def _largest(low: Floats, high: Floats) -> float:
+    """The largest sign(uv) · min(|u|, |v|) over a box, (2,) each."""
+    same_sign = [min(ends) for ends in (high, -low) if min(ends) >= 0]
+    if same_sign:
+        return float(max(same_sign))
+    # everywhere uv < 0: the largest value is where the smaller of |u| and |v| is smallest
+    nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+    return -float(nearest.min())
+
+
+def reaches(axes: Sequence[Moves], confidence: float) -> list[float]:
+    """Reach of the intervals of each axis, in standard errors, so that all hold at once.
+
+    The quantile of the largest |deviation| ÷ standard error over all axes; Bonferroni's bound where too few draws lie
+    beyond it. Widened from a normal to Student's t.
+
+    >>> rng = np.random.default_rng(0)
+    >>> axes = [Moves(np.zeros(2), np.zeros(1), rng.normal(size=(999, 1)), 1e9) for _ in range(10)]
+    >>> one, ten = reaches(axes[:1], 0.95)[0], reaches(axes, 0.95)[0]
+    >>> round(one, 1), round(ten, 1)
+    (1.9, 2.8)
+    """
+    from scipy.stats import norm, t
+
+    if not axes:
+        return []
+    columns = sum(len(m.values) for m in axes)
+    reach = float(norm.isf((1 - confidence) / (2 * columns)))
+    draws = min(len(m.draws) for m in axes)
+    if (1 - confidence) * draws >= FEWEST_BEYOND:
+        scaled = [np.abs(m.draws[:draws]) / np.where(m.errors > 0, m.errors, np.inf) for m in axes]
+        largest = np.concatenate(scaled, axis=1).max(axis=1)
+        reach = min(reach, float(np.quantile(largest, confidence, method="higher")))
+    return [float(t.isf(norm.sf(reach), m.freedom)) for m in axes]
+
+
+def p_above(axis: Moves, limit: float, columns: int) -> float:
+    """p of the hypothesis that the change is at most ``limit``, adjusted over so many intervals by Bonferroni's bound.
+
+    It is the smallest α at which the interval of level 1 − α/``columns`` lies above the limit.
+
+    >>> sure = Moves(np.array([0.0, 5.0]), np.array([5.0, 5.0]), np.random.default_rng(0).normal(size=(999, 2)), 99.0)
+    >>> p_above(sure, 0.0, 2) < 0.001, p_above(sure, 6.0, 2)
+    (True, 1.0)
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import t
+
+    if axis.interval(0.0)[0] <= limit:
+        return 1.0
+    if axis.interval(60.0)[0] > limit:
+        return 0.0
+    reach = brentq(lambda c: axis.interval(c)[0] - limit, 0.0, 60.0, xtol=1e-6)
+    return min(1.0, 2 * columns * float(t.sf(reach, axis.freedom)))

@@ -1,0 +1,148 @@
+"""A gate for continuous integration: a run passes or fails by intervals of its distances to real text.
+
+A limit δ is *kept*, *broken*, or neither is shown. By default a rule fails if its limit is shown to be broken: the
+interval lies above δ. A strict rule fails unless its limit is shown to be kept: the interval lies at or below δ. All
+intervals of a gate hold at once with probability 1 − α: α is shared by Bonferroni's bound among the limits of
+distances, half of it if there are limits of changes too, whose intervals hold at once by common bootstrap draws
+(`momus.history.change`). With repeated looks, look k has its share of α (`momus.inference.time_uniform.spent`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from momus.errors import GateFailed, UsageError
+from momus.history.baselines import Baselines
+from momus.history.checks import Check, Status, decide_changes, decide_distances
+from momus.history.diff import check_comparable, matching_corpora
+from momus.history.inputs import InputChange, changed_inputs
+from momus.history.kept import KeptRun
+from momus.history.looks import GateLooks
+from momus.history.rules import EVERY, Rules
+from momus.inference.sequential import Look
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """The outcome of a gate.
+
+    Attributes
+    ----------
+    run, baseline
+        Folder of the run, and of the run it is compared with (empty without one).
+    checks
+        One entry per rule, corpus and axis; those that failed first.
+    left_out
+        Why an axis takes no part in a rule for all axes.
+    inputs
+        Inputs that differ from the baseline.
+    real_changed
+        Whether the real text differs from that of the baseline.
+    alpha, level
+        Level of the gate, and of this look.
+    look
+        The look, if the gate keeps a state.
+    """
+
+    run: str
+    baseline: str
+    checks: tuple[Check, ...]
+    left_out: tuple[str, ...]
+    inputs: tuple[InputChange, ...]
+    real_changed: bool
+    strict: bool
+    alpha: float
+    level: float
+    look: Look | None = None
+
+    @property
+    def failed(self) -> list[Check]:
+        """Checks that fail the gate."""
+        return [c for c in self.checks if c.status != "passed"]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all checks passed."""
+        return not self.failed
+
+    def check(self) -> None:
+        """Raise `momus.errors.GateFailed` unless the gate passed."""
+        from momus.history.gate_words import failure
+
+        if not self.passed:
+            message, hint = failure(self)
+            raise GateFailed(message, hint=hint)
+
+
+def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = None) -> GateResult:
+    """Decide whether a run keeps its rules.
+
+    Parameters
+    ----------
+    run
+        Run folder.
+    rules
+        The rules; with ``sequential``, the state file is written.
+    registry
+        Folder of the baselines; default: ``.momus/baselines`` here or in a folder above.
+
+    Raises
+    ------
+    UsageError
+        There is no rule, a rule names an axis or a corpus that the run lacks, or the baseline cannot be compared.
+    StoreError
+        A run folder or the state cannot be read.
+    """
+    rules.check()
+    run = run if isinstance(run, KeptRun) else KeptRun.read(run)
+    corpora = _corpora(run, rules)
+    _check_axes(run, rules)
+    alpha = 1 - run.confidence if rules.alpha is None else rules.alpha
+    alpha = round(alpha, 12)
+    baseline = Baselines.find(registry).resolve(rules.baseline).run if rules.baseline else None
+    looks = GateLooks.read(rules.sequential, alpha, run.identity) if rules.sequential else None
+    level = alpha if looks is None else looks.level
+    families = int(bool(rules.max or (rules.require and looks is not None))) + int(bool(rules.max_worse))
+    share = level / max(families, 1)
+    found = [decide_distances(run, corpora, rules, share, looks is not None)]
+    inputs: list[InputChange] = []
+    if baseline is not None:
+        pairs = [(one, other) for one, other in matching_corpora(baseline, run) if other in corpora]
+        inputs = changed_inputs(baseline, run, tuple(pairs))
+        if rules.max_worse:
+            check_comparable(baseline, run)
+            found.append(decide_changes(baseline, run, pairs, rules, share))
+    p = min(1.0, families * min(f.p for f in found))
+    look = looks.add(p, run.identity) if looks is not None else None
+    order: dict[Status, int] = {"failed": 0, "not decided": 1, "passed": 2}
+    return GateResult(
+        run=str(run.path),
+        baseline=str(baseline.path) if baseline is not None else "",
+        checks=tuple(sorted((c for f in found for c in f.checks), key=lambda c: order[c.status])),
+        left_out=tuple(line for f in found for line in f.left_out),
+        inputs=tuple(inputs),
+        real_changed=baseline is not None and baseline.fingerprint("real") != run.fingerprint("real"),
+        strict=rules.strict,
+        alpha=alpha,
+        level=level,
+        look=look,
+    )
+
+
+def _corpora(run: KeptRun, rules: Rules) -> list[str]:
+    for name in rules.corpus:
+        if name not in run.generated:
+            raise UsageError(
+                f"{run.path}: this run has no generated corpus {name!r}", hint=f"it has {', '.join(run.generated)}"
+            )
+    return list(rules.corpus) or run.generated
+
+
+def _check_axes(run: KeptRun, rules: Rules) -> None:
+    """Raise `UsageError` if a limit is for a critic that the run lacks."""
+    for limit in (*rules.max, *rules.max_worse):
+        if limit.critic != EVERY and limit.critic not in run.critics:
+            raise UsageError(
+                f"{run.path}: this run has no critic {limit.critic!r}", hint=f"it has {', '.join(run.critics)}"
+            )

@@ -1,0 +1,218 @@
+"""The changes of all axes between two runs, from bootstrap draws that both runs and all axes share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from momus.comparison.axes import Axis
+from momus.comparison.replicates import Replicates
+from momus.comparison.texts_file import KeptTexts
+from momus.errors import MomusError
+from momus.history.change import RESAMPLES, Moves
+from momus.history.inputs import incomparable
+from momus.history.kept import KeptRun
+from momus.inference.pools import Pools, pools_of, shared_prompts
+from momus.inference.ranking import Distances, average
+
+REAL, MODEL = ("real before", "real after"), ("before", "after")
+"""Names of the four corpora whose units are resampled together, by run."""
+
+
+@dataclass(frozen=True)
+class AxisMoves:
+    """The change on one axis, with what it is called; see `momus.history.diff.AxisChange`."""
+
+    critic: str
+    axis: str
+    effect_kind: str
+    moves: Moves
+    band: float | None
+    documents: tuple[int, int, int]
+    law: bool = False
+
+
+@dataclass(frozen=True)
+class RunMoves:
+    """The changes on all axes; fields as in `momus.history.diff.CorpusDiff`."""
+
+    axes: tuple[AxisMoves, ...]
+    overall: AxisMoves | None
+    not_compared: Mapping[str, str]
+    matched: bool
+    units: int
+
+
+def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int = 0) -> RunMoves:
+    """The changes from one generated corpus to another.
+
+    Critics that measure different things in the two runs, or cannot be compared for another reason, are left out; the
+    result says why.
+    """
+    runs = (before, after)
+    texts = before.texts(), after.texts()
+    pools = pools_of(
+        {name: _keys(texts[i], corpus) for i in (0, 1) for name, corpus in ((REAL[i], "real"), (MODEL[i], pair[i]))},
+        {name: texts[i].groups[corpus] for i in (0, 1) for name, corpus in ((REAL[i], "real"), (MODEL[i], pair[i]))},
+    )
+    excluded: dict[str, str] = {}
+    bootstraps: dict[str, tuple[Replicates, Replicates]] = {}
+    laws: list[AxisMoves] = []
+    for critic in dict.fromkeys([*before.critics, *after.critics]):
+        why = incomparable(before, after, critic)
+        if not why and not all(critic in run.headlines(name) for run, name in zip(runs, pair, strict=True)):
+            why = "a run has no headline verdict of it"
+        try:
+            if not why:
+                axes = [_renamed(run, critic, pair[i], i) for i, run in enumerate(runs)]
+                one, other = axes
+                if one is not None and other is not None:
+                    bootstraps[critic] = _replicates((one, other), pools, texts, pair, seed)
+                elif one is None and other is None:
+                    laws.append(_law(runs, critic, pair, seed, len(laws)))
+                else:
+                    why = "one of the runs has no scored document"
+        except (MomusError, ValueError) as error:
+            why = error.message if isinstance(error, MomusError) else str(error)
+        if why:
+            excluded[critic] = why
+    for drawn in pools.multiplicities(RESAMPLES, seed):
+        for both in bootstraps.values():
+            for bootstrap in both:
+                bootstrap.add(drawn)
+    freedom = float(max(min(pools.sizes) - 1, 1))
+    found: list[AxisMoves] = []
+    counted: list[tuple[Distances, float]] = []
+    for critic, both in bootstraps.items():
+        distances = [b.distances(freedom) for b in both]
+        if not all(np.isfinite(d.deviations).all() for d in distances):
+            excluded[critic] = "its statistic does not exist for some resamples"
+            continue
+        sizes = both[1].documents[0], both[0].documents[1], both[1].documents[1]
+        described = _described(runs, critic, pair, Moves.of(*distances), sizes)
+        found.append(described)
+        if described.band:
+            counted.append((_joined(*distances), described.band))
+    return RunMoves(tuple(found + laws), _overall(counted, found), excluded, pools.matched, int(min(pools.sizes)))
+
+
+def _keys(texts: KeptTexts, corpus: str) -> list[str | None]:
+    """The prompt of each document; one without prompt and group is recognised in the other run by its text."""
+    return [
+        f"text {digest}" if prompt is None and group is None else prompt
+        for prompt, group, digest in zip(
+            texts.prompts[corpus], texts.groups[corpus], texts.hashes[corpus].tolist(), strict=True
+        )
+    ]
+
+
+def _renamed(run: KeptRun, critic: str, corpus: str, i: int) -> Axis | None:
+    """The axis of a critic in run i, with the real and one generated corpus under their names in the pools."""
+    axis = run.axis(critic)
+    if axis is None:
+        return None
+    names = {REAL[i]: "real", MODEL[i]: corpus}
+    missing = [c for c in names.values() if c not in axis.rows]
+    if missing:
+        raise ValueError(f"{run.path} has no rows of {', '.join(map(repr, missing))}")
+    return replace(
+        axis,
+        rows={new: axis.rows[old] for new, old in names.items()},
+        scored={new: axis.scored[old] for new, old in names.items()},
+        values={new: axis.values[old] for new, old in names.items()},
+    )
+
+
+def _replicates(
+    axes: tuple[Axis, Axis], pools: Pools, texts: tuple[KeptTexts, KeptTexts], pair: tuple[str, str], seed: int
+) -> tuple[Replicates, Replicates]:
+    """Bootstrap replicates of both runs, on the prompts that all four corpora have scored documents of.
+
+    Raises
+    ------
+    ValueError
+        The axis cannot be compared; the message says why.
+    """
+    if axes[0].statistic.name != axes[1].statistic.name:
+        raise ValueError(f"its headlines differ ({axes[0].statistic.name}, {axes[1].statistic.name})")
+    for i in (0, 1):
+        for name in axes[i].scored:
+            if len(axes[i].scored[name]) != len(pools.units[name]):
+                raise ValueError("its rows and the documents of the run differ in number")
+    if pools.matched:
+        asked = [pools.prompts[name][scored] for axis in axes for name, scored in axis.scored.items()]
+        common = shared_prompts(asked)
+        kept = [
+            {name: scored & np.isin(pools.prompts[name], common) for name, scored in axis.scored.items()}
+            for axis in axes
+        ]
+        axes = replace(axes[0], scored=kept[0]), replace(axes[1], scored=kept[1])
+    made = []
+    for i, axis in enumerate(axes):
+        names = {REAL[i]: "real", MODEL[i]: pair[i]}
+        prompts = {new: texts[i].prompts[old] for new, old in names.items()}
+        groups = {new: texts[i].groups[old] for new, old in names.items()}
+        made.append(Replicates(axis, list(names), pools, prompts, groups, seed))
+    return made[0], made[1]
+
+
+def _described(
+    runs: tuple[KeptRun, KeptRun],
+    critic: str,
+    pair: tuple[str, str],
+    moves: Moves,
+    documents: tuple[int, int, int],
+    law: bool = False,
+) -> AxisMoves:
+    """A change with the name of its axis, and the band of the earlier run (or else of the later one)."""
+    verdicts = [run.headlines(name)[critic] for run, name in zip(runs, pair, strict=True)]
+    band = verdicts[0].band or verdicts[1].band
+    n = int(documents[0]), int(documents[1]), int(documents[2])
+    return AxisMoves(critic, verdicts[1].axis, verdicts[1].effect_kind, moves, band, n, law)
+
+
+def _law(runs: tuple[KeptRun, KeptRun], critic: str, pair: tuple[str, str], seed: int, number: int) -> AxisMoves:
+    """The change of a law of running text, from the standard errors of both verdicts.
+
+    Raises
+    ------
+    ValueError
+        A run has no headline verdict with a standard error.
+    """
+    verdicts = [run.headlines(name).get(critic) for run, name in zip(runs, pair, strict=True)]
+    effects, errors, freedom = [], [], []
+    for run, v in zip(runs, verdicts, strict=True):
+        if v is None or v.difference is None or v.standard_error is None or v.effect_kind == "distance":
+            reason = v.method.reason if v is not None and v.method.reason else "no difference with a standard error"
+            raise ValueError(f"{run.path}: {reason}")
+        effects.append(v.difference)
+        errors.append(v.standard_error)
+        freedom.append(v.freedom or 1e6)
+    one, other = verdicts
+    assert one is not None
+    assert other is not None
+    moves = Moves.of_laws((effects[0], effects[1]), (errors[0], errors[1]), min(freedom), seed, number)
+    return _described(runs, critic, pair, moves, (other.n_real, one.n_generated, other.n_generated), law=True)
+
+
+def _joined(before: Distances, after: Distances) -> Distances:
+    """Both runs as two models."""
+    return Distances(
+        np.concatenate([before.estimates, after.estimates]),
+        np.concatenate([before.deviations, after.deviations], axis=1),
+        before.signed,
+        min(before.freedom, after.freedom),
+    )
+
+
+def _overall(counted: Sequence[tuple[Distances, float]], axes: Sequence[AxisMoves]) -> AxisMoves | None:
+    """The mean over axes of distance ÷ band."""
+    if not counted:
+        return None
+    mean = average([d for d, _ in counted], np.array([band for _, band in counted]))
+    single = [Distances(mean.estimates[i : i + 1], mean.deviations[:, i : i + 1], False, mean.freedom) for i in (0, 1)]
+    sizes = [a.documents for a in axes if a.band]
+    smallest = min(s[0] for s in sizes), min(s[1] for s in sizes), min(s[2] for s in sizes)
+    return AxisMoves("all axes", "all axes", "bands", Moves.of(single[0], single[1]), 1.0, smallest)

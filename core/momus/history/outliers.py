@@ -1,0 +1,144 @@
+"""Documents that stand out under a critic in one of two runs, and not in the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from momus.comparison.folder import DOCUMENTS
+from momus.critic.registry import critic_class
+from momus.errors import MomusError, StoreError
+from momus.history.kept import KeptRun
+
+BEYOND = 0.99
+"""An outlier is less likely than this share of the real documents of the same run."""
+
+
+@dataclass(frozen=True)
+class OutlierDocument:
+    """A document that stands out in one run only.
+
+    Attributes
+    ----------
+    key
+        Its prompt; its id where it has none.
+    value, other
+        Latent NLL (per step, for sequences) in the run where it stands out, and of the same prompt in the other run;
+        None if the other run has no scored document of it.
+    """
+
+    key: str
+    value: float
+    other: float | None
+
+
+@dataclass(frozen=True)
+class OutlierChange:
+    """Outliers of one critic in two runs.
+
+    Attributes
+    ----------
+    critic
+        Name of the critic.
+    before, after
+        Numbers of outliers.
+    n_before, n_after
+        Numbers of scored documents.
+    appeared, vanished
+        How many stand out in the later run only, and in the earlier run only.
+    new, gone
+        The most unlikely of these.
+    """
+
+    critic: str
+    before: int
+    after: int
+    n_before: int
+    n_after: int
+    appeared: int
+    vanished: int
+    new: tuple[OutlierDocument, ...]
+    gone: tuple[OutlierDocument, ...]
+
+
+def outlier_changes(
+    before: KeptRun, after: KeptRun, pair: tuple[str, str], critics: Sequence[str], top: int = 5
+) -> list[OutlierChange]:
+    """Compare the outliers of two runs, prompt by prompt; of several documents of a prompt, the least likely counts.
+
+    Raises
+    ------
+    StoreError
+        The table of documents of a run is missing or damaged.
+    """
+    sides = []
+    for run, corpus in ((before, pair[0]), (after, pair[1])):
+        texts = run.texts()
+        keys = [p if p is not None else i for p, i in zip(texts.prompts[corpus], texts.ids[corpus], strict=True)]
+        sides.append((run, corpus, dict(zip(texts.ids[corpus], keys, strict=True))))
+    changes = []
+    for critic in critics:
+        values = [_values(*side, critic) for side in sides]
+        if not all(table and np.isfinite(limit) for table, limit in values):
+            continue
+        changes.append(_change(critic, values[0], values[1], top))
+    return changes
+
+
+def _change(
+    critic: str, before: tuple[dict[str, float], float], after: tuple[dict[str, float], float], top: int
+) -> OutlierChange:
+    (one, limit), (other, other_limit) = before, after
+    earlier = {k for k, v in one.items() if v > limit}
+    later = {k for k, v in other.items() if v > other_limit}
+    return OutlierChange(
+        critic,
+        len(earlier),
+        len(later),
+        len(one),
+        len(other),
+        len(later - earlier),
+        len(earlier - later),
+        _listed(later - earlier, other, one, top),
+        _listed(earlier - later, one, other, top),
+    )
+
+
+def _listed(
+    keys: set[str], values: dict[str, float], others: dict[str, float], top: int
+) -> tuple[OutlierDocument, ...]:
+    ordered = sorted(keys, key=lambda k: (-values[k], k))[:top]
+    return tuple(OutlierDocument(k, values[k], others.get(k)) for k in ordered)
+
+
+def _values(run: KeptRun, corpus: str, keys: dict[str, str], critic: str) -> tuple[dict[str, float], float]:
+    """The largest value of each key in a generated corpus, and the value that few real documents exceed."""
+    try:
+        sequence = bool(critic_class(critic).sequence)
+    except MomusError:
+        sequence = False
+    path = run.path / DOCUMENTS
+    try:
+        table = pq.read_table(path, filters=[("critic", "=", critic)])
+        table = table.filter(pc.is_valid(table["nll"]))
+        ids, corpora = table["id"].to_pylist(), table["corpus"].to_pylist()
+        nll, states = (np.asarray(table[c].to_numpy(zero_copy_only=False), dtype=np.float64) for c in ("nll", "states"))
+    except (OSError, pa.ArrowException, KeyError) as error:
+        raise StoreError(
+            f"{path}: cannot be read ({str(error).splitlines()[0]})", hint="run `momus compare` again"
+        ) from error
+    values: Any = nll / np.maximum(states, 1) if sequence else nll
+    real = values[[c == "real" for c in corpora]]
+    found: dict[str, float] = {}
+    for name, document, value in zip(corpora, ids, values.tolist(), strict=True):
+        if name == corpus and document in keys:
+            key = keys[document]
+            found[key] = max(found.get(key, -np.inf), value)
+    limit = float(np.quantile(real, BEYOND, method="higher")) if len(real) else float("nan")
+    return found, limit

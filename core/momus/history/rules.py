@@ -1,0 +1,230 @@
+"""Rules of a gate: limits of distances to real text, limits of their change, and findings that must not occur."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from momus.errors import UsageError
+
+FILE, PROJECT = "momus-gate.toml", "pyproject.toml"
+EVERY = "*"
+NOT_BEYOND, WITHIN = "not-beyond-human", "within-human"
+REQUIREMENTS = (NOT_BEYOND, WITHIN)
+KEYS = ("baseline", "max", "max-worse", "require", "strict", "alpha", "corpus", "sequential")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit of one axis.
+
+    Attributes
+    ----------
+    critic
+        Name of the critic; `EVERY` for all axes that have no limit of their own.
+    value
+        δ, 0 or more.
+    effect
+        Whether δ is in units of the effect instead of human bands.
+
+    >>> Limit.parse("sections=0.2"), Limit.parse("length.effect=0.1").effect, str(Limit.parse("0.1"))
+    (Limit(critic='sections', value=0.2, effect=False), True, '0.1')
+    """
+
+    critic: str
+    value: float
+    effect: bool = False
+
+    @classmethod
+    def parse(cls, text: str, option: str = "--max") -> Limit:
+        """Read ``AXIS=δ``, ``AXIS.effect=δ`` or ``δ`` alone (all axes).
+
+        Raises
+        ------
+        UsageError
+            It is nothing of the kind.
+        """
+        name, separator, number = text.rpartition("=")
+        return cls.of(name if separator else EVERY, number, option)
+
+    @classmethod
+    def of(cls, name: str, value: Any, option: str) -> Limit:
+        """Build from a name and a number that may be text."""
+        critic = name.strip().removesuffix(".effect")
+        try:
+            limit = float(value)
+        except (TypeError, ValueError):
+            limit = math.nan
+        if isinstance(value, bool) or not (critic and limit >= 0 and math.isfinite(limit)):
+            raise UsageError(
+                f"{option} {name}={value}: a limit is a number from 0 on",
+                hint=f"write {option} AXIS=0.2 (human bands), {option} AXIS.effect=0.2, or {option} 0.2 (all axes)",
+            )
+        return cls(critic, limit, name.strip().endswith(".effect"))
+
+    def __str__(self) -> str:
+        name = f"{self.critic}.effect" if self.effect else self.critic
+        return f"{self.value:g}" if name == EVERY else f"{name}={self.value:g}"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Everything that a gate decides by.
+
+    Attributes
+    ----------
+    max
+        Largest distances to real text.
+    max_worse
+        Largest changes in distance against the baseline.
+    require
+        ``not-beyond-human``: no axis is found beyond human variation. ``within-human``: every axis is shown to lie
+        within it.
+    baseline
+        Name of a baseline, or a run folder; empty for none.
+    strict
+        Whether a limit must be shown to be kept. Otherwise it must not be shown to be broken.
+    alpha
+        Level; None takes that of the run.
+    corpus
+        Generated corpora that are checked; empty for all.
+    sequential
+        State file of repeated looks; empty for a single look.
+    """
+
+    max: tuple[Limit, ...] = ()
+    max_worse: tuple[Limit, ...] = ()
+    require: tuple[str, ...] = ()
+    baseline: str = ""
+    strict: bool = False
+    alpha: float | None = None
+    corpus: tuple[str, ...] = ()
+    sequential: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the choices."""
+        for name in self.require:
+            if name not in REQUIREMENTS:
+                raise UsageError(f"--require {name}: unknown", hint=f"choose from {', '.join(REQUIREMENTS)}")
+        if self.alpha is not None and not 0 < self.alpha < 1:
+            raise UsageError(f"alpha is {self.alpha:g}", hint="give a level between 0 and 1, such as 0.05")
+        for option, limits in (("--max", self.max), ("--max-worse", self.max_worse)):
+            names = [limit.critic for limit in limits]
+            for name in names:
+                if names.count(name) > 1:
+                    raise UsageError(f"{option}: two limits for {name!r}", hint="give one limit per axis")
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to decide."""
+        return not (self.max or self.max_worse or self.require)
+
+    def check(self) -> None:
+        """Raise `UsageError` if there is no rule, or one without the baseline that it needs."""
+        if self.empty:
+            raise UsageError(
+                "the gate has no rule",
+                hint=f"give --max, --max-worse or --require, or write them into {FILE} or {PROJECT} [tool.momus.gate]",
+            )
+        if self.max_worse and not self.baseline:
+            raise UsageError(
+                "--max-worse needs a baseline", hint="name a run or a baseline: --baseline main (momus baseline set)"
+            )
+
+    def updated(self, **given: Any) -> Rules:
+        """Replace those fields that were given (not None and not empty); limits replace those of the same axis."""
+        fields = {k: v for k, v in given.items() if v not in (None, "", (), [])}
+        for name in ("max", "max_worse"):
+            if name in fields:
+                named = {limit.critic for limit in fields[name]}
+                fields[name] = (*(x for x in getattr(self, name) if x.critic not in named), *fields[name])
+        return replace(self, **fields)
+
+
+def limit_of(limits: Sequence[Limit], critic: str) -> Limit | None:
+    """The limit of an axis: its own, else that of all axes, else None."""
+    own = [x for x in limits if x.critic == critic]
+    return next(iter([*own, *(x for x in limits if x.critic == EVERY)]), None)
+
+
+def read_rules(path: Path | None = None, start: Path | None = None) -> Rules:
+    """Read the rules beside the project.
+
+    Parameters
+    ----------
+    path
+        A TOML file; default: ``momus-gate.toml`` or ``[tool.momus.gate]`` of ``pyproject.toml`` in the current folder.
+
+    Returns
+    -------
+    Rules
+        Without rules if there is no such file.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, or has an unknown key or a wrong value.
+    """
+    here = start or Path.cwd()
+    if path is None:
+        path = next((here / name for name in (FILE, PROJECT) if (here / name).is_file()), None)
+        if path is None:
+            return Rules()
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path}: {error}", hint="write TOML, such as max-worse = 0.1") from error
+    if path.name == PROJECT:
+        content = content.get("tool", {}).get("momus", {}).get("gate", {})
+    return _rules(content, path)
+
+
+def _rules(content: Mapping[str, Any], path: Path) -> Rules:
+    unknown = sorted(set(content) - set(KEYS))
+    if unknown:
+        raise UsageError(f"{path}: no key {unknown[0]!r} for a gate", hint=f"the keys are {', '.join(KEYS)}")
+    try:
+        return Rules(
+            max=_limits(content.get("max", {}), "max"),
+            max_worse=_limits(content.get("max-worse", {}), "max-worse"),
+            require=_names(content.get("require", []), "require"),
+            baseline=_typed(content.get("baseline", ""), str, "baseline"),
+            strict=_typed(content.get("strict", False), bool, "strict"),
+            alpha=None if "alpha" not in content else float(_typed(content["alpha"], float, "alpha")),
+            corpus=_names(content.get("corpus", []), "corpus"),
+            sequential=_typed(content.get("sequential", ""), str, "sequential"),
+        )
+    except UsageError as error:
+        raise UsageError(f"{path}: {error.message}", hint=error.hint) from error
+
+
+def _limits(value: Any, key: str) -> tuple[Limit, ...]:
+    if not isinstance(value, Mapping):
+        return (Limit.of(EVERY, value, key),)
+    return tuple(Limit.of(name, number, key) for name, number in _flat(value))
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Entries of a table; a dotted key of TOML is a table in a table."""
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _names(value: Any, key: str) -> tuple[str, ...]:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+        raise UsageError(f"{key} = {value!r}: expected names", hint=f'write {key} = ["…"]')
+    return tuple(names)
+
+
+def _typed(value: Any, kind: type, key: str) -> Any:
+    if not isinstance(value, kind):
+        raise UsageError(f"{key} = {value!r}: expected {kind.__name__}", hint="see momus gate --help")
+    return value

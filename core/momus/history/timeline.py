@@ -1,0 +1,175 @@
+"""All runs below a folder in order of time: distances to real text on each axis, and what changed between runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from momus.comparison.folder import RUN
+from momus.errors import StoreError
+from momus.history.gap import Gap
+from momus.history.inputs import InputChange, changed_inputs
+from momus.history.kept import KeptRun
+from momus.history.rules import Limit, limit_of
+from momus.history.view import plain
+
+
+@dataclass(frozen=True)
+class TimelineRun:
+    """One run.
+
+    Attributes
+    ----------
+    name
+        Its folder, relative to that of the timeline.
+    started, momus
+        When it began, and by which version.
+    generated
+        Names of its generated corpora.
+    changed
+        Inputs that differ from the run before, generated texts left aside.
+    """
+
+    name: str
+    started: str
+    momus: str
+    generated: tuple[str, ...]
+    changed: tuple[InputChange, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """The distance of one run to real text on an axis, with its interval (None if it was not tested)."""
+
+    run: int
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    finding: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One axis of one generated corpus over all runs.
+
+    Attributes
+    ----------
+    critic, axis, corpus
+        What is drawn; ``corpus`` is empty where each run has a single generated corpus.
+    bands
+        Whether distances are in human bands; otherwise in units of the effect.
+    points
+        One per run that has the axis.
+    limit
+        Limit of the gate, or None.
+    """
+
+    critic: str
+    axis: str
+    corpus: str
+    bands: bool
+    points: tuple[Point, ...]
+    limit: float | None
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All runs below a folder.
+
+    Attributes
+    ----------
+    folder
+        The folder.
+    runs
+        Runs in order of time.
+    lines
+        One per axis and generated corpus.
+    skipped
+        Folders that hold a run which cannot be read, and why.
+    """
+
+    folder: str
+    runs: tuple[TimelineRun, ...]
+    lines: tuple[Line, ...]
+    skipped: tuple[str, ...]
+
+
+def read_timeline(folder: str | Path, limits: Sequence[Limit] = ()) -> Timeline:
+    """Read all runs below a folder.
+
+    Parameters
+    ----------
+    limits
+        Limits of the gate, to be drawn.
+
+    Raises
+    ------
+    StoreError
+        There is no folder, or no run in it.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise StoreError(f"{folder}: no such folder", hint="name a folder that holds run folders")
+    kept: list[KeptRun] = []
+    skipped: list[str] = []
+    for path in sorted(folder.rglob(RUN)):
+        try:
+            kept.append(KeptRun.read(path.parent))
+        except StoreError as error:
+            skipped.append(error.message)
+    if not kept:
+        found = f" ({'; '.join(skipped)})" if skipped else ""
+        raise StoreError(f"{folder}: no run below this folder{found}", hint="write some with momus compare --out")
+    kept.sort(key=lambda run: (run.started, str(run.path)))
+    runs = tuple(_run(folder, run, kept[i - 1] if i else None) for i, run in enumerate(kept))
+    return Timeline(str(folder), runs, tuple(_lines(kept, limits)), tuple(skipped))
+
+
+def _run(folder: Path, run: KeptRun, before: KeptRun | None) -> TimelineRun:
+    changed = [] if before is None else changed_inputs(before, run)
+    name = run.path.relative_to(folder).as_posix()
+    return TimelineRun(
+        run.path.resolve().name if name == "." else name,
+        run.started,
+        str(run.signature.get("momus", "")),
+        tuple(run.generated),
+        tuple(changed),
+    )
+
+
+def _lines(runs: Sequence[KeptRun], limits: Sequence[Limit]) -> list[Line]:
+    single = all(len(run.generated) == 1 for run in runs)
+    corpora = [""] if single else list(dict.fromkeys(name for run in runs for name in run.generated))
+    critics = list(dict.fromkeys(name for run in runs for name in run.critics))
+    lines = []
+    for critic in critics:
+        limit = limit_of(limits, critic)
+        for corpus in corpora:
+            verdicts = {
+                i: v
+                for i, run in enumerate(runs)
+                if (v := run.headlines(corpus or run.generated[0]).get(critic)) is not None
+            }
+            if not verdicts:
+                continue
+            bands = all(v.band for v in verdicts.values()) and not (limit is not None and limit.effect)
+            points = []
+            for i, v in verdicts.items():
+                gap = Gap.of(v, effect=not bands)
+                if isinstance(gap, str):
+                    points.append(Point(i, None, reason=gap))
+                else:
+                    points.append(Point(i, gap.value, *gap.interval(v.alpha), finding=v.finding))
+            drawn = limit.value if limit is not None and limit.effect != bands else None
+            axis = list(verdicts.values())[-1].axis
+            lines.append(Line(critic, axis, corpus, bands, tuple(points), drawn))
+    return lines
+
+
+def timeline_json(timeline: Timeline) -> dict[str, Any]:
+    """All fields."""
+    content: dict[str, Any] = plain(asdict(timeline))
+    return content

@@ -1,0 +1,150 @@
+"""Sentences and cells about changes between runs and about gates; made last, from fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from momus.history.diff import AxisChange, CorpusDiff, RunDiff
+from momus.history.inputs import InputChange
+from momus.history.outliers import OutlierChange
+from momus.report.format import number
+
+CHANGE_HEADS = ("axis", "before", "after", "change", "interval", "")
+ARROWS = {"farther": "▲ farther", "nearer": "▼ nearer", "not told apart": "·"}
+INPUTS = {
+    "version": "version of Momus",
+    "seed": "seed",
+    "real text": "real text",
+    "fitted text": "text that critics are fitted on",
+    "generated text": "generated text",
+    "critic": "critic",
+    "parameter": "parameter",
+    "setting": "setting",
+}
+
+
+def run_name(path: str) -> str:
+    """A run by the name of its folder."""
+    return PurePath(path).name or path
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """A count with its noun.
+
+    >>> plural(1, "document"), plural(1200, "document"), plural(2, "axis", "axes")
+    ('1 document', '1,200 documents', '2 axes')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def signed(value: float) -> str:
+    """A number with its sign.
+
+    >>> signed(0.5), signed(-0.25), signed(0.0)
+    ('+0.5', '−0.25', '0')
+    """
+    text = number(float(f"{abs(value):.3g}"))
+    return text if value == 0 else f"{'+' if value > 0 else '−'}{text}"
+
+
+def interval(low: float, high: float) -> str:
+    """An interval of signed numbers."""
+    return f"[{signed(low)}, {signed(high)}]"
+
+
+def change_cells(change: AxisChange) -> tuple[str, ...]:
+    """Cells of `CHANGE_HEADS`: in human bands, or in units of the effect (with a star) where there is no band."""
+    unit = change.band or 1.0
+    return (
+        change.axis + ("" if change.band else "*"),
+        number(float(f"{change.before / unit:.3g}")),
+        number(float(f"{change.after / unit:.3g}")),
+        signed(change.change / unit),
+        interval(change.low / unit, change.high / unit),
+        ARROWS[change.finding],
+    )
+
+
+def diff_sentences(diff: RunDiff, pair: CorpusDiff) -> list[str]:
+    """Say whether the later text is farther from real text, and on which axes surely."""
+    name, earlier = _models(diff, pair)
+    lines = []
+    if pair.overall is not None:
+        o = pair.overall
+        span = f"{signed(o.change)} human bands on average, interval {interval(o.low, o.high)}"
+        says = {
+            "farther": f"{name} is farther from real text than {earlier}",
+            "nearer": f"{name} is nearer to real text than {earlier}",
+            "not told apart": f"no change in distance to real text is shown from {earlier} to {name}",
+        }
+        lines.append(f"Over all axes, {says[o.finding]} ({span}).")
+    for finding, words in (("farther", "Surely farther on"), ("nearer", "Surely nearer on")):
+        axes = [c.axis for c in pair.axes if c.finding == finding]
+        if axes:
+            lines.append(f"{words} {listed(axes)}.")
+    if not any(c.finding != "not told apart" for c in pair.axes):
+        lines.append("No single axis changed for sure.")
+    return lines
+
+
+def _models(diff: RunDiff, pair: CorpusDiff) -> tuple[str, str]:
+    """What sentences call the later and the earlier text."""
+    names = [(pair.after, run_name(diff.after)), (pair.before, run_name(diff.before))]
+    later, earlier = (run if len(diff.pairs) == 1 else f"{corpus!r} of {run}" for corpus, run in names)
+    return later, earlier
+
+
+def listed(items: Sequence[str]) -> str:
+    """Join by commas and a final *and*.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def outlier_lines(outliers: Sequence[OutlierChange]) -> list[str]:
+    """One line per critic whose outliers changed."""
+    lines = []
+    for o in outliers:
+        if not o.appeared and not o.vanished:
+            continue
+        new = f", such as {o.new[0].key!r}" if o.new else ""
+        gone = f", such as {o.gone[0].key!r}" if o.gone else ""
+        lines.append(
+            f"{o.critic}: {o.before:,} of {plural(o.n_before, 'document')} before, {o.after:,} of {o.n_after:,} now; "
+            f"{o.appeared:,} new{new}; {o.vanished:,} gone{gone}."
+        )
+    return lines
+
+
+def input_line(change: InputChange) -> str:
+    """One input that differs."""
+    what = INPUTS[change.kind]
+    if change.kind == "critic":
+        return f"critic {change.name}: only in the {'later' if change.after else 'earlier'} run"
+    if change.kind in ("parameter", "setting"):
+        what = f"{what} {change.name}"
+    return f"{what}: {change.before or '–'} → {change.after or '–'}"
+
+
+def diff_notes(diff: RunDiff, pair: CorpusDiff) -> list[str]:
+    """What a reader must know about the numbers."""
+    notes = []
+    if diff.real_changed:
+        notes.append(
+            "The real texts of the runs differ: each run is compared with its own, and the change includes theirs."
+        )
+    notes += [f"{critic} is not compared: {why}." for critic, why in pair.not_compared.items()]
+    if any(c.law for c in pair.axes):
+        laws = listed([c.axis for c in pair.axes if c.law])
+        notes.append(f"From the standard errors of both verdicts alone, which makes intervals wider: {laws}.")
+    if any(not c.band for c in pair.axes):
+        notes.append("* no human band: in units of the effect.")
+    compared = "prompt by prompt" if pair.matched else "all documents, since runs and real text share no prompts"
+    notes.append(
+        f"Distances in human bands, {compared}; intervals hold at once over "
+        f"{plural(len(pair.axes), 'axis', 'axes')} ({diff.confidence:.0%}, {plural(pair.units, 'unit')} resampled)."
+    )
+    return notes

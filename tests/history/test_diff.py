@@ -1,0 +1,207 @@
+"""A run against an earlier one: what is farther, what is not, what cannot be compared, and which inputs differ."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from tests.history.conftest import corpus
+from typer.testing import CliRunner
+
+from momus.cli.app import app
+from momus.errors import StoreError, UsageError
+from momus.history.diff import diff_runs
+from momus.history.view import diff_json, diff_markdown, diff_view
+
+
+def axis(diff, critic):
+    (pair,) = diff.pairs
+    return next(a for a in pair.axes if a.critic == critic)
+
+
+def text(view, width=80):
+    from rich.console import Console
+
+    console = Console(width=width, color_system=None)
+    with console.capture() as capture:
+        console.print(view)
+    return capture.get()
+
+
+def test_longer_documents_are_farther_on_length_and_named_first(runs):
+    found = diff_runs(runs.folder / "near", runs.folder / "long")
+    length = axis(found, "length")
+    assert length.finding == "farther"
+    assert 0 < length.low < length.change < length.high
+    assert length.change == pytest.approx(length.after - length.before)
+    assert (length.n_real, length.n_before, length.n_after) == (60, 60, 60)
+    assert found.pairs[0].axes[0].critic == "length", "the largest change in bands comes first"
+    assert found.pairs[0].matched
+    assert found.pairs[0].units == 60
+    assert axis(found, "stopword-share").finding == "not told apart"
+    back = axis(diff_runs(runs.folder / "long", runs.folder / "near"), "length")
+    assert back.finding == "nearer"
+    assert back.change == pytest.approx(-length.change)
+
+
+def test_another_sample_of_the_same_model_is_not_told_apart(runs):
+    found = diff_runs(runs.folder / "near", runs.folder / "same")
+    assert {a.finding for a in found.pairs[0].axes} == {"not told apart"}
+    assert found.pairs[0].overall.finding == "not told apart"
+    assert [i.kind for i in found.inputs] == ["generated text"]
+
+
+def test_a_run_against_itself_has_no_change_at_all(runs):
+    found = diff_runs(runs.folder / "near", runs.folder / "near")
+    assert found.inputs == ()
+    for a in found.pairs[0].axes:
+        assert a.change == 0
+        assert a.low <= 0 <= a.high
+        assert a.finding == "not told apart"
+    assert not any(o.appeared or o.vanished for o in found.pairs[0].outliers)
+    assert "generated text model: the same in both runs" in text(diff_view(found))
+
+
+def test_distances_are_those_of_the_ranks_of_both_models(runs):
+    """`momus compare` of both texts at once ranks them by the same distances."""
+    from tests.history.conftest import OPTIONS
+
+    import momus
+
+    both = momus.compare(
+        runs.real, {"near": corpus("g", 60, 3), "long": corpus("h", 60, 5, mean=32)}, fit=runs.fit, **OPTIONS
+    )
+    rows = {(r.axis, r.model): r.distance for r in both.joint.ranking.rows}
+    found = diff_runs(runs.folder / "near", runs.folder / "long")
+    for critic in ("length", "unigram", "stopword-share"):
+        a = axis(found, critic)
+        assert (a.before, a.after) == pytest.approx((rows[critic, "near"], rows[critic, "long"]), abs=1e-9)
+
+
+def test_pairing_by_prompts_makes_the_interval_narrower(runs):
+    """Both texts have the lengths of the real one but for noise of their own, which prompts take out."""
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(5, 60, 60)
+
+    def like(name, prompts, more=0):
+        from momus import Corpus
+
+        texts = [" ".join(["word"] * int(s + more + rng.integers(0, 3))) for s in sizes]
+        return Corpus.from_texts(texts, prompts=[f"p{i}" for i in range(60)] if prompts else None, name=name)
+
+    widths = {}
+    for prompts in (True, False):
+        real = like("real", prompts)
+        options = {"real": real, "critics": ["length"]}
+        first = runs.make(f"a{prompts}", like("g", prompts), **options)
+        second = runs.make(f"b{prompts}", like("g", prompts, 4), critics_from=first, **options)
+        a = axis(diff_runs(first, second), "length")
+        widths[prompts] = a.high - a.low
+    assert widths[True] < 0.8 * widths[False]
+
+
+def test_new_outliers_have_the_prompts_of_the_long_documents(runs):
+    texts = corpus("g", 60, 3)
+    changed = [d.text for d in texts]
+    changed[7] = " ".join(["zebra"] * 300)
+    from momus import Corpus
+
+    odd = Corpus.from_texts(changed, prompts=texts.prompts, name="g")
+    run = runs.make("odd", odd, critics_from=runs.folder / "near")
+    found = diff_runs(runs.folder / "near", run)
+    (unigram,) = [o for o in found.pairs[0].outliers if o.critic == "unigram"]
+    assert (unigram.appeared, [d.key for d in unigram.new]) == (1, ["p7"])
+    assert unigram.after == unigram.before + 1
+    gone = diff_runs(run, runs.folder / "near").pairs[0].outliers
+    assert [d.key for o in gone if o.critic == "unigram" for d in o.gone] == ["p7"]
+
+
+def test_another_real_text_is_named_and_each_run_has_its_own(runs):
+    run = runs.make("other-real", corpus("g", 60, 3), real=corpus("real", 60, 22))
+    found = diff_runs(runs.folder / "near", run)
+    assert found.real_changed
+    assert [i.kind for i in found.inputs] == ["real text"]
+    assert "The real texts of the runs differ" in text(diff_view(found), 200)
+
+
+def test_what_measures_something_else_is_named_and_left_out(runs):
+    from momus_critics.length import Length
+
+    run = runs.make("bins", corpus("g", 60, 3), critics=[Length(bins=9), "unigram"], seed=3)
+    found = diff_runs(runs.folder / "near", run)
+    assert dict(found.pairs[0].not_compared) == {
+        "length": "its parameters differ (bins)",
+        "stopword-share": "only one of the runs has it",
+    }
+    assert {(i.kind, i.name) for i in found.inputs} >= {
+        ("parameter", "length.bins"),
+        ("seed", "seed"),
+        ("critic", "stopword-share"),
+    }
+    run = runs.make("other-fit", corpus("g", 60, 3), fit=corpus("fit", 80, 99))
+    with pytest.raises(UsageError, match="it was fitted on different texts") as error:
+        diff_runs(runs.folder / "near", run)
+    assert "--critics-from" in error.value.hint
+
+
+def test_corpora_are_matched_by_name_or_as_told(runs):
+    two = runs.make("two", {"x": corpus("g", 60, 3), "y": corpus("h", 60, 5, mean=32)}, critics=["length"])
+    found = diff_runs(runs.folder / "near", two, [("model", "y")])
+    assert axis(found, "length").finding == "farther"
+    with pytest.raises(UsageError, match="no generated corpus has the same name") as error:
+        diff_runs(runs.folder / "near", two)
+    assert "BEFORE=AFTER" in error.value.hint
+    with pytest.raises(UsageError, match="has no generated corpus 'z'"):
+        diff_runs(runs.folder / "near", two, [("model", "z")])
+    again = diff_runs(two, two)
+    assert [(p.before, p.after) for p in again.pairs] == [("x", "x"), ("y", "y")]
+
+
+def test_laws_change_by_their_standard_errors(make_sectioned, tmp_path):
+    import momus
+
+    fit, real, g, h = (make_sectioned(90, s, name=n) for s, n in ((1, "fit"), (2, "real"), (3, "g"), (4, "g")))
+    for name, generated in (("one", g), ("two", h)):
+        momus.compare(real, {"m": generated}, fit=fit, critics=["heaps"], out=tmp_path / name, permutations=99)
+    law = axis(diff_runs(tmp_path / "one", tmp_path / "two"), "heaps")
+    assert law.law
+    assert law.finding == "not told apart"
+    rows = [
+        next(v for v in map(json.loads, (tmp_path / n / "verdicts.jsonl").read_text().splitlines()) if v["headline"])
+        for n in ("one", "two")
+    ]
+    assert (law.before, law.after) == pytest.approx([abs(r["difference"]) for r in rows])
+
+
+def test_a_run_of_an_older_version_is_an_error(runs, tmp_path):
+    shutil.copytree(runs.folder / "near", tmp_path / "old")
+    (tmp_path / "old" / "texts.parquet").unlink()
+    with pytest.raises(StoreError, match="an older version"):
+        diff_runs(tmp_path / "old", runs.folder / "long")
+
+
+def test_terminal_fits_80_columns_and_markdown_and_json_agree(runs):
+    found = diff_runs(runs.folder / "near", runs.folder / "long")
+    shown = text(diff_view(found))
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "▲ farther" in shown
+    assert "long is farther from real text than near" in " ".join(shown.split())
+    assert "▲ farther" in diff_markdown(found)
+    content = json.loads(json.dumps(diff_json(found), allow_nan=False))
+    assert content["pairs"][0]["axes"][0]["finding"] == "farther"
+
+
+def test_command_line(runs, tmp_path):
+    near, long = str(runs.folder / "near"), str(runs.folder / "long")
+    done = CliRunner().invoke(app, ["diff", near, long])
+    assert done.exit_code == 0
+    assert "▲ farther" in done.output
+    data = json.loads(CliRunner().invoke(app, ["diff", near, long, "--json", "--corpus", "model"]).output)
+    assert data["pairs"][0]["before"] == "model"
+    assert "| axis |" in CliRunner().invoke(app, ["diff", near, long, "--markdown"]).output
+    alone = CliRunner().invoke(app, ["diff", near])
+    assert isinstance(alone.exception, UsageError)
+    registry = ["--registry", str(tmp_path / "b")]
+    assert CliRunner().invoke(app, ["baseline", "set", "main", near, *registry]).exit_code == 0
+    named = CliRunner().invoke(app, ["diff", long, "--baseline", "main", "--json", *registry])
+    assert json.loads(named.output)["pairs"] == data["pairs"]

@@ -1,0 +1,276 @@
+"""A gate passes and fails by intervals; what cannot be decided does not pass."""
+
+import json
+import shutil
+from xml.etree import ElementTree
+
+import pytest
+from tests.history.conftest import corpus
+from tests.history.test_diff import text
+from typer.testing import CliRunner
+
+from momus.cli.app import app
+from momus.errors import GateFailed, StoreError, UsageError
+from momus.history.baselines import Baselines
+from momus.history.gap import Gap
+from momus.history.gate import gate_run
+from momus.history.gate_view import gate_markdown, gate_view, workflow_commands
+from momus.history.kept import KeptRun
+from momus.history.rules import Limit, Rules, read_rules
+
+
+def limits(**named):
+    return tuple(Limit(k, v) for k, v in named.items())
+
+
+def headline(run, critic):
+    return KeptRun.read(run).headlines("model")[critic]
+
+
+def test_the_longer_text_fails_on_length_and_the_same_model_passes(runs):
+    rules = Rules(max_worse=(Limit("*", 0.5),), baseline=str(runs.folder / "near"))
+    assert gate_run(runs.folder / "same", rules).passed
+    result = gate_run(runs.folder / "long", rules)
+    assert [c.critic for c in result.failed] == ["length"]
+    (check,) = result.failed
+    assert check.low > 0.5
+    assert check.text == "max-worse 0.5"
+    with pytest.raises(GateFailed, match=r"length of documents \(length\) of 'model'.*is broken") as error:
+        result.check()
+    assert error.value.exit_code == 7
+
+
+def test_lenient_fails_above_the_interval_and_strict_within_it(runs):
+    v = headline(runs.folder / "long", "length")
+    gap = Gap.of(v)
+    low, high = gap.interval(v.alpha)
+    for limit, lenient, strict in (
+        (low * 0.9, False, False),
+        ((low + high) / 2, True, False),
+        (high * 1.1, True, True),
+    ):
+        for rules, passes in (
+            (Rules(max=limits(length=limit)), lenient),
+            (Rules(max=limits(length=limit), strict=True), strict),
+        ):
+            assert gate_run(runs.folder / "long", rules).passed == passes, (limit, rules.strict)
+
+
+def test_limits_share_the_level(runs):
+    """Two limits get half the level each: their intervals are wider than that of one."""
+    (one,) = gate_run(runs.folder / "long", Rules(max=limits(length=9))).checks
+    two = {c.critic: c for c in gate_run(runs.folder / "long", Rules(max=limits(length=9, unigram=9))).checks}
+    assert two["length"].low < one.low < one.high < two["length"].high
+    assert one.value == two["length"].value == headline(runs.folder / "long", "length").gap
+
+
+def test_an_interval_at_the_level_of_the_verdict_is_that_of_the_verdict(runs):
+    for critic in ("length", "stopword-share"):
+        v = headline(runs.folder / "long", critic)
+        assert Gap.of(v).interval(v.alpha) == pytest.approx(v.gap_interval)
+        raw = Gap.of(v, effect=True)
+        assert raw.interval(v.alpha)[1] == pytest.approx(max(abs(v.effect_low), abs(v.effect_high)))
+        low = raw.interval(1e-3)[0]
+        if low > 0:
+            assert raw.p_above(low) == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_required_findings_are_those_of_the_run(runs):
+    result = gate_run(runs.folder / "long", Rules(require=("not-beyond-human",)))
+    findings = {v.critic: v.finding for v in KeptRun.read(runs.folder / "long").headlines("model").values()}
+    assert {c.critic for c in result.failed} == {k for k, f in findings.items() if f == "beyond human variation"}
+    assert "length" in {c.critic for c in result.failed}
+    within = gate_run(runs.folder / "near", Rules(require=("within-human",)))
+    assert all((c.high <= 1) == (c.status == "passed") for c in within.checks)
+
+
+def test_a_text_without_scores_does_not_pass(runs):
+    from momus import Corpus
+
+    empty = Corpus.from_texts([""] * 60, prompts=[f"p{i}" for i in range(60)], name="g")
+    run = runs.make("empty", empty, critics_from=runs.folder / "near")
+    for rules in (
+        Rules(max=(Limit("*", 9.0),)),
+        Rules(require=("not-beyond-human",)),
+        Rules(max_worse=(Limit("*", 9.0),), baseline=str(runs.folder / "near")),
+    ):
+        result = gate_run(run, rules)
+        assert {c.status for c in result.checks} == {"not decided"}
+        assert len(result.failed) == 3
+        assert "no scored doc" in result.checks[0].reason
+
+
+def test_a_critic_that_measures_something_else_is_noted_or_fails_by_name(runs):
+    from momus_critics.length import Length
+
+    run = runs.make("gate-bins", corpus("g", 60, 3), critics=[Length(bins=9), "unigram"])
+    every = Rules(max_worse=(Limit("*", 2.0),), baseline=str(runs.folder / "near"))
+    result = gate_run(run, every)
+    assert result.passed
+    assert "its parameters differ (bins)" in " ".join(result.left_out)
+    named = gate_run(run, every.updated(max_worse=(Limit("length", 2.0),)))
+    assert [(c.critic, c.status) for c in named.failed] == [("length", "not decided")]
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        (Rules(), "the gate has no rule"),
+        (Rules(max_worse=limits(length=1)), "needs a baseline"),
+        (Rules(max=limits(lenght=1)), "has no critic 'lenght'"),
+        (Rules(max=limits(length=1), corpus=("z",)), "no generated corpus 'z'"),
+    ],
+)
+def test_rules_that_cannot_be_used_are_errors(runs, rules, message):
+    with pytest.raises(UsageError, match=message):
+        gate_run(runs.folder / "near", rules)
+
+
+@pytest.mark.parametrize("value", ["length=x", "length=-1", "=1", "length=nan", ""])
+def test_limits_that_are_no_numbers_are_errors(value):
+    with pytest.raises(UsageError, match="a limit is a number"):
+        Limit.parse(value)
+
+
+TOML = """
+baseline = "main"
+require = ["not-beyond-human"]
+strict = true
+alpha = 0.01
+[max]
+sections = 0.2
+length.effect = 0.1
+"""
+
+
+def test_rules_are_read_from_either_file_and_options_replace_them(tmp_path):
+    assert read_rules(start=tmp_path) == Rules()
+    (tmp_path / "pyproject.toml").write_text("[tool.momus.gate]\nmax-worse = 0.1\nbaseline = 'x'\n")
+    assert read_rules(start=tmp_path) == Rules(max_worse=(Limit("*", 0.1),), baseline="x")
+    (tmp_path / "momus-gate.toml").write_text(TOML)
+    found = read_rules(start=tmp_path)
+    assert found.max == (Limit("sections", 0.2), Limit("length", 0.1, effect=True))
+    assert (found.baseline, found.strict, found.alpha, found.require) == ("main", True, 0.01, ("not-beyond-human",))
+    changed = found.updated(max=(Limit("sections", 0.5),), strict=False, baseline=None)
+    assert set(changed.max) == {Limit("sections", 0.5), Limit("length", 0.1, effect=True)}
+    assert (changed.strict, changed.baseline) == (False, "main")
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ("maxx = 1", "no key 'maxx'"),
+        ("max = 'a'", "a limit is a number"),
+        ("strict = 1", "expected bool"),
+        ("require = ['all']", "--require all: unknown"),
+        ("alpha = 2.0", "alpha is 2"),
+        ("max = {", "momus-gate.toml"),
+    ],
+)
+def test_wrong_rules_name_the_file(tmp_path, toml, message):
+    (tmp_path / "momus-gate.toml").write_text(toml)
+    with pytest.raises(UsageError, match=message) as error:
+        read_rules(start=tmp_path)
+    assert "momus-gate.toml" in error.value.message
+
+
+def test_baselines_are_kept_by_fingerprint(runs, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(runs.folder / "near", run)
+    known = Baselines(tmp_path / ".momus" / "baselines")
+    set_to = known.set("main", run)
+    assert known.get("main") == set_to
+    assert set_to.path == "../../run", "relative, so that the project can move"
+    assert known.resolve("main").run.path.samefile(run)
+    assert Baselines.find(start=run / "critics").folder == known.folder
+    other = json.loads((run / "run.json").read_text())
+    other["corpora"][1]["fingerprint"] = "0" * 16
+    (run / "run.json").write_text(json.dumps(other))
+    with pytest.raises(StoreError, match="another run has replaced"):
+        known.resolve("main")
+    with pytest.raises(UsageError, match="no baseline 'old'"):
+        known.resolve("old")
+    with pytest.raises(UsageError, match="cannot name a baseline"):
+        known.set("../main", run)
+    (known.folder / "main.json").write_text("{}")
+    with pytest.raises(StoreError, match="not readable"):
+        known.get("main")
+    (known.folder / "main.json").write_text(json.dumps({"format": "momus-baseline-1"}))
+    with pytest.raises(StoreError, match="not readable"):
+        known.get("main")
+
+
+def test_a_baseline_with_another_real_text_is_named(runs):
+    run = runs.make("gate-real", corpus("g", 60, 3), real=corpus("real", 60, 23))
+    result = gate_run(run, Rules(max_worse=(Limit("*", 9.0),), baseline=str(runs.folder / "near")))
+    assert result.real_changed
+    assert "The real text differs from that of the baseline" in text(gate_view(result), 200)
+
+
+def test_nightly_looks_spend_the_level_and_the_same_run_spends_nothing(runs, tmp_path):
+    state = tmp_path / "state.json"
+    rules = Rules(max=(Limit("length", 0.3),), require=("not-beyond-human",), sequential=str(state))
+    first = gate_run(runs.folder / "long", rules)
+    assert first.look.number == 1
+    assert first.level == pytest.approx(0.01464, abs=1e-5)
+    assert first.look.alarm == (not first.passed) is True
+    before = state.read_text()
+    again = gate_run(runs.folder / "long", rules)
+    assert again.look.number == 1
+    assert [c.status for c in again.checks] == [c.status for c in first.checks]
+    assert state.read_text() == before
+    second = gate_run(runs.folder / "near", rules)
+    assert second.look.number == 2
+    assert second.level < first.level
+    assert second.look.alarm == (not second.passed)
+    single = gate_run(runs.folder / "near", Rules(max=(Limit("length", 0.3),)))
+    wide = next(c for c in second.checks if c.text == "max length=0.3")
+    assert wide.high - wide.low > single.checks[0].high - single.checks[0].low
+    with pytest.raises(UsageError, match=r"begun with alpha = 0\.05"):
+        gate_run(runs.folder / "near", rules.updated(alpha=0.1))
+    state.write_text("{}")
+    with pytest.raises(StoreError, match="not readable as the state of a gate"):
+        gate_run(runs.folder / "near", rules)
+
+
+def test_junit_markdown_and_annotations(runs, tmp_path, monkeypatch):
+    summary, junit = tmp_path / "summary.md", tmp_path / "deep" / "junit.xml"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.chdir(tmp_path)
+    command = ["gate", str(runs.folder / "long"), "--max-worse", "0.5", "--baseline", str(runs.folder / "near")]
+    done = CliRunner().invoke(app, [*command, "--junit", str(junit), "--github"])
+    assert isinstance(done.exception, GateFailed)
+    assert "FAILED" in done.output
+    (line,) = [x for x in done.output.splitlines() if x.startswith("::error")]
+    assert line.startswith("::error title=momus gate::length of documents (length)")
+    suite = ElementTree.parse(junit).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
+    assert suite.find(".//failure").get("type") == "max-worse"
+    assert "❌" in summary.read_text()
+    assert "| max-worse | length of documents |" in summary.read_text()
+    passed = CliRunner().invoke(app, ["gate", str(runs.folder / "same"), *command[2:], "--json"])
+    assert passed.exit_code == 0
+    assert json.loads(passed.output)["passed"] is True
+
+
+def test_exit_code_is_7(runs, tmp_path):
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "momus", "gate", str(runs.folder / "long"), "--max", "length=0.1"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 7
+    assert "Traceback" not in done.stderr
+    assert "momus: long: the gate failed in 1 of 1 check" in done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_hostile_names_are_escaped(runs):
+    name = "<script>alert(1)</script>\n::error::[red]x[/red]|"
+    run = runs.make("hostile", {name: corpus("g", 60, 5, mean=32)}, critics=["length"])
+    result = gate_run(run, Rules(max=limits(length=0.1)))
+    assert not result.passed
+    assert "<script>" not in gate_markdown(result)
+    (line,) = workflow_commands(result)
+    assert "\n" not in line
+    assert "[red]x[/red]" in text(gate_view(result), 300) or "model" not in name
