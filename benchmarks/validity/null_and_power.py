@@ -38,7 +38,7 @@ from momus.calibration.view import own, rate_text, strength_text
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.progress import default_reporter
-from momus.report.figures.svg import COLOURS, draw
+from momus.report.figures.svg import draw
 
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 ALPHA, WANTED = 0.05, (0.035, 0.065)
@@ -218,8 +218,8 @@ LIGHT = {
 def save(item: Any, path: Path) -> None:
     """Write a standalone figure: colours in place of the page's CSS variables, and a background."""
     svg = draw(item)
-    for name in COLOURS:
-        svg = svg.replace(f"var(--{name})", LIGHT[name])
+    for name, colour in LIGHT.items():
+        svg = svg.replace(f"var(--{name})", colour)
     head = '<svg xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" '
     svg = svg.replace("<svg ", head, 1).replace("font-family: inherit", "font-family: system-ui, sans-serif")
     start = svg.index(">") + 1

@@ -33,6 +33,7 @@ EVIDENCE = {
     "length": "length-distribution",
     "unigram": "words",
     "type-token": "type-token",
+    "mauve": "regions",
 }
 """Which piece of evidence is the figure; of the others, the first."""
 CONFIG = {"code-mixing": {"topics": 3}}
@@ -119,29 +120,29 @@ def study_figures(folder: Path) -> None:
 
 def bars(table: Any) -> str:
     """Draw the columns ``real …`` and ``generated …`` of a table's first rows as pairs of bars."""
-    import io
-
-    from matplotlib.figure import Figure
-
-    from momus.report.figures import svg
-    from momus.report.safe import clean
+    from momus.report.figures.canvas import Canvas
+    from momus.report.figures.numbers import linear_ticks, tick_text
 
     rows = list(table.rows)[:14]
     columns = {w: next(i for i, c in enumerate(table.columns) if c.startswith(w)) for w in ("real", "generated")}
-    with svg._style(table.name):
-        figure = Figure(figsize=(7.4, 1.2 + 0.3 * len(rows)), layout="constrained")
-        axes = figure.add_subplot()
-        for (role, column), shift in zip(columns.items(), (-0.2, 0.2), strict=True):
-            places, widths = [i + shift for i in range(len(rows))], [row[column] for row in rows]
-            axes.barh(places, widths, height=0.38, color=svg.COLOURS[role], label=role)
-        axes.set_yticks(range(len(rows)), [clean(str(row[0]), 50) for row in rows])
-        axes.invert_yaxis()
-        axes.grid(axis="y", visible=False)
-        axes.set_xlabel(table.columns[columns["real"]].removeprefix("real").strip() or "count")
-        axes.legend(fontsize=9)
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return svg._inline(buffer.getvalue(), table.name)
+    left, right, pitch, top = 200.0, 700.0, 26.0, 30.0
+    largest = max(float(row[c]) for row in rows for c in columns.values()) or 1.0
+    bottom = top + pitch * len(rows)
+    canvas = Canvas(720, bottom + 44)
+    for tick in linear_ticks(0, largest):
+        x = left + (right - left) * tick / largest
+        canvas.line((x, top), (x, bottom), "grid", 0.7)
+        canvas.text((x, bottom + 16), tick_text(tick), "middle")
+    for i, row in enumerate(rows):
+        canvas.text((left - 8, top + pitch * (i + 0.5) + 4), row[0], "end", clip=50)
+        for (role, column), shift in zip(columns.items(), (3.0, 13.0), strict=True):
+            canvas.rect((left, top + pitch * i + shift), ((right - left) * float(row[column]) / largest, 9), role)
+    for i, role in enumerate(columns):
+        canvas.rect((left + 120 * i, 8), (12, 12), role)
+        canvas.text((left + 18 + 120 * i, 18), role)
+    label = table.columns[columns["real"]].removeprefix("real").strip() or "count"
+    canvas.text(((left + right) / 2, bottom + 36), label, "middle")
+    return canvas.svg()
 
 
 def summary(found: dict[str, Any]) -> str:
@@ -166,7 +167,8 @@ def summary(found: dict[str, Any]) -> str:
         )
     first = found["verdicts"][0]
     left = first["unscored_real"] + first["unscored_generated"]
-    scored = f"n = {first['n_real']} real and {first['n_generated']} generated; {left} documents unscored. "
+    unscored = f"{left} document{'s' * (left != 1)}"
+    scored = f"n = {first['n_real']} real and {first['n_generated']} generated; {unscored} unscored. "
     cost = (
         f"{found['seconds']:.1f} s in all on one core, fitting {found['stages'].get('fitting', 0):.1f} s, "
         f"peak memory {found['megabytes'] / 1000:.2f} GB with everything loaded."

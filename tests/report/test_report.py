@@ -100,7 +100,11 @@ def comparison(evidence=(), outliers=()):
         "confidence": 0.95,
         "adjustment": "holm",
         "critics": [],
-        "corpora": [{"name": HOSTILE, "role": "real", "documents": 3, "characters": 5, "fingerprint": "0f"}],
+        "corpora": [
+            {"name": HOSTILE, "role": role, "documents": 3, "characters": 5, "fingerprint": "0f"}
+            for role in ("fit", "real", "generated")
+        ],
+        "split": True,
         "seconds": {"total": 1.0},
     }
     return momus.Comparison(verdicts, [result], signature, [HOSTILE])

@@ -146,7 +146,7 @@ def test_the_gap_of_a_distance_is_never_negative():
     assert band(replace(row, band=None)) == "no human band is known"
 
 
-def test_headlines_sort_by_p_and_keep_untested_rows():
+def test_headlines_sort_by_p_and_keep_uncompared_rows():
     rows = [
         replace(ROW, axis="a", p_adjusted=0.04),
         replace(ROW, axis="b", p_adjusted=0.001),

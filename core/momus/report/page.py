@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momus.comparison.ranks import ALL_AXES
+from momus.comparison.verdict import Verdict
 from momus.errors import StoreError
-from momus.evidence import Chart, Evidence, Graph, Heatmap, Table
-from momus.report.figures.interval import interval_picture
+from momus.evidence import Table
+from momus.report.answer import Answer, answer_of
+from momus.report.cards import cards_of, first_excerpt, row_scale
+from momus.report.downloads import data_of, figure_csv
+from momus.report.figures.chart import chart_svg
+from momus.report.figures.overview_rows import overview_csv, overview_of
+from momus.report.figures.overview_svg import NARROW, key_svg, overview_svg, row_svg
+from momus.report.figures.palette import Look, looks
+from momus.report.figures.ranks import chance
+from momus.report.figures.scale import GapScale
+from momus.report.figures.svg import draw
 from momus.report.format import number, p_value
 from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, given, joint_lines, rank, subgroup_cells
+from momus.report.passages import Shown
 from momus.report.safe import anchor, clean
-from momus.report.words import (
-    band,
-    effective,
-    families,
-    floors,
-    gap,
-    headlines,
-    method,
-    null,
-    says,
-    shows,
-    statistic_name,
-)
+from momus.report.sentences import finding_words, first_sentences
+from momus.report.trust_line import trust_items
+from momus.report.words import band, effective, families, floors, gap, method, null, statistic_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -66,31 +69,38 @@ def digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
-def environment() -> Environment:
-    """Jinja environment of the templates, with the filters and functions that they use; escapes everything."""
+def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
+    """Jinja environment of the templates, with the filters and functions that they use; escapes everything.
+
+    ``corpora`` gives the looks of the generated corpora.
+    """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
+    looks_of = corpora or {}
     jinja = Environment(
         loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     jinja.filters |= {"number": number, "p": p_value, "clean": clean, "anchor": anchor}
     jinja.globals |= {
-        "says": says,
-        "shows": shows,
-        "method": method,
-        "null": null,
+        "finding_words": finding_words,
         "statistic_name": statistic_name,
-        "interval": lambda v: Markup(interval_picture(v)),
-        "picture": lambda item, prefix: Markup(_picture(item, prefix)),
+        "label": lambda v: v.wording.label or statistic_name(v.statistic),
+        "interval": lambda v, scale: Markup(_interval(v, scale)),
+        "picture": lambda item, prefix: Markup(draw(item, looks_of)),
+        "narrow": lambda chart: Markup(chart_svg(chart, looks_of, NARROW, 220).svg()),
+        "key": lambda name: Markup(key_svg(looks_of[name])) if name in looks_of else "",
         "kind": lambda item: type(item).__name__,
         "data_of": data_of,
+        "figure_csv": figure_csv,
+        "numeric_columns": numeric_columns,
+        "row_scale": row_scale,
+        "examples_words": examples_words,
         "cell": cell,
         "gap": gap,
         "rank": rank,
+        "chance": chance,
         "given": given,
-        "adjusted_cells": adjusted_cells,
-        "subgroup_cells": subgroup_cells,
         "band": band,
         "effective": effective,
         "shown": SHOWN_ROWS,
@@ -102,32 +112,126 @@ def render(comparison: Comparison) -> str:
     """Render the report as HTML; all content of texts is cleaned and escaped."""
     from markupsafe import Markup
 
+    answer = answer_of(comparison)
+    shown, cards = overview_of(answer), cards_of(comparison, answer)
     script, style = asset("report.js"), asset("style.css")
     return (
-        environment()
+        environment(looks(shown.corpora))
         .get_template("report.html.j2")
         .render(
             comparison=comparison,
-            headlines=headlines(comparison.verdicts),
+            answer=answer,
+            first=first_sentences(answer) if answer.corpora else [],
+            trust=trust_items(comparison),
+            cards=cards,
+            example=first_excerpt(cards),
+            overview_wide=Markup(overview_svg(shown)),
+            overview_narrow=Markup(overview_svg(shown, narrow=True)),
+            overview_data=overview_csv(shown),
+            bands_words=bands_words(comparison.verdicts),
+            methods=methods(comparison.verdicts),
+            level=f"{comparison.signature['confidence']:.0%}",
             families=families(comparison.verdicts, comparison.signature["adjustment"]),
             floors=floors(comparison.verdicts),
-            joint_lines=joint_lines(comparison.joint, {r.name: r.axis for r in comparison.results}),
-            ranked=[] if comparison.joint.ranking is None else comparison.joint.ranking.of(ALL_AXES),
-            adjusted_heads=ADJUSTED,
-            subgroup_heads=SUBGROUPS,
             delta=comparison.signature.get("equivalence"),
             refits=comparison.signature.get("refits", 0),
             script=Markup(script),
             style=Markup(style),
             script_digest=digest(script),
+            **_joint(comparison, answer),
         )
     )
 
 
-def _picture(item: Chart | Heatmap | Graph, prefix: str) -> str:
-    from momus.report.figures.svg import draw
+def _joint(comparison: Comparison, answer: Answer) -> dict[str, Any]:
+    """What the page shows of the analyses of all axes together."""
+    joint = comparison.joint
+    ranked = [] if joint.ranking is None else joint.ranking.of(ALL_AXES)
+    return {
+        "joint_lines": joint_lines(joint, {r.name: r.axis for r in comparison.results}),
+        "ranked": any(c.rank is not None for c in answer.corpora),
+        "rank_cells": [
+            (
+                r.model,
+                number(r.distance),
+                f"{number(r.low)} to {number(r.high)}",
+                rank(r),
+                chance(r),
+                f"{r.n_real:,} | {r.n:,}",
+            )
+            for r in ranked
+        ],
+        "adjusted_heads": ADJUSTED,
+        "adjusted_rows": [adjusted_cells(r) for r in joint.adjusted],
+        "subgroup_heads": SUBGROUPS,
+        "subgroup_rows": [(s.by, *row) for s in joint.subgroups for row in subgroup_cells(s)],
+    }
 
-    return draw(replace(item, name=f"{prefix}-{item.name}"))
+
+@dataclass(frozen=True)
+class MethodNote:
+    """How some rows were tested, and which rows those are."""
+
+    sentence: str
+    rows: Sequence[str]
+
+
+def methods(verdicts: Sequence[Verdict]) -> list[MethodNote]:
+    """Describe each method once, with the rows that were tested so."""
+    rows: dict[str, dict[str, list[str]]] = {}
+    for v in verdicts:
+        what = f"{v.critic}, {v.wording.label or statistic_name(v.statistic)}"
+        rows.setdefault(f"{method(v)}. Null hypothesis: {null(v)}.", {}).setdefault(what, []).append(v.generated)
+    everything = len(dict.fromkeys(v.generated for v in verdicts))
+    return [
+        MethodNote(sentence, [what if len(g) == everything else f"{what} on {', '.join(g)}" for what, g in by.items()])
+        for sentence, by in rows.items()
+    ]
+
+
+def bands_words(verdicts: Sequence[Verdict]) -> str:
+    """Say where the human bands come from."""
+    sources = {v.band_source for v in verdicts if v.headline and v.gap is not None}
+    if sources == {"groups"}:
+        return f"estimated from {max(v.band_groups for v in verdicts)} groups of real text"
+    if "groups" in sources:
+        return "estimated from groups of real text where that is possible, else a default"
+    return "defaults fixed beforehand, since the real text has no groups to estimate it from"
+
+
+def examples_words(examples: Sequence[Shown]) -> str:
+    """Say what the fold of examples holds.
+
+    >>> examples_words([])
+    'no passages'
+    """
+    if not examples:
+        return "no passages"
+    count = {1: "one passage", 2: "two passages", 3: "three passages"}.get(len(examples), f"{len(examples)} passages")
+    same = all(e.same_prompt for e in examples)
+    beside = "human text of the same prompt" if same else "human text"
+    return f"{count} beside {beside}"
+
+
+def numeric_columns(table: Table) -> list[bool]:
+    """Which columns of a table hold numbers only, or nothing.
+
+    >>> numeric_columns(Table("t", "T", ("word", "count"), (("the", 3), ("a", None))))
+    [False, True]
+    """
+    columns = zip_longest(*table.rows[:SHOWN_ROWS])
+    found = [
+        any(v is not None for v in c) and not any(isinstance(v, str | bool) for v in c) for c in map(list, columns)
+    ]
+    return found or [False] * len(table.columns)
+
+
+def _interval(v: Verdict, scale: GapScale) -> str:
+    """The gap of a row with its interval; empty without one."""
+    interval = v.gap_interval
+    if interval is None or v.gap is None:
+        return ""
+    return row_svg(interval[0], v.gap, interval[1], scale, v.differs)
 
 
 def cell(value: Any) -> str:
@@ -137,18 +241,3 @@ def cell(value: Any) -> str:
     if value is None or isinstance(value, float):
         return number(value)
     return f"{value:,}" if isinstance(value, int) else clean(value)
-
-
-def data_of(item: Evidence) -> Table | None:
-    """Tabulate the numbers behind a figure; None for evidence that is not a figure."""
-    if isinstance(item, Chart):
-        columns = ("series", clean(item.x.label, 80), clean(item.y.label, 80))
-        rows = [(s.label, x, y) for s in item.series for x, y in zip(s.x, s.y, strict=True)]
-        return Table(item.name, item.title, columns, rows)
-    if isinstance(item, Heatmap):
-        matrix = [(name, *row) for name, row in zip(item.rows, item.values, strict=True)]
-        return Table(item.name, item.title, ("", *item.columns), matrix)
-    if isinstance(item, Graph):
-        edges = [(e.source, e.target, e.weight) for e in item.edges]
-        return Table(item.name, item.title, ("from", "to", item.label), edges)
-    return None

@@ -16,7 +16,12 @@ def clean(text: object, clip: int = CLIP) -> str:
     'abcxx…'
     """
     raw = str(text)[: 4 * clip]
-    cleaned = "".join(c for c in raw if c in _ALLOWED_CONTROLS or unicodedata.category(c)[0] != "C")
+    # printable text has no such characters: most labels and numbers need no look at each of theirs
+    cleaned = (
+        raw
+        if raw.isprintable()
+        else "".join(c for c in raw if c in _ALLOWED_CONTROLS or unicodedata.category(c)[0] != "C")
+    )
     return cleaned if len(cleaned) <= clip else cleaned[: clip - 1] + "…"
 
 

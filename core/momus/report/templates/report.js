@@ -6,13 +6,17 @@
     var dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
   });
+
+  // columns of numbers sort by the first number of a cell, after all cells without one
   function key(row, column) {
-    var cell = row.cells[column];
-    if (cell.dataset.value === undefined) return cell.textContent.trim();
-    return cell.dataset.value === "" ? -Infinity : Number(cell.dataset.value);
+    var cell = row.cells[column], text = cell.textContent.trim();
+    if (!cell.classList.contains("num")) return text;
+    var number = parseFloat(text.replace(/,/g, "").replace("−", "-").replace(/^[<>]\s*/, ""));
+    return isNaN(number) ? -Infinity : number;
   }
   document.querySelectorAll("table[data-sortable]").forEach(function (table) {
     Array.prototype.forEach.call(table.tHead.rows[0].cells, function (head, column) {
+      if (!head.textContent.trim()) return;
       var sort = document.createElement("button");
       sort.type = "button";
       sort.textContent = head.textContent;
@@ -30,5 +34,74 @@
         rows.forEach(function (row) { body.appendChild(row[2]); });
       });
     });
+  });
+
+  // a link into a fold opens it
+  function open() {
+    var target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    for (var at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+    if (target) target.scrollIntoView();
+  }
+  addEventListener("hashchange", open);
+  open();
+
+  // figures can be saved: as SVG with the colours of light paper, as PNG, and their numbers as CSV
+  function save(blob, name) {
+    var link = document.createElement("a"), url = URL.createObjectURL(blob);
+    link.href = url;
+    link.download = name;
+    document.body.appendChild(link);
+    link.click();
+    link.remove();
+    setTimeout(function () { URL.revokeObjectURL(url); }, 10000);
+  }
+  function drawing(figure) {
+    var svg = figure.querySelector("svg").cloneNode(true), box = svg.viewBox.baseVal, before = root.dataset.theme;
+    svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    svg.setAttribute("width", box.width);
+    svg.setAttribute("height", box.height);
+    svg.setAttribute("font-family", "Helvetica, Arial, sans-serif");
+    svg.removeAttribute("style");
+    svg.querySelectorAll("a").forEach(function (link) { link.removeAttribute("href"); });
+    root.dataset.theme = "light";
+    var colours = getComputedStyle(root);
+    var text = new XMLSerializer().serializeToString(svg).replace(/var\((--[\w-]+)\)/g, function (_, name) {
+      return colours.getPropertyValue(name).trim();
+    });
+    if (before === undefined) delete root.dataset.theme; else root.dataset.theme = before;
+    return { text: text, width: box.width, height: box.height };
+  }
+  var savers = {
+    SVG: function (figure, name) { save(new Blob([drawing(figure).text], { type: "image/svg+xml" }), name + ".svg"); },
+    PNG: function (figure, name) {
+      var drawn = drawing(figure), image = new Image(), canvas = document.createElement("canvas"), scale = 3;
+      canvas.width = drawn.width * scale;
+      canvas.height = drawn.height * scale;
+      image.onload = function () {
+        var pen = canvas.getContext("2d");
+        pen.fillStyle = "#fff";
+        pen.fillRect(0, 0, canvas.width, canvas.height);
+        pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+        canvas.toBlob(function (blob) { save(blob, name + ".png"); });
+      };
+      image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(drawn.text);
+    },
+    CSV: function (figure, name) {
+      save(new Blob([figure.querySelector("pre").textContent], { type: "text/csv" }), name + ".csv");
+    }
+  };
+  document.querySelectorAll("figure.fig").forEach(function (figure) {
+    var bar = document.createElement("p"), title = figure.querySelector("figcaption").textContent;
+    bar.className = "save";
+    bar.append("Save as ");
+    Object.keys(savers).forEach(function (kind) {
+      var saver = document.createElement("button");
+      saver.type = "button";
+      saver.textContent = kind;
+      saver.setAttribute("aria-label", "Save “" + title + "” as " + kind);
+      saver.addEventListener("click", function () { savers[kind](figure, figure.dataset.name); });
+      bar.append(saver, " ");
+    });
+    figure.querySelector("details.data").before(bar);
   });
 })();

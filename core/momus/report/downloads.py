@@ -1,0 +1,59 @@
+"""Numbers of figures as CSV, safe to open in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from momus.evidence import Chart, Evidence, Graph, Heatmap, Table
+from momus.report.safe import clean
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""Spreadsheets read texts that begin so as formulas."""
+
+
+def csv_text(columns: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """Write rows as CSV; missing values are empty, and texts that a spreadsheet would run are quoted.
+
+    >>> print(csv_text(("a", "b"), [(1.5, "=1+1"), (None, "x,y")]), end="")
+    a,b
+    1.5,'=1+1
+    ,"x,y"
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([_cell(c) for c in columns])
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return buffer.getvalue()
+
+
+def _cell(value: object) -> object:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, int):
+        return value
+    text = clean(value)
+    return "'" + text if text.startswith(FORMULA) else text
+
+
+def data_of(item: Evidence) -> Table | None:
+    """Tabulate the numbers behind a figure; None for evidence that is not a figure."""
+    if isinstance(item, Chart):
+        rows = [(s.label, x, y) for s in item.series for x, y in zip(s.x, s.y, strict=True)]
+        return Table(item.name, item.title, ("series", clean(item.x.label, 80), clean(item.y.label, 80)), rows)
+    if isinstance(item, Heatmap):
+        matrix = [(name, *row) for name, row in zip(item.rows, item.values, strict=True)]
+        return Table(item.name, item.title, ("", *item.columns), matrix)
+    if isinstance(item, Graph):
+        edges = [(e.source, e.target, e.weight) for e in item.edges]
+        return Table(item.name, item.title, ("from", "to", item.label), edges)
+    return None
+
+
+def figure_csv(item: Evidence) -> str:
+    """The numbers behind a figure as CSV; empty for evidence that is not a figure."""
+    table = data_of(item)
+    return "" if table is None else csv_text(table.columns, table.rows)

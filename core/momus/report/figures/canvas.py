@@ -1,0 +1,202 @@
+"""A sheet of SVG: lines, marks and texts, with colours that are CSS variables of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from html import escape
+from typing import Literal
+
+from momus.report.safe import clean
+
+Point = tuple[float, float]
+Anchor = Literal["start", "middle", "end"]
+FONT = 12
+"""Size of the type, in units of the sheet."""
+
+
+def colour(name: str) -> str:
+    """The CSS variable of a colour of the palette."""
+    return f"var(--{name})"
+
+
+def fixed(value: float) -> str:
+    """A coordinate with one decimal.
+
+    >>> fixed(3.0), fixed(2.456)
+    ('3', '2.5')
+    """
+    return f"{value:.1f}".removesuffix(".0")
+
+
+@dataclass
+class Canvas:
+    """A sheet of some width and height, on which elements are laid in order."""
+
+    width: float
+    height: float
+    elements: list[str] = field(default_factory=list)
+
+    def add(self, tag: str, content: str = "", **attributes: str | float | None) -> None:
+        """Lay an element on the sheet; underscores in names of attributes are hyphens, None leaves one out."""
+        written = "".join(
+            f' {name.rstrip("_").replace("_", "-")}="{fixed(v) if isinstance(v, int | float) else escape(v)}"'
+            for name, v in attributes.items()
+            if v is not None
+        )
+        self.elements.append(f"<{tag}{written}>{content}</{tag}>" if content else f"<{tag}{written}/>")
+
+    @contextmanager
+    def group(self, **attributes: str | float | None) -> Iterator[None]:
+        """Give all elements that are laid inside the same attributes."""
+        outer, self.elements = self.elements, []
+        yield
+        inner, self.elements = "".join(self.elements), outer
+        if inner:
+            self.add("g", inner, **attributes)
+
+    def line(
+        self,
+        start: Point,
+        end: Point,
+        stroke: str,
+        width: float = 1,
+        dashes: Sequence[float] = (),
+        opacity: str | None = None,
+    ) -> None:
+        """A straight line."""
+        d = f"M{fixed(start[0])} {fixed(start[1])}L{fixed(end[0])} {fixed(end[1])}"
+        self.path(d, stroke, width, dashes, opacity)
+
+    def path(
+        self, d: str, stroke: str, width: float = 1, dashes: Sequence[float] = (), opacity: str | None = None
+    ) -> None:
+        """An open path."""
+        pattern = " ".join(fixed(v) for v in dashes) or None
+        self.add(
+            "path",
+            d=d,
+            fill="none",
+            stroke=colour(stroke),
+            stroke_width=width,
+            stroke_dasharray=pattern,
+            opacity=opacity,
+        )
+
+    def rect(self, corner: Point, size: Point, fill: str, opacity: float | None = None, title: str = "") -> None:
+        """A filled rectangle; ``title`` is shown when the pointer rests on it."""
+        self.add(
+            "rect", _title(title), x=corner[0], y=corner[1], width=size[0], height=size[1], fill=colour(fill),
+            fill_opacity=None if opacity is None else f"{opacity:.2f}",
+        )  # fmt: skip
+
+    def text(
+        self,
+        place: Point,
+        words: object,
+        anchor: Anchor = "start",
+        size: float = FONT,
+        fill: str = "ink",
+        turn: float = 0,
+        clip: int = 80,
+        bold: bool = False,
+    ) -> None:
+        """A line of text, cleaned and escaped; ``turn`` in degrees."""
+        x, y = place
+        self.add(
+            "text",
+            escape(clean(words, clip)),
+            x=x,
+            y=y,
+            text_anchor=None if anchor == "start" else anchor,
+            font_size=size,
+            font_weight="600" if bold else None,
+            fill=colour(fill),
+            transform=f"rotate({turn:g} {fixed(x)} {fixed(y)})" if turn else None,
+        )
+
+    def mark(
+        self,
+        place: Point,
+        kind: str,
+        stroke: str,
+        filled: bool = True,
+        radius: float = 4,
+        title: str = "",
+        opacity: str | None = None,
+    ) -> None:
+        """A marker, named as in matplotlib: ``o D s ^ v P X < >``."""
+        self.add(
+            "path", _title(title), d=outline(place, kind, radius), fill=colour(stroke if filled else "paper"),
+            stroke=colour(stroke), stroke_width=1.5, opacity=opacity,
+        )  # fmt: skip
+
+    def svg(self, label: str = "", role: str = "img") -> str:
+        """The whole sheet; without a label it is hidden from screen readers, which then need its numbers beside it."""
+        named = f'role="{role}" aria-label="{escape(clean(label, 200))}"' if label else 'aria-hidden="true"'
+        size = f'viewBox="0 0 {fixed(self.width)} {fixed(self.height)}" style="width:{fixed(self.width)}px"'
+        return f"<svg {size} {named}>{''.join(self.elements)}</svg>"
+
+
+def _title(words: str) -> str:
+    return f"<title>{escape(clean(words, 200))}</title>" if words else ""
+
+
+def joined(points: Iterable[Point]) -> str:
+    """Path data of a line through points; points closer than half a unit to the last one are left out.
+
+    >>> joined([(0, 0), (0.1, 0), (5, 2.25)])
+    'M0 0L5 2.2'
+    """
+    kept: list[Point] = []
+    waiting: Point | None = None
+    for p in points:
+        if kept and abs(p[0] - kept[-1][0]) < 0.5 and abs(p[1] - kept[-1][1]) < 0.5:
+            waiting = p
+            continue
+        kept.append(p)
+        waiting = None
+    if waiting is not None and len(kept) == 1:
+        kept.append(waiting)
+    return "M" + "L".join(f"{fixed(x)} {fixed(y)}" for x, y in kept)
+
+
+_CORNERS: dict[str, tuple[tuple[float, float], ...]] = {
+    "D": ((0, -1.2), (1.2, 0), (0, 1.2), (-1.2, 0)),
+    "s": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
+    "^": ((0, -1.15), (1.1, 0.85), (-1.1, 0.85)),
+    "v": ((0, 1.15), (1.1, -0.85), (-1.1, -0.85)),
+    "<": ((-1.15, 0), (0.85, 1.1), (0.85, -1.1)),
+    ">": ((1.15, 0), (-0.85, 1.1), (-0.85, -1.1)),
+    "P": tuple(
+        (x, y)
+        for x, y in (
+            *((-0.4, -1.1), (0.4, -1.1), (0.4, -0.4), (1.1, -0.4), (1.1, 0.4), (0.4, 0.4)),
+            *((0.4, 1.1), (-0.4, 1.1), (-0.4, 0.4), (-1.1, 0.4), (-1.1, -0.4), (-0.4, -0.4)),
+        )
+    ),
+}
+_CORNERS["X"] = tuple((0.75 * (x - y), 0.75 * (x + y)) for x, y in _CORNERS["P"])
+
+
+def outline(place: Point, kind: str, radius: float) -> str:
+    """Path data of a marker around a place; an unknown kind is a circle."""
+    x, y = place
+    corners = _CORNERS.get(kind)
+    if corners is None:
+        r = fixed(radius)
+        return (
+            f"M{fixed(x - radius)} {fixed(y)}a{r} {r} 0 1 0 {fixed(2 * radius)} 0a{r} {r} 0 1 0 {fixed(-2 * radius)} 0z"
+        )
+    return "M" + "L".join(f"{fixed(x + radius * dx)} {fixed(y + radius * dy)}" for dx, dy in corners) + "z"
+
+
+def turned(x: float, y: float, angle: float) -> Point:
+    """A vector turned by an angle, in radians.
+
+    >>> [round(v, 6) for v in turned(1.0, 0.0, math.pi / 2)]
+    [0.0, 1.0]
+    """
+    return x * math.cos(angle) - y * math.sin(angle), x * math.sin(angle) + y * math.cos(angle)

@@ -1,0 +1,204 @@
+"""Charts as SVG: lines, step functions, points and bars over two axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from momus.evidence import Axis, Chart, Series
+from momus.report.figures.canvas import Canvas, Point, colour, joined, outline
+from momus.report.figures.numbers import linear_ticks, log_ticks, plain_number, tick_text
+from momus.report.figures.palette import LABEL, MARKERS, Look, entries, look_of
+from momus.report.safe import clean
+
+WIDTH, HEIGHT = 720.0, 216.0
+LEFT, RIGHT, TOP, BOTTOM = 66.0, 12.0, 26.0, 44.0
+MANY = 60
+"""Scatters of more points than this have smaller points."""
+MARKED = 6
+"""Lines have a marker about so many times."""
+LETTER = 6.6
+"""Width of a letter, for the places of legends."""
+ROW = 17.0
+"""Height of a row of a legend."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis of a chart: from data to places on the sheet.
+
+    >>> Scale(1, 100, 0, 10, True)(10), Scale(0, 10, 100, 0, False)(2.5)
+    (5.0, 75.0)
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool
+
+    def __call__(self, value: float) -> float:
+        """Place of a value; values beyond the ends lie at the ends."""
+        value = min(max(value, self.low), self.high)
+        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
+        share = ((math.log(value) if self.log else value) - low) / (high - low)
+        return self.start + share * (self.end - self.start)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Values with ticks, and what is written at them."""
+        if self.log:
+            return [(t, plain_number(t)) for t in log_ticks(self.low, self.high)]
+        return [(t, tick_text(t)) for t in linear_ticks(self.low, self.high, 6 if self.end > self.start else 5)]
+
+
+def chart_svg(chart: Chart, corpora: Mapping[str, Look], width: float = WIDTH, height: float = HEIGHT) -> Canvas:
+    """Draw a chart, with a colour, marker and dashes for each corpus and role."""
+    named = legend(chart, corpora, width)
+    top = 10 + max((e.y for e in named), default=0.0) + (5 if named else 0)
+    canvas = Canvas(width, height + max(0.0, top - TOP))
+    x = _scale([v for s in chart.series for v in s.x], chart.x, LEFT, width - RIGHT, 0.01)
+    y = _scale([v for s in chart.series for v in _heights(s)], chart.y, canvas.height - BOTTOM, top, 0.04)
+    _frame(canvas, chart, x, y)
+    for i, series in enumerate(chart.series):
+        points = [(a, b) for a, b in zip(series.x, series.y, strict=True) if _fits(a, x) and _fits(b, y)]
+        if points:
+            _draw(canvas, series, points, (x, y), look_of(series.role, series.label, corpora), i, len(chart.series))
+    for entry in named:
+        _draw_entry(canvas, entry)
+    return canvas
+
+
+def _heights(series: Series) -> list[float]:
+    floor = [0.0] if series.style == "bars" else []
+    return [*series.y, *(series.low or ()), *(series.high or ()), *floor]
+
+
+def _scale(values: Sequence[float], axis: Axis, start: float, end: float, room: float) -> Scale:
+    """The scale that holds all values, with some room at both ends."""
+    log = axis.scale == "log"
+    some = [v for v in values if v is not None and math.isfinite(v) and (v > 0 or not log)]
+    low, high = (min(some), max(some)) if some else (1.0, 2.0)
+    if low == high:
+        low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
+    if log:
+        factor = (high / low) ** room
+        return Scale(low / factor, high * factor, start, end, True)
+    space = (high - low) * room
+    below = 0.0 if low == 0 else space  # an axis that begins at 0 begins there
+    return Scale(low - below, high + space, start, end, False)
+
+
+def _fits(value: float, scale: Scale) -> bool:
+    return value is not None and math.isfinite(value) and (value > 0 or not scale.log)
+
+
+def _frame(canvas: Canvas, chart: Chart, x: Scale, y: Scale) -> None:
+    bottom, right = y.start, x.end
+    for value, text in y.ticks:
+        canvas.line((LEFT, y(value)), (right, y(value)), "grid", 0.7)
+        canvas.text((LEFT - 6, y(value) + 4), text, "end")
+    for value, text in x.ticks:
+        canvas.line((x(value), bottom), (x(value), bottom + 4), "line")
+        canvas.text((x(value), bottom + 17), text, "middle")
+    canvas.line((LEFT, bottom), (right, bottom), "line")
+    canvas.text(((LEFT + right) / 2, bottom + 36), chart.x.label, "middle")
+    canvas.text((14, (y.start + y.end) / 2), chart.y.label, "middle", turn=-90, clip=36)
+
+
+def _draw(
+    canvas: Canvas, series: Series, points: list[Point], scales: tuple[Scale, Scale], look: Look, i: int, n: int
+) -> None:
+    x, y = scales
+    placed = [(x(a), y(b)) for a, b in points]
+    if series.low is not None and series.high is not None:
+        _band(canvas, series, scales, look)
+    if series.style == "bars":
+        wide = _bar_width(placed, n)
+        base = y(max(y.low, 0.0))
+        for a, b in placed:
+            left = a - wide * n / 2 + wide * i
+            canvas.rect((left, min(b, base)), (wide, abs(b - base)), look.colour, 0.7)
+    elif series.style == "points":
+        radius = 2.2 if len(placed) > MANY else 3.4
+        with canvas.group(fill=colour(look.colour), opacity=".7"):
+            for place in dict.fromkeys((float(round(a)), float(round(b))) for a, b in placed):
+                canvas.add("path", d=outline(place, look.marker or MARKERS[series.role], radius))
+    else:
+        path = _steps(placed) if series.style == "steps" else placed
+        thick = 2.4 if series.role == "real" else 1.7
+        canvas.path(joined(path), look.colour, thick, look.dashes)
+        if look.marker:
+            step = max(1, len(placed) // MARKED)
+            with canvas.group(fill=colour(look.colour)):
+                for place in placed[i * step // max(n, 1) :: step]:
+                    canvas.add("path", d=outline(place, look.marker, 3.4))
+
+
+def _steps(points: list[Point]) -> list[Point]:
+    """Corners of a step function that keeps each value up to the next point."""
+    corners = points[:1]
+    for (_, before), (a, b) in pairwise(points):
+        corners += [(a, before), (a, b)]
+    return corners
+
+
+def _band(canvas: Canvas, series: Series, scales: tuple[Scale, Scale], look: Look) -> None:
+    x, y = scales
+    low, high = series.low or (), series.high or ()
+    edges = [
+        (x(a), y(b), y(c))
+        for a, b, c in zip(series.x, low, high, strict=True)
+        if _fits(a, x) and _fits(b, y) and _fits(c, y)
+    ]
+    if edges:
+        there, back = [(a, b) for a, b, _ in edges], [(a, c) for a, _, c in reversed(edges)]
+        canvas.add("path", d=joined([*there, *back]) + "z", fill=f"var(--{look.colour})", fill_opacity=".18")
+
+
+def _bar_width(placed: list[Point], n: int) -> float:
+    """Width of one of ``n`` bars beside each other, from the smallest distance of their places."""
+    places = sorted({a for a, _ in placed})
+    nearest = min((b - a for a, b in pairwise(places)), default=40.0)
+    return max(0.8, min(40.0, 0.85 * nearest) / n)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a legend: its text, the look and style of its series, and its place."""
+
+    text: str
+    look: Look
+    style: str
+    x: float
+    y: float
+
+
+def legend(chart: Chart, corpora: Mapping[str, Look], width: float) -> list[Entry]:
+    """Place what is named of a chart in rows above it; nothing if there is a single series."""
+    if len(chart.series) < 2:
+        return []
+    placed: list[Entry] = []
+    x, y = LEFT, 11.0
+    for text, series in zip(entries(chart, corpora), chart.series, strict=True):
+        if not text:
+            continue
+        words = clean(text, LABEL)
+        wide = 44 + LETTER * len(words)
+        if x > LEFT and x + wide > width:
+            x, y = LEFT, y + ROW
+        placed.append(Entry(words, look_of(series.role, series.label, corpora), series.style, x, y))
+        x += wide
+    return placed
+
+
+def _draw_entry(canvas: Canvas, entry: Entry) -> None:
+    """Line and marker, then the text."""
+    x, y = entry.x, entry.y
+    if entry.style in ("line", "steps"):
+        canvas.line((x, y), (x + 24, y), entry.look.colour, 2, entry.look.dashes)
+    if entry.look.marker or entry.style == "points":
+        canvas.mark((x + 12, y), entry.look.marker, entry.look.colour, radius=3.4)
+    canvas.text((x + 30, y + 4), entry.text, clip=LABEL)

@@ -1,0 +1,188 @@
+"""Passages of documents as pieces, of which those that a critic finds unlikely are marked in the text itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from momus.comparison.examples import Example
+from momus.comparison.result import CriticResult
+from momus.evidence import MarkedDocument, Step
+from momus.report.answer import AxisAnswer
+from momus.report.format import number
+from momus.report.safe import clean
+
+LENGTH = 620
+"""Characters of a passage that are shown."""
+REMARKS = 6
+"""Remarks of one passage."""
+OUTLIER = 300
+"""Characters that are shown of the least likely documents, of which there are many."""
+BEFORE = 140
+"""Characters shown before the first marked piece, if the passage does not begin with its document."""
+LONGEST = 320
+"""Characters of one piece."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of a passage.
+
+    Attributes
+    ----------
+    text
+        The text; empty for states that have none.
+    state
+        The state that the critic sees in it (z), such as a section type or a topic; may be empty.
+    marked
+        Whether the critic finds it unlikely.
+    why
+        A remark, such as what was expected; shown for marked pieces.
+    """
+
+    text: str
+    state: str
+    marked: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage of a document.
+
+    Attributes
+    ----------
+    corpus, id
+        The document.
+    value
+        Its Latent NLL with the unit; empty where it has none.
+    pieces
+        The passage, in order.
+    before, after
+        Whether the document has more text on this side.
+    note
+        What is marked.
+    """
+
+    corpus: str
+    id: str
+    value: str
+    pieces: Sequence[Piece]
+    before: bool
+    after: bool
+    note: str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A generated passage beside a human one."""
+
+    generated: Passage
+    human: Passage
+    same_prompt: bool
+
+
+def passage(document: MarkedDocument, length: int = LENGTH) -> Passage:
+    """Choose the passage of a document that holds its first marked piece.
+
+    >>> p = passage(MarkedDocument("g", "1", 2.0, "nats", [Step("a", "one "), Step("b", "two", marked=True)]))
+    >>> [(piece.text, piece.marked) for piece in p.pieces], p.before, p.value
+    ([('one ', False), ('two', True)], False, '2 nats')
+    """
+    steps = document.steps
+    first = next((i for i, s in enumerate(steps) if s.marked), 0)
+    start, room = first, BEFORE
+    while start > 0 and _size(steps[start - 1]) <= room:
+        start -= 1
+        room -= _size(steps[start])
+    end, room = start, length
+    while end < len(steps) and (end <= first or _size(steps[end]) <= room):
+        room -= _size(steps[end])
+        end += 1
+    value = f"{number(document.value)} {clean(document.unit, 40)}" if document.value else ""
+    pieces = _remarked_once([_piece(s) for s in steps[start:end]])
+    return Passage(document.corpus, document.id, value, pieces, start > 0, end < len(steps), document.note)
+
+
+def _size(step: Step) -> int:
+    return min(len(step.text), LONGEST) + len(step.label)
+
+
+def _remarked_once(pieces: Sequence[Piece]) -> list[Piece]:
+    """Keep the remark on a word where it is marked first; more than a few remarks hide the text."""
+    told: set[tuple[str, str]] = set()
+    kept = []
+    for p in pieces:
+        remark = p.text.strip().lower(), p.why
+        if p.marked and p.text and (remark in told or len(told) >= REMARKS):
+            kept.append(replace(p, state="", why=""))
+            continue
+        if p.marked and p.why:
+            told.add(remark)
+        kept.append(p)
+    return kept
+
+
+def _piece(step: Step) -> Piece:
+    state = "" if step.label == "text" else clean(step.label, 80)
+    text = re.sub(r"\s*\n\s*", "\n", clean(step.text, LONGEST))
+    # critics that count words have the word itself as state, which the text shows already
+    return Piece(
+        text, "" if state.strip().lower() == text.strip().lower() else state, step.marked, clean(step.note, 160)
+    )
+
+
+def shown_examples(axis: AxisAnswer, examples: Sequence[Example], count: int) -> list[Shown]:
+    """Choose examples of an axis: one of each corpus in turn, those that differ most first."""
+    cells = sorted(axis.cells, key=lambda c: (not c.differs, -(c.headline.gap or 0.0)))
+    queues = [[e for e in examples if e.document.corpus == c.generated] for c in cells]
+    chosen: list[Example] = []
+    while len(chosen) < count and any(queues):
+        chosen += [queue.pop(0) for queue in queues if queue][: count - len(chosen)]
+    return [Shown(passage(e.document), passage(e.human), e.same_prompt) for e in chosen]
+
+
+def outlier_passages(result: CriticResult) -> list[Passage]:
+    """Passages of the documents that are least likely under a critic."""
+    return [passage(o, OUTLIER) for o in result.outliers]
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A line of a passage: what stands before its first marked piece, that piece with its remark, and what follows."""
+
+    corpus: str
+    id: str
+    before: str
+    marked: str
+    why: str
+    after: str
+
+
+def excerpt(p: Passage, around: int = 70) -> Excerpt:
+    """Cut one line out of a passage, with ``around`` characters on each side of its first marked piece.
+
+    >>> e = excerpt(passage(MarkedDocument("g", "1", 2.0, "nats", [Step("a", "one "), Step("b", "two", marked=True)])))
+    >>> e.before, e.marked, e.after
+    ('one ', 'two', '')
+    """
+    first = next((i for i, piece in enumerate(p.pieces) if piece.marked), None)
+    if first is None:
+        text = " ".join("".join(piece.text for piece in p.pieces).split())
+        return Excerpt(p.corpus, p.id, "", "", "", _cut(text, 2 * around))
+    before = "".join(piece.text for piece in p.pieces[:first])
+    after = "".join(piece.text for piece in p.pieces[first + 1 :])
+    piece = p.pieces[first]
+    # the end of what stands before is its beginning read backwards
+    start = _cut(before[::-1].replace("\n", " "), around)[::-1]
+    marked = clean(piece.text or piece.state, 2 * around).replace("\n", " ")
+    return Excerpt(p.corpus, p.id, start, marked, piece.why, _cut(after.replace("\n", " "), around))
+
+
+def _cut(text: str, length: int) -> str:
+    """The first characters of a text, up to the end of a word."""
+    if len(text) <= length:
+        return text
+    head = text[:length]
+    return (head[: head.rfind(" ")] if " " in head else head) + " …"

@@ -1,0 +1,288 @@
+"""The report page: the answer first, one card per axis, everything else folded, within its budgets."""
+
+import os
+import re
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from momus.comparison.examples import Example
+from momus.evidence import MarkedDocument, Step, Table
+from momus.report import render
+from momus.report.answer import answer_of
+from momus.report.cards import cards_of
+from momus.report.page import methods, numeric_columns
+from momus.report.passages import passage
+from momus.report.sentences import axis_line, axis_sentences, finding_words, first_sentences
+
+from .browser import needs_chromium, run_in_page
+from .synthetic import comparison, verdict
+
+VOID = {"meta", "link", "br", "input", "img", "hr"}
+
+
+class Page(HTMLParser):
+    """Text and elements of a page, as they are before a reader opens a fold."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.ids, self.elements = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.elements.append((tag, given))
+        if tag not in VOID:
+            self.open.append((tag, given))
+        if "id" in given:
+            self.ids.append(given["id"])
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data):
+        tags = [t for t, _ in self.open]
+        folded = "details" in tags and "summary" not in tags
+        narrow = any("narrow" in (a.get("class") or "") for _, a in self.open)
+        if not folded and not narrow and not {"style", "script", "title"} & set(tags):
+            self.seen.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.seen).split())
+
+
+@pytest.fixture(scope="module")
+def found():
+    return comparison()
+
+
+@pytest.fixture(scope="module")
+def page(found):
+    return render(found)
+
+
+def test_a_reader_of_the_text_alone_finds_the_answer(found, page):
+    """Nearest text, worst axis, direction and size are in the text before any fold is opened, in this order."""
+    text = Page(page).text
+    answer = answer_of(found)
+    first = first_sentences(answer)
+    assert (
+        text.index(first[0]) < text.index(first[1]) < text.index("Axes Answer" if "Axes Answer" in text else "axis of")
+    )
+    assert first[0].startswith("one is nearest to human text")
+    assert "axis of critic-16" in first[1]
+    assert "longer" in first[1]
+    for axis in answer.axes:
+        if axis.size > 0:
+            for _, sentence in axis_sentences(axis):
+                assert sentence in text
+    assert "It cannot see what a document says." in text
+    assert "Show me: three passages beside human text of the same prompt" in text
+    assert "200 real, 200 generated each" in text
+    example = text[text.index("For example, axis of critic-16: “") :]
+    assert example.index("some words of three number 7") < example.index("three, three-0") < example.index("documents:")
+
+
+def test_axes_are_cards_by_size_and_lines_where_nothing_differs(found, page):
+    cards = re.findall(r'<article class="card" id="critic-critic-(\d+)"', page)
+    assert [int(i) for i in cards] == list(range(16, 0, -1))
+    assert re.findall(r'<details class="line" id="critic-critic-(\d+)"', page) == ["0"]
+    line = axis_line(answer_of(found).axis("critic-0"))
+    assert line == "not told apart from human text; a difference of 5 would have been found"
+    assert line in Page(page).text
+
+
+def test_all_folds_are_closed(page):
+    assert not [a for t, a in Page(page).elements if t == "details" and "open" in a]
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page):
+    parsed = Page(page)
+    assert len(parsed.ids) == len(set(parsed.ids))
+    links = {a["href"][1:] for t, a in parsed.elements if t == "a" and a.get("href", "").startswith("#")}
+    assert links <= set(parsed.ids)
+    assert {f"critic-critic-{i}" for i in range(17)} <= links
+
+
+def test_a_corpus_has_one_colour_in_every_figure_and_table(page):
+    answer = page[page.index('<section id="answer"') : page.index('<section id="axes"')]
+    card = page[page.index('id="critic-critic-9"') : page.index('id="critic-critic-8"')]
+    for part in (answer, card):
+        assert [part.count(f"var(--corpus-{i})") > 0 for i in range(4)] == [True, True, True, False]
+    assert "var(--real)" in card
+
+
+def test_marked_pieces_stand_in_the_text_with_their_state(page):
+    card = page[page.index('id="critic-critic-9"') : page.index('id="critic-critic-8"')]
+    marks = re.findall(r"<mark><bdi>(.*?)</bdi></mark><span class=\"z\">(.*?)</span>", card, flags=re.DOTALL)
+    assert ("some words of three number 7 ", " state 1: expected less ") in marks
+    assert ("some words of real number 7 ", " state 1: expected less ") in marks
+    before = card[: card.index("<mark><bdi>some words of three number 7")]
+    assert before.endswith("<bdi>some words of three number 6 </bdi>")
+
+
+def test_a_passage_holds_its_marked_piece_however_long_the_document():
+    steps = [Step("", f"piece {i}, which is a rather long one. ", None, i == 90) for i in range(200)]
+    found = passage(MarkedDocument("g", "1", 0.0, "nats", steps))
+    assert [p.text[:9] for p in found.pieces if p.marked] == ["piece 90,"]
+    assert found.before
+    assert found.after
+    assert found.value == ""
+    assert 300 < sum(len(p.text) for p in found.pieces) < 800
+    whole = passage(MarkedDocument("g", "1", 1.0, "nats", [Step("text", "A line.\n\n\nAnother.", None)]))
+    assert [(p.text, p.state) for p in whole.pieces] == [("A line.\nAnother.", "")]
+    assert passage(MarkedDocument("g", "1", 1.0, "nats", [])).pieces == []
+
+
+def test_a_remark_is_made_once_and_a_few_at_most():
+    again = [Step("You" if i else "you", "you ", None, True, "9 times here") for i in range(5)]
+    found = passage(MarkedDocument("g", "1", 1.0, "nats", again))
+    assert [(p.state, p.why, p.marked) for p in found.pieces] == [("", "9 times here", True), *[("", "", True)] * 4]
+    many = passage(MarkedDocument("g", "1", 1.0, "nats", [Step("z", f"w{i} ", None, True, "rare") for i in range(20)]))
+    assert [bool(p.why) for p in many.pieces] == [True] * 6 + [False] * 14
+    assert all(p.marked for p in many.pieces)
+
+
+def test_examples_are_of_the_corpora_that_differ_most(found):
+    cards = cards_of(found, answer_of(found))
+    assert [e.generated.corpus for e in cards[0].examples] == ["three", "two", "one"]
+    alone = comparison(critics=2, corpora=("only",))
+    assert [e.generated.id for e in cards_of(alone, answer_of(alone))[0].examples] == ["only-0", "only-1", "only-2"]
+    assert "Corpora" in Page(render(alone)).text
+
+
+def test_evidence_that_all_corpora_share_is_shown_once(found):
+    shared = Table("real-words", "Words of human text", ("word",), [("the",)])
+    result = found.results[3]
+    with_shared = replace(result, evidence=[(c, [*items, shared]) for c, items in result.evidence])
+    one = replace(found, results=[with_shared if r is result else r for r in found.results])
+    card = next(c for c in cards_of(one, answer_of(one)) if c.axis.critic == result.name)
+    assert [(name, [e.name for e in items]) for name, items in card.evidence] == [
+        ("human text", ["real-words"]), *((c, ["pairs", "words"]) for c in ("one", "two", "three")),
+    ]  # fmt: skip
+    assert render(one).count("Words of human text") == 2, "in a heading and in the label of its region"
+
+
+def test_no_number_is_lost(found, page):
+    table = page[page.index("All statistics (") :]
+    table = table[: table.index("</table>")]
+    assert table.count("<tr") == 1 + len(found.verdicts)
+
+
+def test_findings_and_equivalence_do_not_contradict_each_other():
+    row = replace(verdict("a", "x", 2.0), p_adjusted=0.001, delta=0.5)
+    assert finding_words(replace(row, equivalent=True)) == "beyond human variation, but surely by less than 0.5"
+    assert finding_words(replace(row, equivalent=False)) == "beyond human variation"
+    same = replace(row, p_adjusted=0.4)
+    assert finding_words(replace(same, equivalent=True)) == "not told apart, and surely less than 0.5 apart"
+    assert finding_words(replace(same, equivalent=False)) == "not told apart; 0.5 apart is not excluded"
+    assert finding_words(replace(same, delta=None)) == "not told apart"
+    assert finding_words(replace(row, p_adjusted=None, equivalent=True)) == "not tested"
+
+
+def test_each_method_is_told_once(found):
+    rows = [verdict("a", "x", 1.0), verdict("a", "y", 1.0), verdict("b", "x", 1.0)]
+    notes = methods(rows)
+    assert len(notes) == 1
+    assert notes[0].rows == ["a, mean length", "b, mean length on x"]
+    other = replace(rows[0], method=replace(rows[0].method, design="documents"))
+    assert len(methods([*rows, other])) == 2
+
+
+def test_heads_of_numbers_are_right_aligned_as_their_cells_are():
+    table = Table("t", "T", ("word", "count", "mixed", "nothing"), [("a", 1, 2.0, None), ("b", None, "x", None)])
+    assert numeric_columns(table) == [False, True, False, False]
+    assert numeric_columns(Table("t", "T", ("a", "b"), [])) == [False, False]
+
+
+def test_hostile_passages_are_inert(found):
+    bad = '<img src=x onerror=alert(1)>"\u202e'
+    marked = MarkedDocument(bad, bad, 1.0, bad, [Step(bad, bad, 1.0, True, bad)], bad)
+    result = replace(
+        found.results[5], examples=[Example(replace(marked, corpus="one"), marked, False)], outliers=[marked]
+    )
+    text = render(replace(found, results=[result if r.name == result.name else r for r in found.results]))
+    assert "<img" not in text
+    assert "&lt;img" in text
+    assert "\u202e" not in text
+
+
+def test_the_page_of_17_axes_and_3_corpora_keeps_its_budgets(found, page):
+    assert len(page.encode()) < 1_500_000
+    start = time.process_time()
+    render(found)
+    assert time.process_time() - start < 4, "2 s on a free core; other tests may share it"
+
+
+HEIGHT = "return [document.documentElement.scrollHeight, document.documentElement.scrollWidth];"
+
+
+@pytest.mark.slow
+@needs_chromium
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_page_fits_its_window(page, tmp_path, width):
+    height, across = run_in_page(page, HEIGHT, tmp_path, width)
+    assert across <= width, "no sideways scrolling"
+    if width == 1400:
+        assert height <= 8000
+
+
+SAVE = """
+  const saved = [];
+  URL.createObjectURL = blob => { saved.push(blob); return "#"; };
+  HTMLAnchorElement.prototype.click = function () {};
+  for (const button of document.querySelectorAll(".first .save button")) button.click();
+  for (let i = 0; i < 5000 && saved.length < 3; i++) await new Promise(done => setTimeout(done, 10));
+  const texts = await Promise.all(saved.map(b => b.type === "image/png" ? b.size : b.text()));
+  return saved.map((b, i) => [b.type, texts[i]]);
+"""
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_figures_can_be_saved(page, tmp_path):
+    saved = dict(run_in_page(page, SAVE, tmp_path, budget=90000))
+    assert saved["image/svg+xml"].startswith("<svg")
+    assert "var(" not in saved["image/svg+xml"]
+    assert "#d55e00" in saved["image/svg+xml"]
+    assert saved["image/png"] > 10_000
+    assert saved["text/csv"].startswith("axis,critic,generated,gap")
+
+
+OPEN = """
+  location.hash = "#critic-critic-0";
+  await new Promise(done => setTimeout(done, 300));
+  return document.getElementById("critic-critic-0").open;
+"""
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_a_link_into_a_fold_opens_it(page, tmp_path):
+    assert run_in_page(page, OPEN, tmp_path) is True
+
+
+AXE = Path(os.environ.get("MOMUS_AXE", "axe.min.js"))
+
+
+@pytest.mark.slow
+@needs_chromium
+@pytest.mark.skipif(not AXE.is_file(), reason="MOMUS_AXE names no axe.min.js (npm pack axe-core)")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("folds", ["closed", "open"])
+def test_axe_finds_nothing_serious(tmp_path, theme, folds):
+    small = render(comparison(critics=3)).replace('<html lang="en">', f'<html lang="en" data-theme="{theme}">')
+    if folds == "open":
+        small = small.replace("<details ", "<details open ")
+    small = small.replace("</head>", f"<script>{AXE.read_text(encoding='utf-8')}</script></head>")
+    script = """
+      const found = await axe.run(document, {resultTypes: ["violations"]});
+      return found.violations.map(v => [v.impact, v.id, v.nodes.slice(0, 3).map(n => n.html.slice(0, 200))]);
+    """
+    violations = run_in_page(small, script, tmp_path, budget=60000)
+    assert [v for v in violations if v[0] in ("serious", "critical")] == []
