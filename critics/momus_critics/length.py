@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from momus.critic import (
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
+from momus_critics.figures import rounded
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -54,6 +55,11 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
     axis = "length of documents"
     question = "Are documents as long as real ones, and as varied in length? z is the number of tokens."
     headline = "ks"
+    told = "mean_length"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more usual in length", "less usual in length")
+    }
+    limits = "It cannot see what a document says, nor whether its end is one: only how long it is."
 
     def __init__(self, *, tokens: str = "words", lower: bool = True, bins: int = 0) -> None:
         super().__init__(tokens=tokens, lower=lower)
@@ -71,6 +77,11 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
         self.log_tail_ = float(np.log(tail))
         self.tail_mean_ = float(max(lengths.mean(), 1.0))
         return self
+
+    @property
+    def _unit(self) -> str:
+        """What the tokenizer counts."""
+        return "words and symbols" if self.tokens == "words" else "tokens"
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens."""
@@ -97,8 +108,24 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
     def statistics(self) -> Sequence[Statistic]:
         """KS distance between the length distributions; difference of mean lengths."""
         return (
-            Statistic("ks", "length", "distance", kolmogorov_smirnov, ties=mean_gap),
-            Statistic("mean_length", "tokens", "value", mean, effect="hedges_g"),
+            Statistic(
+                "ks",
+                "length",
+                "distance",
+                kolmogorov_smirnov,
+                ties=mean_gap,
+                label="Kolmogorov–Smirnov distance of lengths",
+            ),
+            Statistic(
+                "mean_length",
+                "tokens",
+                "value",
+                mean,
+                effect="hedges_g",
+                label="mean length",
+                direction=("shorter", "longer"),
+                unit=self._unit,
+            ),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -111,7 +138,7 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
             share = np.cumsum(counts) / counts.sum()
             # at most 201 points of the curve, evenly spaced in the cumulative share
             pick = np.unique(np.searchsorted(share, np.linspace(0, 1, 201)).clip(0, len(share) - 1))
-            curves.append(Series(label, lengths[pick].tolist(), share[pick].tolist(), role, "steps"))
+            curves.append(Series(label, lengths[pick].tolist(), rounded(share[pick]), role, "steps"))
             quantiles = [float(lengths[np.searchsorted(share, q - 1e-12)]) for q in QUANTILES]
             rows.append((label, int(counts.sum()), float((lengths * counts).sum() / counts.sum()), *quantiles))
         columns = ("text", "documents", "mean", *(f"{q:.0%}" for q in QUANTILES))
@@ -119,12 +146,12 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
             Chart(
                 "length-distribution",
                 "Cumulative distribution of length",
-                Axis("tokens", "log"),
+                Axis(f"length in {self._unit}", "log"),
                 Axis("share of documents"),
                 curves,
                 note="The largest vertical gap is the Kolmogorov–Smirnov distance.",
             ),
-            Table("length-quantiles", "Lengths in tokens", columns, rows),
+            Table("length-quantiles", f"Lengths in {self._unit}", columns, rows),
         ]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from momus.critic import (
     Critic,
     EvidenceMixin,
+    ExplanationMixin,
     LogPrior,
     Note,
     Pooled,
@@ -17,17 +18,21 @@ from momus.critic import (
     StateSequences,
     Statistic,
     StatisticsMixin,
+    entropy,
     shares,
 )
 from momus.critic.tools import Embedder, make_adapter
 from momus.errors import UsageError
 from momus.estimator import Estimator
-from momus.evidence import Evidence, Table
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus_critics.figures import percent, rounded
 from momus_critics.passages.features import LsaEmbedder
 
 SCALE, MIXTURES = 5.0, 25
+SHOWN, EXCERPT = 20, 80
+"""Regions in the table, and characters of the document that stands for a region."""
 FIRST = 400
 """Words read per document."""
 
@@ -47,17 +52,21 @@ def frontier_area(p: Floats, q: Floats) -> Floats:
     [1.0]
     """
     p, q = shares(p), shares(q)
-    weights = np.linspace(1e-6, 1 - 1e-6, MIXTURES)
+    xs, ys = frontier(p, q)
+    return np.asarray(np.trapezoid(ys, xs, axis=0))
+
+
+def frontier(p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """The divergence curve of each pair of shares, corners included: x rising and y falling, (27, B) both."""
     # coordinates of the curve, (B,) for each mixture and both corners; sorted, x rises and y falls
     x, y = [np.zeros(len(p))], [np.ones(len(p))]
-    for w in weights:
+    for w in np.linspace(1e-6, 1 - 1e-6, MIXTURES):
         r = w * p + (1 - w) * q
         x.append(np.exp(-SCALE * _divergence(q, r)))
         y.append(np.exp(-SCALE * _divergence(p, r)))
     x.append(np.ones(len(p)))
     y.append(np.zeros(len(p)))
-    xs, ys = np.sort(np.stack(x), axis=0), -np.sort(-np.stack(y), axis=0)
-    return np.asarray(np.trapezoid(ys, xs, axis=0))
+    return np.sort(np.stack(x), axis=0), -np.sort(-np.stack(y), axis=0)
 
 
 def _divergence(p: Floats, r: Floats) -> Floats:
@@ -72,7 +81,16 @@ def gap(p: Floats, q: Floats) -> Floats:
     return np.asarray(1.0 - frontier_area(p, q))
 
 
-class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
+def effective_number(pooled: Floats) -> Floats:
+    """How many regions of equal size would have the entropy of the histogram: exp of the entropy, from 1 to K.
+
+    >>> effective_number(np.array([[2.0, 2.0, 0.0]])).round(6)
+    array([2.])
+    """
+    return np.asarray(np.exp(entropy(pooled)))
+
+
+class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the cluster of a document's features; P_c(z) is the share of real text in that cluster.
 
     A yardstick. The clusters are learned from the real text that the critic is fitted on, not from both texts together:
@@ -93,11 +111,17 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
     """
 
     name = "mauve"
-    axis = "regions of a feature space"
+    axis = "MAUVE"
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."
     sequence = True
     guard = False
     headline = "mauve_gap"
+    told = "effective_regions"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("in more usual regions", "in less usual regions"),
+        "latent_ppl": ("in more usual regions", "in less usual regions"),
+    }
+    limits = "It cannot see what its features do not encode: those of the default, word order and text after 400 words."
     needs = 4
     uses_device = True
 
@@ -114,7 +138,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
         if attribute != "embedder_":
             return super().component(attribute)
         embedder = (
-            LsaEmbedder(dimensions=50, **(self.options or {}))
+            LsaEmbedder(**{"dimensions": 50, **(self.options or {})})
             if self.features == "lsa"
             else make_adapter("embedder", self.features, self.options or {}, own=("lsa",))
         )
@@ -140,7 +164,9 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
         z = (x - self.mean_) @ self.directions_
         k = min(k, len(np.unique(z.round(9), axis=0)))  # no more clusters than distinct documents
         self.centres_ = KMeans(k, n_init=5, random_state=self.seed).fit(z).cluster_centers_
-        counts = np.bincount(self._nearest(z), minlength=k) + 0.5
+        nearest = self._nearest(z)
+        self.exemplars_ = _exemplars(real, z, nearest, self.centres_)
+        counts = np.bincount(nearest, minlength=k) + 0.5
         self.log_probabilities_ = np.log(counts / counts.sum())
         return self
 
@@ -165,16 +191,58 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
         return {"regions": np.eye(len(self.log_probabilities_))[latents.states]}
 
     def statistics(self) -> Sequence[Statistic]:
-        """1 − MAUVE."""
-        return (Statistic("mauve_gap", "regions", "distance", gap, band=0.05),)
+        """1 − MAUVE, and the effective number of regions, which is low if a generator covers few of them."""
+        return (
+            Statistic("mauve_gap", "regions", "distance", gap, band=0.05, label="1 − MAUVE"),
+            Statistic(
+                "effective_regions",
+                "regions",
+                "value",
+                effective_number,
+                scale="log",
+                effect="log_ratio",
+                label="effective number of regions",
+                direction=("spread over fewer regions", "spread over more regions"),
+            ),
+        )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Regions whose share differs most."""
+        """The divergence curve, and the regions whose share differs most, each with a real document."""
         p, q = (shares(s.arrays["regions"][None])[0] for s in (real, generated))
-        order = np.argsort(-np.abs(q - p), kind="stable")[:20]
-        rows = [(f"region {i + 1}", float(p[i]), float(q[i]), float(q[i] - p[i])) for i in order.tolist()]
-        columns = ("region", "real share", "generated share", "difference")
-        return [Table("regions", "Regions whose share differs most", columns, rows, note=self.notes()[0].text)]
+        order = np.argsort(-np.abs(q - p), kind="stable")[:SHOWN].tolist()
+        rows = [(self._region(i), percent(p[i]), percent(q[i]), percent(q[i] - p[i])) for i in order]
+        columns = ("region, with its most central real document", "real %", "generated %", "difference")
+        xs, ys = frontier(p[None], q[None])
+        curve = Series("generated", rounded(xs[:, 0]), rounded(ys[:, 0]), "generated")
+        return [
+            Chart(
+                "mauve-curve",
+                "Divergence curve",
+                Axis(f"exp(−{SCALE:g} KL(generated ‖ mixture))"),
+                Axis(f"exp(−{SCALE:g} KL(real ‖ mixture))"),
+                [curve],
+                note="MAUVE is the area under the curve, 1 where both texts fall into the same regions. A curve that "
+                "leaves the top early: generated text lies in regions where real text hardly does. A curve that drops "
+                "towards the right: it leaves out regions of real text.",
+            ),
+            Table("regions", "Regions whose share differs most", columns, rows, note=self.notes()[0].text),
+        ]
+
+    def _region(self, i: int) -> str:
+        """Number of a region, and the real document that stands for it."""
+        name, text = self.exemplars_[i]
+        return f"region {i + 1}: {text} ({name})" if name else f"region {i + 1}"
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show the region of a document, with a real document of that region; marked if real text is rare there."""
+        z = self.project(document)
+        i = int(z.states[0])
+        share = float(np.exp(self.log_probabilities_[i]))
+        rare = share < 0.5 / len(self.centres_)
+        beginning = _texts(document)[0][: 5 * EXCERPT]
+        steps = [Step(f"region {i + 1}", beginning, -float(np.log(share)), rare, f"as real text in {self._region(i)}")]
+        note = f"{share:.1%} of real text is in region {i + 1}."
+        return MarkedDocument(document.name, document.ids[0], -float(np.log(share)), "nats", steps, note)
 
     def notes(self) -> list[Note]:
         """The settings that the value depends on."""
@@ -185,6 +253,24 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin):
                 f"c = {SCALE:g}; values under other settings are not comparable."
             )
         ]
+
+
+def _exemplars(real: Corpus, z: Floats, nearest: Ints, centres: Floats) -> list[list[str]]:
+    """Id and first words of the real document nearest to each centre; empty strings for a region without one."""
+    distance = ((z - centres[nearest]) ** 2).sum(axis=1)
+    central: dict[int, int] = {}  # the row of the nearest document of each region
+    for row in np.argsort(distance, kind="stable").tolist():
+        central.setdefault(int(nearest[row]), row)
+    return [
+        [real.ids[central[k]], _beginning(real[central[k]].text)] if k in central else ["", ""]
+        for k in range(len(centres))
+    ]
+
+
+def _beginning(text: str) -> str:
+    """The first characters of a text, on one line."""
+    line = " ".join(text[: 4 * EXCERPT].split())
+    return line if len(line) <= EXCERPT else line[:EXCERPT].rsplit(" ", 1)[0] + " …"
 
 
 def _texts(corpus: Corpus) -> list[str]:

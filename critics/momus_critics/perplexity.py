@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,18 +20,18 @@ from momus.critic import (
     TokenCritic,
     kolmogorov_smirnov,
 )
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Ints
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.ngram_text import NGramText
 from momus.sequences.opening import open_scorer
 from momus.text.corpus import Corpus
+from momus_critics.figures import rounded
+from momus_critics.marking import Mark, highest, mark_passage, words_of
 
 WIDTH, BINS = 0.5, 40
 """Width in nats and number of the bins of surprisal; the last bin holds everything beyond."""
-SHOWN = 40
-"""Words of a document that are shown."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,10 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
     sequence = True
     guard = False
     headline = "latent_ppl"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more probable as wholes", "less probable as wholes")
+    }
+    limits = "It cannot see whether a text makes sense: a loop of probable words is the most predictable text of all."
     no_steps = "no token with a probability"
     uses_device = True
     _model: NGramText | None = None
@@ -159,15 +163,14 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
 
     def statistics(self) -> Sequence[Statistic]:
         """Kolmogorov–Smirnov distance between the distributions of surprisal."""
-        return (Statistic("surprisal_ks", "surprisal", "distance", kolmogorov_smirnov),)
+        label = "Kolmogorov–Smirnov distance of surprisal"
+        return (Statistic("surprisal_ks", "surprisal", "distance", kolmogorov_smirnov, label=label),)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Distributions of surprisal."""
         edges = (np.arange(BINS) * WIDTH).tolist()
         series = [
-            Series(
-                str(role), edges, (s.arrays["surprisal"] / max(s.arrays["surprisal"].sum(), 1)).tolist(), role, "steps"
-            )
+            Series(role, edges, rounded(s.arrays["surprisal"] / max(s.arrays["surprisal"].sum(), 1)), role, "steps")
             for role, s in both(real, generated)
         ]
         x, y = Axis("surprisal of a token, nats"), Axis("share of tokens")
@@ -179,18 +182,15 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         scorer = self._scorer()
         if not isinstance(scorer, NGramText):
             return None
-        ids = scorer.encode_corpus(document)
-        surprisal = -scorer.score(ids).log_probabilities
-        table = document.tokens(self.tokenizer)
-        words = [table.vocabulary[i] for i in table.ids[:SHOWN]]
-        limit = float(np.quantile(surprisal, 0.9))
-        steps = [
-            Step(word, value=float(v), marked=bool(v >= limit))
-            for word, v in zip(words, surprisal[: len(words)], strict=True)
-        ]
+        surprisal = -scorer.score(scorer.encode_corpus(document)).log_probabilities
+        words = words_of(document, self.tokenizer)
+        # the last token is the end of the document, which has no text
+        marks = {i: Mark(words[i], f"1 in {np.exp(surprisal[i]):,.0f}") for i in highest(surprisal) if i < len(words)}
         value = float(surprisal.sum() / len(surprisal))
-        note = f"The first {len(words)} of {len(table.ids)} words; the 10 % with the highest surprisal are marked."
-        return MarkedDocument(document.name, document.ids[0], value, "nats per word", steps, note=note)
+        note = (
+            "Marked: the tenth of the words with the highest surprisal, and how rare each is after the words before it."
+        )
+        return mark_passage(document, words, marks, value=value, unit="nats per word", values=surprisal, note=note)
 
     def notes(self) -> list[Note]:
         """The language model."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from momus.critic import (
     Counted,
     EvidenceMixin,
+    ExplanationMixin,
     LogPrior,
     Pooled,
     Rows,
@@ -19,15 +20,17 @@ from momus.critic import (
     TokenCritic,
     TokenStates,
 )
-from momus.evidence import Axis, Chart, Evidence, Series, Table, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums, offsets_of, places_of
 from momus.numeric.types import Ints
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable
+from momus_critics.figures import rounded
 from momus_critics.fits import zipf
+from momus_critics.marking import Mark, highest, mark_passage, words_of
 
 
-class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
+class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the rank of each token; P_c(k) = k^(−s) / ζ(s), s by maximum likelihood on real text.
 
     The latent rank of a word is its rank in the real text; the j-th new word of a document gets the j-th rank after the
@@ -51,10 +54,18 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
     """
 
     name = "rank-frequency"
-    axis = "rank and frequency of words"
+    axis = "common and rare words"
     question = "Do frequent and rare words share the text as in real text? z is the rank of each token, P_c Zipf's law."
     sequence = True
     headline = "ks"
+    told = "exponent"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more probable word by word", "less probable word by word"),
+        "latent_ppl": ("written in commoner words", "written in rarer words"),
+    }
+    limits = (
+        "It cannot see which words are common and which are rare, nor their order: only how often each rank occurs."
+    )
     guard = False  # the KS distances already compare the aggregated posteriors, which are counts by rank
 
     def __init__(
@@ -108,12 +119,40 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
         )
         return (
             Statistic(
-                "ks", "words", "distance", partial(zipf.ks_ranked, ranks=self.ranks), prepare=zipf.ranked, band=0.08
+                "ks",
+                "words",
+                "distance",
+                partial(zipf.ks_ranked, ranks=self.ranks),
+                prepare=zipf.ranked,
+                band=0.08,
+                label="Kolmogorov–Smirnov distance of ranks",
             ),
-            Statistic("ks_real_law", "words", "value", real_law, prepare=zipf.ranked),
-            Statistic("ks_own_law", "words", "value", own_law, prepare=zipf.ranked),
             Statistic(
-                "exponent", "words", "value", partial(zipf.exponents, truncated=self.truncated), prepare=zipf.ranked
+                "ks_real_law",
+                "words",
+                "value",
+                real_law,
+                prepare=zipf.ranked,
+                label="KS distance to the law of real text",
+                direction=("closer to real text's law", "further from real text's law"),
+            ),
+            Statistic(
+                "ks_own_law",
+                "words",
+                "value",
+                own_law,
+                prepare=zipf.ranked,
+                label="KS distance to the text's own law",
+                direction=("closer to Zipf's law", "further from Zipf's law"),
+            ),
+            Statistic(
+                "exponent",
+                "words",
+                "value",
+                partial(zipf.exponents, truncated=self.truncated),
+                prepare=zipf.ranked,
+                label="Zipf exponent",
+                direction=("less dominated by common words", "more dominated by common words"),
             ),
         )
 
@@ -125,15 +164,15 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
             label = str(role)
             counts = np.sort(np.fromiter(summary.counts["words"].values(), np.float64))[::-1]
             picked = _log_spaced(len(counts))
-            series.append(Series(label, picked.tolist(), (counts[picked - 1] / counts.sum()).tolist(), role))
+            series.append(Series(label, picked.tolist(), rounded(counts[picked - 1] / counts.sum()), role))
             hapaxes = int((counts == 1).sum())
             exponent = zipf.fit_exponent(counts, self.truncated)
             distance, p = zipf.monte_carlo_p(counts, self.ranks)
             rows.append((label, int(counts.sum()), len(counts), hapaxes, exponent, distance, p))
-        ranks = _log_spaced(max(r[2] for r in rows))
+        ranks = _log_spaced(len(self.vocabulary_))
         normalizer = zipf.log_normalizer(self.exponent_, len(self.vocabulary_) if self.truncated else None)
         law = np.exp(-self.exponent_ * np.log(ranks) - normalizer)
-        series.append(Series(f"law of real text, s = {self.exponent_:.3f}", ranks.tolist(), law.tolist(), "fitted"))
+        series.append(Series(f"law of real text, s = {self.exponent_:.3f}", ranks.tolist(), rounded(law), "fitted"))
         return [
             Chart(
                 "rank-frequency",
@@ -153,6 +192,26 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin):
             ),
         ]
 
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Mark the words of the highest ranks, with their ranks in real text."""
+        z = self.project(document)
+        known = len(self.vocabulary_)
+        new = f"not among the {known:,} words of real text"
+        marks = {
+            i: Mark(_rank_name(int(z.states[i]), known), "" if z.states[i] <= known else new)
+            for i in highest(z.states.astype(np.float64))
+        }
+        prior = self.log_prior(z)
+        value = -float(prior.values[0]) / int(prior.steps[0])
+        note = f"The tenth of the words with the highest ranks; z is the rank among the {known:,} words of real text."
+        words = words_of(document, self.tokenizer)
+        return mark_passage(document, words, marks, value=value, unit="nats per word", note=note)
+
+
+def _rank_name(rank: int, known: int) -> str:
+    """What is said of a rank: its number, or that the word is new."""
+    return f"rank {rank:,}" if rank <= known else "new word"
+
 
 def _rank_new_words(ranks: Ints, table: TokenTable, known: int) -> None:
     """Give the j-th new type of each document, by first appearance, the rank ``known + j``; in place."""
@@ -171,6 +230,6 @@ def _rank_new_words(ranks: Ints, table: TokenTable, known: int) -> None:
     ranks[new] = rank[inverse]
 
 
-def _log_spaced(n: int, points: int = 160) -> Ints:
+def _log_spaced(n: int, points: int = 120) -> Ints:
     """About ``points`` ranks from 1 to n, evenly spaced on a log axis."""
     return np.unique(np.geomspace(1, max(n, 1), points).astype(np.int64))

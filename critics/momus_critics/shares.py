@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from momus.critic import (
     Counted,
     EvidenceMixin,
+    ExplanationMixin,
     LogPrior,
     Pooled,
     Rows,
@@ -25,13 +26,18 @@ from momus.critic import (
     mean_gap,
 )
 from momus.errors import UsageError
-from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
+from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus_critics.figures import percent, rounded
+from momus_critics.marking import Mark, mark_passage, words_of
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt")
+SHOWN = 80
+"""Tokens of an explained passage."""
 DIGITS = 6
 """Digits to which shares are rounded before comparison, which makes equal shares equal."""
 
@@ -52,7 +58,7 @@ class TokenCounts:
         return self.hits / self.tokens
 
 
-class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin):
+class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the number of a document's tokens of one kind; P_c(z) is beta-binomial given the number of tokens.
 
     The beta-binomial is fitted by maximum likelihood; real and generated text are compared by the Kolmogorov–Smirnov
@@ -60,7 +66,12 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin):
     """
 
     headline = "ks"
+    told = "mean_share"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more usual in this share", "less usual in this share")
+    }
     kind = "of the kind"
+    one = "token of the kind"
 
     @abstractmethod
     def is_hit(self, vocabulary: Sequence[str]) -> Bools:
@@ -104,8 +115,24 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin):
     def statistics(self) -> Sequence[Statistic]:
         """KS distance between the distributions of shares; difference of mean shares."""
         return (
-            Statistic("ks", "shares", "distance", kolmogorov_smirnov, ties=mean_gap),
-            Statistic("mean_share", "share", "value", mean, effect="hedges_g"),
+            Statistic(
+                "ks",
+                "shares",
+                "distance",
+                kolmogorov_smirnov,
+                ties=mean_gap,
+                label=f"Kolmogorov–Smirnov distance of shares of {self.kind}",
+            ),
+            Statistic(
+                "mean_share",
+                "share",
+                "value",
+                mean,
+                effect="hedges_g",
+                label=f"mean share of {self.kind}",
+                direction=(f"poorer in {self.kind}", f"richer in {self.kind}"),
+                format="share",
+            ),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -118,15 +145,31 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin):
             cumulated = np.cumsum(counts) / counts.sum()
             # at most 201 points of the curve, evenly spaced in the cumulative share of documents
             pick = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, 201)).clip(0, len(shares) - 1))
-            curves.append(Series(role, shares[pick].tolist(), cumulated[pick].tolist(), role, "steps"))
-            quantiles = [float(shares[np.searchsorted(cumulated, q - 1e-12)]) for q in QUANTILES]
-            rows.append((role, int(counts.sum()), float(shares @ counts / counts.sum()), *quantiles))
-        columns = ("text", "documents", "mean", *(f"{q:.0%}" for q in QUANTILES))
+            curves.append(Series(role, rounded(100 * shares[pick]), rounded(cumulated[pick]), role, "steps"))
+            quantiles = [percent(shares[np.searchsorted(cumulated, q - 1e-12)]) for q in QUANTILES]
+            rows.append((role, int(counts.sum()), percent(shares @ counts / counts.sum()), *quantiles))
+        columns = ("text", "documents", "mean %", *(f"{q:.0%} quantile, %" for q in QUANTILES))
         title = f"Share of tokens that are {self.kind}"
+        note = (
+            "Share of documents whose share is at most x; the largest vertical gap is the Kolmogorov–Smirnov distance."
+        )
+        x = Axis(f"{self.kind}, % of tokens")
         return [
-            Chart(f"{self.name}-distribution", title, Axis("share"), Axis("share of documents"), curves),
+            Chart(f"{self.name}-distribution", title, x, Axis("share of documents"), curves, note=note),
             Table(f"{self.name}-quantiles", title, columns, rows),
         ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Mark the tokens of the kind."""
+        words = words_of(document, self.tokenizer)
+        hits = np.flatnonzero(self.is_hit(words)).tolist()
+        prior = self.log_prior(self.project(document))
+        share = len(hits) / max(len(words), 1)
+        usual = self.alpha_ / (self.alpha_ + self.beta_)
+        tokens = counted(len(words), "token")
+        note = f"{len(hits):,} of {tokens} are {self.kind}: {share:.1%}; in real text {usual:.1%}."
+        marks = {i: Mark(self.one) for i in hits}
+        return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", shown=SHOWN, note=note)
 
 
 def fit_beta_binomial(hits: Ints, tokens: Ints) -> tuple[float, float]:
@@ -195,6 +238,8 @@ class StopwordShare(TokenShare):
     axis = "share of stopwords"
     question = "Do function words make up the same share of a text as in real text? z is the number of stopwords."
     kind = "stopwords"
+    one = "stopword"
+    limits = "It cannot see which stopwords these are, nor where they stand: only how many tokens are stopwords."
 
     def __init__(
         self, *, tokens: str = "words", lower: bool = True, language: str = "en", words: list[str] | None = None
@@ -218,6 +263,10 @@ class SymbolShare(TokenShare):
         "Do punctuation and numbers make up the same share of a text as in real text? z is the number of such tokens."
     )
     kind = "symbols"
+    one = "symbol"
+    limits = (
+        "It cannot see which symbols these are, nor whether they stand in the right place: only how many there are."
+    )
 
     def is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word has no letter."""

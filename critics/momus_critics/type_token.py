@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from momus.critic import (
     Counted,
     EvidenceMixin,
+    ExplanationMixin,
     LogPrior,
     Pooled,
     Rows,
@@ -18,17 +19,26 @@ from momus.critic import (
     StatisticsMixin,
     TokenCritic,
     kolmogorov_smirnov,
+    mean,
     mean_gap,
 )
 from momus.errors import UsageError
-from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable
+from momus_critics.figures import rounded
 from momus_critics.fits import heaps as poisson
+from momus_critics.marking import Mark, mark_passage, words_of
 
 PIT_DIGITS = 3
 """Digits to which cumulative probabilities are rounded before they are counted."""
+STRETCH, LONG = 3, 5
+"""Words of a repeated stretch, and letters of a repeated word, from which they are marked in a document."""
+BINNED = (
+    "Bins of lengths hold at least 20 documents of each text; numbers of types are put on a common scale by the law of "
+    "real text."
+)
 PACK = 1 << 32
 """Tokens and types of a document are counted as one integer, tokens · PACK + types."""
 
@@ -44,7 +54,7 @@ class Growth:
         return len(self.tokens)
 
 
-class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin):
+class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 
     Lengths differ between texts, so the test statistic does not depend on them: it is the Kolmogorov–Smirnov distance
@@ -69,6 +79,11 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin):
     axis = "lexical diversity"
     question = "Do documents have as many different words as real ones of their length? z is the number of types."
     headline = "ks"
+    told = "relative_types"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more usual in diversity", "less usual in diversity")
+    }
+    limits = "It cannot see which words are used, nor how often each is: only how many are different."
 
     def __init__(self, *, tokens: str = "words", lower: bool = True, n: int = 1) -> None:
         super().__init__(tokens=tokens, lower=lower)
@@ -101,62 +116,152 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin):
         return np.asarray(self.alpha_ * latents.tokens.astype(np.float64) ** self.beta_)
 
     def sufficient_statistics(self, latents: Growth) -> Mapping[str, Rows]:
-        """Cumulative probability under P_c, and the sufficient statistics of the growth law."""
+        """Types beside their expectation, cumulative probability under P_c, and statistics of the growth law."""
         from scipy.stats import poisson as distribution
 
-        mean = self._mean(latents)
-        middle = distribution.cdf(latents.types, mean) - distribution.pmf(latents.types, mean) / 2
+        expected = self._mean(latents)
+        middle = distribution.cdf(latents.types, expected) - distribution.pmf(latents.types, expected) / 2
         return {
+            "types": np.column_stack([latents.types, expected]),
             "quantile": Counted.of_values(np.round(middle, PIT_DIGITS)),
             "growth": poisson.features(latents.tokens, latents.types),
             "pairs": Counted.of_values(latents.tokens * PACK + latents.types),
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """KS distance between the cumulative probabilities under P_c; α and β of each text."""
+        """KS distance between the cumulative probabilities under P_c; relative types; α and β of each text.
+
+        ``relative_types`` is Σ v / Σ α t^β: the type–token ratio as a share of that of real documents of the same
+        lengths, 1 where a text has as many different words as the law of real text expects.
+        """
+        words = "words" if self.n == 1 else f"{self.n}-grams"
         return (
-            Statistic("ks", "quantile", "distance", kolmogorov_smirnov, ties=mean_gap),
-            Statistic("beta", "growth", "value", poisson.betas),
-            Statistic("alpha", "growth", "value", poisson.alphas, scale="log", effect="log_ratio"),
+            Statistic(
+                "ks",
+                "quantile",
+                "distance",
+                kolmogorov_smirnov,
+                ties=mean_gap,
+                label="Kolmogorov–Smirnov distance of diversity",
+            ),
+            Statistic(
+                "relative_types",
+                "types",
+                "value",
+                mean,
+                scale="log",
+                effect="log_ratio",
+                label="type–token ratio, relative to real text",
+                direction=(f"less varied in {words}", f"more varied in {words}"),
+                format="share",
+            ),
+            Statistic(
+                "beta",
+                "growth",
+                "value",
+                poisson.betas,
+                label="exponent β of types against tokens",
+                direction=(f"slower to add new {words}", f"faster to add new {words}"),
+            ),
+            Statistic(
+                "alpha",
+                "growth",
+                "value",
+                poisson.alphas,
+                scale="log",
+                effect="log_ratio",
+                label="factor α of types against tokens",
+            ),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Types against tokens with the law of each text; the three distances by length."""
-        series: list[Series] = []
-        rows: list[tuple[Cell, ...]] = []
-        samples = {}
-        for role, summary in both(real, generated):
-            tokens, types = _unpack(summary)
-            samples[role] = tokens, types
-            alpha, beta = poisson.fit(tokens, types)
-            t, v = poisson.binned_means(tokens, types)
-            series.append(Series(role, t.tolist(), v.tolist(), role, "points"))
-            ends = np.unique(np.geomspace(1, tokens.max(), 40).astype(int)).astype(float)
-            label = f"{role}: {alpha:.3f} · t^{beta:.3f}"
-            series.append(Series(label, ends.tolist(), (alpha * ends**beta).tolist(), "fitted"))
-            rows.append((role, len(tokens), alpha, beta))
-        laws = (self.alpha_, self.beta_), (float(rows[1][2] or 0), float(rows[1][3] or 0))
-        lengths, distances = poisson.distances_by_length(samples["real"], samples["generated"], *laws)
-        curves = [
-            Series(name, lengths.tolist(), d.tolist(), role)  # type: ignore[arg-type]
-            for (name, role), d in zip(
-                (("D_p", "generated"), ("D_p̂", "real"), ("D_pθ", "fitted")), distances, strict=True
-            )
-        ]
-        x = Axis("tokens t", "log")
-        return [
-            Chart("type-token", "Types by document length", x, Axis("types", "log"), series),
-            Chart(
-                "type-token-distances",
-                "Kolmogorov–Smirnov distances by length",
-                x,
-                Axis("distance"),
-                curves,
-                note="Documents are binned by length, at least 20 of each text per bin; numbers of types are put on a "
-                "common scale by the law of real text.",
+        """Types against tokens with the law of real text; distances by length; the law of each text."""
+        samples = {role: _unpack(summary) for role, summary in both(real, generated)}
+        laws = {role: poisson.fit(*sample) for role, sample in samples.items()}
+        shortest, longest = samples["real"][0].min(), samples["real"][0].max()
+        ends = np.unique(np.geomspace(shortest, longest, 40).astype(int)).astype(np.float64)
+        alpha, beta = self.alpha_, self.beta_
+        series = [
+            *(
+                Series(role, rounded(t), rounded(v), role, "points")
+                for role, (t, v) in ((role, poisson.binned_means(*s)) for role, s in samples.items())
             ),
+            Series(
+                f"law of real text: {alpha:.3f} · t^{beta:.3f}", ends.tolist(), rounded(alpha * ends**beta), "fitted"
+            ),
+        ]
+        lengths, distances = poisson.distances_by_length(
+            samples["real"], samples["generated"], (alpha, beta), laws["generated"]
+        )
+        x = Axis("tokens t", "log")
+        rows = [(role, len(samples[role][0]), *laws[role]) for role in samples]
+        return [
+            Chart(
+                "type-token",
+                "Different words by document length",
+                x,
+                Axis("types", "log"),
+                series,
+                note="Means over bins of documents of about the same length; the law is that of the text that the "
+                "critic was fitted on.",
+            ),
+            *(_distances(lengths, distances, x) if len(lengths) else ()),
             Table("type-token-law", "Law of each text", ("text", "documents", "α", "β"), rows),
         ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Mark what a document repeats: stretches that it has already said, and long words that it has already used."""
+        words = words_of(document, self.tokenizer)
+        z = self.project(document)
+        marks = {i: Mark("repeated", f"as {i - first:,} words before") for i, first in _repeats(words).items()}
+        prior = self.log_prior(z)
+        kind = "different words" if self.n == 1 else f"different {self.n}-grams"
+        note = (
+            f"{int(z.types[0]):,} {kind} among {int(z.tokens[0]):,}; {float(self._mean(z)[0]):,.0f} are expected in "
+            f"real text of this length. Marked: repeated stretches of {STRETCH} words, and repeated words of {LONG} "
+            "letters or more."
+        )
+        return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", note=note)
+
+
+def _distances(lengths: Floats, distances: Sequence[Floats], x: Axis) -> list[Evidence]:
+    """D_p by length as a chart, and all three distances as a table."""
+    return [
+        Chart(
+            "type-token-distances",
+            "Distance from real text by document length",
+            x,
+            Axis("D_p"),
+            [Series("generated", rounded(lengths), rounded(distances[0]), "generated")],
+            note="D_p is the Kolmogorov–Smirnov distance between the numbers of types of generated and of real "
+            f"documents of about the same length: 0 if both are distributed alike, 1 if they do not overlap. {BINNED}",
+        ),
+        Table(
+            "type-token-distance-table",
+            "Kolmogorov–Smirnov distances by length",
+            ("tokens t", "D_p", "D_p̂", "D_pθ"),
+            [tuple(rounded(row, 4)) for row in np.column_stack([lengths, *distances])],
+            note="D_p: generated text against real text. D_p̂: generated text against the law fitted on real text. "
+            f"D_pθ: generated text against the law fitted on itself (Meister & Cotterell 2021). {BINNED}",
+        ),
+    ]
+
+
+def _repeats(words: Sequence[str]) -> dict[int, int]:
+    """Where a repeated token, by position, occurs first: tokens of a repeated stretch, and long words.
+
+    >>> _repeats("the yellow cat and the yellow cat".split())
+    {4: 0, 5: 1, 6: 2}
+    """
+    first: dict[tuple[str, ...], int] = {}
+    repeats: dict[int, int] = {}
+    for size in (1, STRETCH):
+        for i in range(len(words) - size + 1):
+            gram = tuple(words[i : i + size])
+            at = first.setdefault(gram, i)
+            if at < i and (size > 1 or (len(gram[0]) >= LONG and gram[0].isalpha())):
+                repeats |= {i + k: at + k for k in range(size)}
+    return dict(sorted(repeats.items()))
 
 
 def _unpack(summary: Pooled) -> tuple[Ints, Ints]:

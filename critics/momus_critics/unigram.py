@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from momus.critic import (
     AggregatedPosteriorMixin,
     Counted,
     EvidenceMixin,
+    ExplanationMixin,
     LogPrior,
     Pooled,
     Rows,
@@ -19,18 +20,26 @@ from momus.critic import (
     StatisticsMixin,
     TokenCritic,
     TokenStates,
+    mean,
     supremum,
     total_variation,
 )
-from momus.evidence import Evidence, Table
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus_critics.figures import rounded
+from momus_critics.marking import Mark, highest, mark_passage, words_of
 
 UNKNOWN = "<unknown>"
 SHOWN = 20
+COMMON = 100
+"""How many of the commonest words of real text count as common."""
+POINTS = 60
+"""Points of the curve of coverage."""
 
 
-class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixin, EvidenceMixin):
+class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixin, EvidenceMixin, ExplanationMixin):
     """z is each word; P_c(z) is the empirical pmf of real text, with Good–Turing mass for unseen words.
 
     All words that do not occur in the real text share one state with probability N1/N (Good 1953), where N1 of the N
@@ -48,6 +57,13 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
     question = "Are words used as often as in real text? z is the word, P_c its relative frequency in real text."
     sequence = True
     headline = "tvd"
+    told = "common_share"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more probable word by word", "less probable word by word"),
+        "latent_ppl": ("written in commoner words", "written in rarer words"),
+        "posterior_entropy": ("less varied in vocabulary", "more varied in vocabulary"),
+    }
+    limits = "It cannot see the order of words: a shuffled text has the same vocabulary."
 
     def fit(self, real: Corpus) -> Self:
         """Count words; the last entry of ``log_probabilities_`` is for unseen words."""
@@ -61,6 +77,11 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
         unseen = (np.sum(seen == 1) + 0.5) / (total + 1.0)
         self.log_probabilities_ = np.log(np.append(seen / total * (1 - unseen), unseen))
         return self
+
+    @property
+    def state_names(self) -> Sequence[str]:
+        """The words of real text, and one name for all others."""
+        return [*self.vocabulary_, UNKNOWN]
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens."""
@@ -79,8 +100,11 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
         return LogPrior(np.asarray(values), latents.lengths)
 
     def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
-        """Nothing: the statistics pool the aggregated posterior."""
-        return {}
+        """Numbers of common words and of all words, (n, 2); distances pool the aggregated posterior."""
+        # states are ranks in real text, from 0; the last one is that of unseen words
+        is_common = latents.states < min(COMMON, len(self.vocabulary_))
+        common = group_sums(is_common.astype(np.float64), latents.offsets)
+        return {"common": np.column_stack([np.asarray(common), latents.lengths])}
 
     def aggregated_posterior(self, latents: TokenStates) -> Rows:
         """Counts of words; unseen words are counted separately."""
@@ -91,14 +115,23 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
         return Pooled.of_rows({"words": self.aggregated_posterior(latents)}, len(latents))
 
     def statistics(self) -> Sequence[Statistic]:
-        """Total variation, and the supremum form."""
+        """Total variation, the supremum form, and the share of the commonest words of real text."""
         return (
-            Statistic("tvd", AGGREGATED, "distance", total_variation),
-            Statistic("sup", AGGREGATED, "distance", supremum),
+            Statistic("tvd", AGGREGATED, "distance", total_variation, label="total variation"),
+            Statistic("sup", AGGREGATED, "distance", supremum, label="largest difference in the share of a word"),
+            Statistic(
+                "common_share",
+                "common",
+                "value",
+                mean,
+                label=f"share of the {COMMON} commonest words",
+                direction=("poorer in common words", "richer in common words"),
+                format="share",
+            ),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Words whose relative frequency differs most."""
+        """Share of text that the commonest words cover, and the words whose relative frequency differs most."""
         p, q = real.counts["words"], generated.counts["words"]
         n_p, n_q = sum(p.values()), sum(q.values())
         shares = [(w, p.get(w, 0.0) / n_p, q.get(w, 0.0) / n_q) for w in {**p, **q}]
@@ -108,9 +141,23 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
             (str(w), 1000 * a, 1000 * b, 1000 * (b - a), abs(b - a) / 2, "yes" if w in known else "no")
             for w, a, b in shares[:SHOWN]
         ]
+        ranks = _log_spaced(len(known))
+        curves = [
+            Series(role, rounded(ranks), rounded(self._coverage(s.counts["words"], ranks)), role)
+            for role, s in both(real, generated)
+        ]
         unseen_real = sum(a for w, a, _ in shares if w not in known)
         unseen_generated = sum(b for w, _, b in shares if w not in known)
         return [
+            Chart(
+                "word-coverage",
+                "Share of text that the commonest words cover",
+                Axis("commonest words of real text", "log"),
+                Axis("% of tokens"),
+                curves,
+                note="Words are ranked by the text that the critic was fitted on; what is missing to 100 % on the "
+                "right are words that do not occur there.",
+            ),
             Table(
                 "words",
                 "Words whose frequency differs most",
@@ -125,5 +172,42 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
                 rows,
                 note=f"Tokens: {n_p:,.0f} real, {n_q:,.0f} generated. Words that do not occur in the text that the "
                 f"critic was fitted on: {unseen_real:.2%} of real tokens, {unseen_generated:.2%} of generated ones.",
-            )
+            ),
         ]
+
+    def _coverage(self, counts: Mapping[str | float, float], ranks: Ints) -> Floats:
+        """Percentage of tokens that are among the commonest words of real text, up to each rank."""
+        ranked = np.array([counts.get(w, 0.0) for w in self.vocabulary_])
+        return np.asarray(100 * np.cumsum(ranked)[ranks - 1] / max(sum(counts.values()), 1.0))
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Mark the words that the document uses most above their frequency in real text."""
+        words = words_of(document, self.tokenizer)
+        z = self.project(document)
+        types, where, counts = np.unique(words, return_inverse=True, return_counts=True)
+        expected = len(words) * np.exp(self.log_probabilities_[z.states])
+        # contribution of each token's word to the divergence from real text, c log(c / expected), (N,)
+        surplus = counts[where] * np.log(counts[where] / expected)
+        over = set(types[highest(_first(surplus, where, len(types)))].tolist())
+        marks = {
+            i: Mark(word, f"{counts[where[i]]} times here, {expected[i]:.2g} expected")
+            for i, word in enumerate(words)
+            if word in over and surplus[i] > 0 and counts[where[i]] > 1
+        }
+        prior = self.log_prior(z)
+        value = -float(prior.values[0]) / len(words)
+        note = "Marked: repeated words among the tenth of its words whose frequency is most above that of real text."
+        nats = -self.log_probabilities_[z.states]
+        return mark_passage(document, words, marks, value=value, unit="nats per word", values=nats, note=note)
+
+
+def _first(values: Floats, where: Ints, types: int) -> Floats:
+    """The value of each type, (V,), from those of its tokens, which are equal."""
+    by_type = np.zeros(types)
+    by_type[where] = values
+    return by_type
+
+
+def _log_spaced(n: int) -> Ints:
+    """About `POINTS` ranks from 1 to n, evenly spaced on a log axis."""
+    return np.unique(np.geomspace(1, max(n, 1), POINTS).astype(np.int64))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import momus
 from momus import Corpus
 from momus.errors import FittingError
+from momus.laws import tokens_needed
 from momus.laws.jackknife import jackknife
 from momus.numeric.ragged import number_keys
 from momus.text.running import RunningText, blocks
@@ -179,7 +180,8 @@ def test_blocks_share_tokens_and_keep_the_tail():
 
 @pytest.mark.parametrize("critic", LAWS, ids=lambda c: c.name)
 def test_short_texts_are_told_how_much_they_need(critic):
-    with pytest.raises(FittingError, match=f"{critic.minimum:,} tokens.* has 300"):
+    needed = rf"needs {tokens_needed(critic.minimum):,} \({critic.minimum:,} without"
+    with pytest.raises(FittingError, match=f"has 300 tokens.*{needed}"):
         critic.clone().fit(Corpus.from_texts(["w x y " * 100]))
 
 

@@ -45,7 +45,8 @@ def test_shuffled_words_are_less_predictable_and_real_ones_are_not():
     other = shuffle_corpus(held, WORDS, 1, seed=0)
     result = momus.compare(held, {"shuffled": other, "same": fit}, fit=fit, critics=["perplexity"], seed=1)
     p = {v.generated: v.p for v in result.verdicts if v.statistic == "latent_ppl"}
-    assert p["shuffled"] < 0.01 < p["same"]
+    assert p["shuffled"] < 0.01
+    assert p["same"] is None or p["same"] > 0.01  # all texts have the same perplexity: there is nothing to test
 
 
 def test_a_causal_model_scores_by_words(causal_lm):
@@ -83,8 +84,8 @@ def test_wrong_parameters_are_named():
 def test_the_words_of_a_document_are_explained():
     critic = Perplexity().fit(Corpus.from_texts(TEXTS))
     shown = critic.explain(Corpus.from_texts(["the cat sat on xyzzy"]))
-    assert [s.text or s.label for s in shown.steps] == ["the", "cat", "sat", "on", "xyzzy"]
-    assert shown.steps[-1].marked
+    assert [(s.text, s.label) for s in shown.steps] == [("the cat sat on ", ""), ("xyzzy", "xyzzy")]
+    assert [s.marked for s in shown.steps] == [False, True]
 
 
 @given(st.lists(st.integers(0, 20), min_size=3, max_size=8), st.integers(0, 10**6))

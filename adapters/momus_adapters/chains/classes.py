@@ -7,8 +7,9 @@ text: class shares, or a Markov chain of classes for sequences.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from momus.evidence import Evidence, Table
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus_adapters.chains.posterior import PairedStates, smoothed_chain
 from momus_adapters.features import Features, fit_features, make_features, rows_of
 from momus_adapters.saved.estimators import PACKAGE, SavedEstimator
@@ -33,6 +35,12 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
     A subclass sets ``classes_`` (their names) and implements `marginals`.
     """
 
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("in a more probable order", "in a less probable order"),
+        "latent_ppl": ("in a more usual order", "in a less usual order"),
+        "posterior_entropy": ("less varied in classes", "more varied in classes"),
+    }
+    limits = "It cannot see what its classes do not tell apart, nor the errors of its classifier."
     smoothing: float
 
     @abstractmethod
@@ -46,7 +54,8 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
         usable = real.take([i for i, r in enumerate(self.unscored(real)) if r is None])
         if len(usable) < self.needs:
             raise FittingError(
-                f"critic {self.name!r}: {len(usable)} of {len(real)} documents of {real.name!r} can be classified",
+                f"critic {self.name!r}: {len(usable)} of {counted(len(real), 'document')} of {real.name!r} can be "
+                "classified",
                 hint="give more real text",
             )
         latents = PairedStates.independent(*self.marginals(usable))
@@ -78,7 +87,7 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
     def _shares(self, key: str, title: str, names: list[str], real: Pooled, generated: Pooled) -> Table:
         a, b = (s.arrays[key].ravel() / max(float(s.arrays[key].sum()), 1e-300) for s in (real, generated))
         order = np.argsort(-np.abs(b - a), kind="stable")[:SHOWN]
-        rows = [(names[i], 100 * float(a[i]), 100 * float(b[i]), 100 * float(b[i] - a[i])) for i in order]
+        rows = [(names[i], *(round(100 * float(v), 2) for v in (a[i], b[i], b[i] - a[i]))) for i in order]
         note = f"{real.documents:,} real and {generated.documents:,} generated documents; expected under the posterior."
         return Table(f"{self.name}-{key}", title, ("class", "real %", "generated %", "difference"), rows, note=note)
 
@@ -115,6 +124,10 @@ class DocumentClasses(ClassChain):
     name = "document-classes"
     axis = "classes of documents"
     question = "Are the classes of documents, as a classifier sees them, distributed as in real text?"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **ClassChain.directions,
+        "latent_nll": ("in more usual classes", "in less usual classes"),
+    }
     uses_device = True
 
     def __init__(
@@ -256,6 +269,7 @@ class SectionClasses(DocumentClasses):
     name = "section-classes"
     axis = "order of section classes"
     question = "Do section classes, as a classifier sees them, follow one another as in real documents?"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = ClassChain.directions
     sequence = True
 
     def unscored(self, batch: Corpus) -> list[str | None]:

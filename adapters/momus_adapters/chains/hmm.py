@@ -46,7 +46,8 @@ class HMMCritic(ClassChain):
     """
 
     name = "hmm"
-    axis = "states of a hidden Markov model"
+    axis = "hidden Markov states"
+    limits = "It cannot see what its observations leave out, nor more than one step of context."
     question = "Do hidden states, as a given hidden Markov model infers them, follow one another as in real text?"
     sequence = True
     smoothing = 1.0

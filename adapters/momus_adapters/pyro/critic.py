@@ -16,6 +16,7 @@ from momus.estimator import Estimator
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, Features, fit_features, make_features, rows_of, unscored_of
 from momus_adapters.pyro.expectation import Draw, Sampler
@@ -123,6 +124,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
     name = "pyro"
     axis = "latents of a Pyro program"
     question = "Are the latents of a Pyro program as likely under its prior as those of real text?"
+    limits = "It cannot see what its program and its features leave out."
     uses_device = True
 
     def __init__(
@@ -267,7 +269,19 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
     def statistics(self) -> Sequence[Statistic]:
         """Latent NLL of each site, if there are several."""
         several = self.sites_ if len(self.sites_) > 1 else []
-        return tuple(Statistic(f"nll_{n}", f"site_{n}", "value", mean, effect="hedges_g") for n in several)
+        return tuple(
+            Statistic(
+                f"nll_{n}",
+                f"site_{n}",
+                "value",
+                mean,
+                effect="hedges_g",
+                label=f"Latent NLL of {n}",
+                direction=("more predictable", "less predictable"),
+                unit="nats per document",
+            )
+            for n in several
+        )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Table of the Latent NLL of each site in real and in generated text."""
@@ -310,7 +324,8 @@ def _usable(features: Callable[[Corpus], Any], real: Corpus) -> Corpus:
     usable = [i for i, r in enumerate(unscored_of(features, real)) if r is None]
     if len(usable) < 2:
         raise FittingError(
-            f"{len(usable)} of {len(real)} documents of {real.name!r} have features", hint="give more real text"
+            f"{len(usable)} of {counted(len(real), 'document')} of {real.name!r} have features",
+            hint="give more real text",
         )
     return real.take(usable)
 

@@ -7,9 +7,9 @@ critic needs neither the object nor pickle. For classifiers, see `momus_adapters
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from scipy.special import logsumexp
@@ -20,6 +20,7 @@ from momus.estimator import Estimator
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus_adapters.features import BAG, Features, fit_features, make_features, rows_of, unscored_of
 from momus_adapters.saved.names import name_of
 
@@ -81,7 +82,8 @@ class FeatureCritic(Critic[Z], Generic[Z]):
         usable = [i for i, r in enumerate(unscored_of(features, real)) if r is None]
         if len(usable) < self.needs:
             raise FittingError(
-                f"critic {self.name!r}: {len(usable)} of {len(real)} documents of {real.name!r} have features",
+                f"critic {self.name!r}: {len(usable)} of {counted(len(real), 'document')} of {real.name!r} have "
+                "features",
                 hint="give more real text",
             )
         return self._flat(rows_of(features, real.take(usable)))
@@ -139,6 +141,11 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     name = "gaussian-mixture"
     axis = "clusters of documents"
     question = "Do documents fall into clusters of features in the same shares as real documents?"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("in more usual clusters", "in less usual clusters"),
+        "posterior_entropy": ("spread over fewer clusters", "spread over more clusters"),
+    }
+    limits = "It cannot see what its features do not encode, nor how documents differ within a cluster."
 
     def __init__(
         self,
@@ -210,7 +217,9 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Table of the shares of components in real and in generated text."""
         a, b = (s.arrays["visits"] / max(s.documents, 1) for s in (real, generated))
-        rows = [(f"{k + 1}", 100 * float(w), 100 * float(a[k]), 100 * float(b[k])) for k, w in enumerate(self.weights_)]
+        rows: list[list[str | float]] = [
+            [f"{k + 1}", *(round(100 * float(v), 2) for v in (w, a[k], b[k]))] for k, w in enumerate(self.weights_)
+        ]
         note = f"{real.documents:,} real and {generated.documents:,} generated documents."
         columns = ("component", "weight %", "real %", "generated %")
         return [Table("mixture-components", "Shares of components", columns, rows, note=note)]
@@ -231,8 +240,12 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
     """
 
     name = "pca"
-    axis = "principal components of features"
+    axis = "principal components"
     question = "Do documents lie where real documents lie in the principal subspace of their features?"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("closer to typical documents", "further from typical documents")
+    }
+    limits = "It cannot see what its features do not encode, nor what varies outside the leading components."
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ from momus.critic import Critic, Scores
 from momus.errors import UsageError
 from momus.inference.sequential import Look, Looks, add_family, spent
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -229,7 +230,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             shared = critic.overlap(self.real)
             if shared:
                 warnings.warn(
-                    f"critic {critic.name!r} was fitted on {shared} of {len(self.real)} documents of the real text",
+                    f"critic {critic.name!r} was fitted on {shared} of {counted(len(self.real), 'document')} of the "
+                    "real text",
                     stacklevel=2,
                 )
             self._scores.append(critic.score(self.real))

@@ -54,7 +54,7 @@ _ALL = (
     ),
     Defect(
         "topic-mixing",
-        "topic co-occurrence",
+        "which topics occur together",
         "Replaces each paragraph (each sentence, if a section has one paragraph) with probability `strength` by one "
         "drawn from another document.",
         ("topics", "taylor", "mauve"),
@@ -70,7 +70,7 @@ _ALL = (
     ),
     Defect(
         "language-mixing",
-        "mixing of languages",
+        "language mixing",
         "Replaces each paragraph (each sentence, if a section has one paragraph) with probability `strength` by one of "
         "a second corpus: from the document with the same id (such as a translation), at the same relative position, "
         "if there is such a document; otherwise drawn from any document.",

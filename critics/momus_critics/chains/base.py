@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,11 +26,21 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
     """
 
     sequence = True
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("in a more probable order", "in a less probable order"),
+        "latent_ppl": ("in a more usual order", "in a less usual order"),
+        "posterior_entropy": ("less varied in section types", "more varied in section types"),
+    }
 
     @property
     def states(self) -> int:
         """K."""
         return len(self.titles_)
+
+    @property
+    def state_names(self) -> Sequence[str]:
+        """Names of the K states."""
+        return list(self.titles_)
 
     def learn_chain(self, labels: Ints, offsets: Ints, seed: int) -> None:
         """Count transitions, and choose the smoothing constant by cross-validation over documents."""
@@ -76,9 +87,33 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
         would (below 0 for text in order).
         """
         return (
-            Statistic("unlikely_share", "unlikely", "value", mean),
-            Statistic("repetition_share", "repeats", "value", mean),
-            Statistic("disorder", "disorder", "value", mean),
+            Statistic(
+                "unlikely_share",
+                "unlikely",
+                "value",
+                mean,
+                label="share of unlikely transitions",
+                direction=("less often out of order", "more often out of order"),
+                format="share",
+            ),
+            Statistic(
+                "repetition_share",
+                "repeats",
+                "value",
+                mean,
+                label="share of repetitions",
+                direction=("less repetitive", "more repetitive"),
+                format="share",
+            ),
+            Statistic(
+                "disorder",
+                "disorder",
+                "value",
+                mean,
+                label="disorder",
+                direction=("more orderly", "less orderly"),
+                unit="nats per step",
+            ),
         )
 
     def summarize(self, latents: ChainLatents) -> Pooled:

@@ -13,6 +13,7 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus_critics.chains.posterior import ChainLatents
 from momus_critics.chains.transitions import UNLIKELY
+from momus_critics.figures import percent
 
 SHOWN_TRANSITIONS = 25
 SHOWN_STATES = 16
@@ -85,8 +86,8 @@ def error_table(critic: FittedChain, real: Floats, generated: Floats) -> Table:
             (
                 f"{sources[i]} → {targets[j]}",
                 float(p[i, j]),
-                100 * float(share_r[i, j]),
-                100 * float(share_g[i, j]),
+                percent(share_r[i, j]),
+                percent(share_g[i, j]),
                 float(contribution[i, j]),
                 kind,
             )
@@ -154,7 +155,7 @@ def difference_map(critic: FittedChain, real: Floats, generated: Floats) -> Heat
         "Transitions: generated minus real",
         [sources[i] for i in source],
         [targets[j] for j in target],
-        [[float(difference[i, j]) for j in target] for i in source],
+        [[round(float(difference[i, j]), 4) for j in target] for i in source],
         "P_generated − P_real",
         row_label="state",
         column_label="next state",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -89,11 +89,17 @@ class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosterior
     """
 
     name = "code-mixing"
-    axis = "mixing of languages"
+    axis = "language mixing"
     question = (
         "Do documents mix languages (or styles) as real ones do? z is the shares of K topics in a document, P_c a "
         "Dirichlet distribution fitted on real text."
     )
+    told = "mixing_index"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more usual in mixing", "less usual in mixing"),
+        "posterior_entropy": ("less varied in language overall", "more varied in language overall"),
+    }
+    limits = "It cannot see grammar, nor where in a document it switches: only how much of it is in each language."
     needs = 10
     uses_device = True
 
@@ -231,8 +237,24 @@ class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosterior
     def statistics(self) -> Sequence[Statistic]:
         """Mean mixing index, and the share of mixed documents."""
         return (
-            Statistic("mixing_index", "mixing", "value", mean, effect="hedges_g"),
-            Statistic("mixed_share", "mixed", "value", mean),
+            Statistic(
+                "mixing_index",
+                "mixing",
+                "value",
+                mean,
+                effect="hedges_g",
+                label="mixing index",
+                direction=("less mixed in language", "more mixed in language"),
+            ),
+            Statistic(
+                "mixed_share",
+                "mixed",
+                "value",
+                mean,
+                label="share of mixed documents",
+                direction=("less often mixed", "more often mixed"),
+                format="share",
+            ),
         )
 
     def summarize(self, latents: MixtureDraws) -> Pooled:

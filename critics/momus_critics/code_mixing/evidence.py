@@ -10,6 +10,7 @@ from momus.critic import Pooled
 from momus.evidence import Axis, Chart, Evidence, Heatmap, MarkedDocument, Series, Step, Table, both
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus_critics.figures import percent, rounded
 
 if TYPE_CHECKING:
     from momus_critics.code_mixing.critic import CodeMixing
@@ -45,9 +46,9 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
     curves = []
     for role, summary in both(real, generated):
         counts = summary.arrays["mixing"]
-        curves.append(Series(str(role), centres, (counts / max(counts.sum(), 1)).tolist(), role, "steps"))
+        curves.append(Series(str(role), centres, rounded(counts / max(counts.sum(), 1)), role, "steps"))
     a, b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
-    rows = [(f"{i + 1}: {w}", 100 * float(a[i]), 100 * float(b[i])) for i, w in enumerate(words)]
+    rows = [(f"{i + 1}: {w}", percent(a[i]), percent(b[i])) for i, w in enumerate(words)]
     items: list[Evidence] = [
         Chart(
             "mixing-index",
@@ -55,7 +56,8 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
             Axis("mixing index: 1 − the largest share"),
             Axis("share of documents"),
             curves,
-            note=f"Mean effective draws per document: {_effective(real)} real, {_effective(generated)} generated.",
+            note="0: a document in one language; 0.5: half of it in others. Mean effective draws per document: "
+            f"{_effective(real)} real, {_effective(generated)} generated.",
         ),
         Table("mixing-topics", "Topics and their shares", ("topic", "real %", "generated %"), rows),
     ]

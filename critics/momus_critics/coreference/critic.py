@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus.text.mentions import Resolver
 from momus.text.resolved import resolve_kept
 from momus_critics.coreference import evidence
@@ -65,12 +66,18 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
     """
 
     name = "coreference"
-    axis = "coreference of persons"
+    axis = "references to persons"
     question = (
         "Does text refer back to persons as real text does: does “she” still refer to someone who is there? z is the "
         "sequence of mentions of persons, P_c an n-gram process over it."
     )
     sequence = True
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more probable in references", "less probable in references"),
+        "latent_ppl": ("more usual in references", "less usual in references"),
+        "posterior_entropy": ("less varied in references", "more varied in references"),
+    }
+    limits = "It cannot see what is said of a person, nor the errors of its resolver, which count as the text's."
     no_steps = "no person is mentioned"
     needs = 3
 
@@ -159,10 +166,41 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
     def statistics(self) -> Sequence[Statistic]:
         """Shares of unlikely symbols, of pronouns, and of persons introduced by a pronoun; mentions per sentence."""
         return (
-            Statistic("unlikely_share", "unlikely", "value", mean),
-            Statistic("pronoun_share", "pronouns", "value", mean),
-            Statistic("unintroduced_share", "introductions", "value", mean),
-            Statistic("mentions_per_sentence", "density", "value", mean),
+            Statistic(
+                "unlikely_share",
+                "unlikely",
+                "value",
+                mean,
+                label="share of unlikely mentions and sentence starts",
+                direction=("poorer in unlikely references", "richer in unlikely references"),
+                format="share",
+            ),
+            Statistic(
+                "pronoun_share",
+                "pronouns",
+                "value",
+                mean,
+                label="share of pronouns among mentions",
+                direction=("poorer in pronouns", "richer in pronouns"),
+                format="share",
+            ),
+            Statistic(
+                "unintroduced_share",
+                "introductions",
+                "value",
+                mean,
+                label="share of persons first mentioned by a pronoun",
+                direction=("better at introducing persons", "worse at introducing persons"),
+                format="share",
+            ),
+            Statistic(
+                "mentions_per_sentence",
+                "density",
+                "value",
+                mean,
+                label="mentions per sentence",
+                direction=("poorer in persons", "richer in persons"),
+            ),
         )
 
     def summarize(self, latents: MentionChains) -> Pooled:
@@ -185,7 +223,8 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         return [
             Note(
                 f"{self.order}-grams ({self.smoothing}, discounts {discounts}) of {self.symbols_:,} symbols, "
-                f"{self.mentions_:,} of them mentions, in {self.used_:,} documents that mention a person; resolver "
+                f"{self.mentions_:,} of them mentions, in {counted(self.used_, 'document')} that mention a person; "
+                "resolver "
                 f"{self.resolver}."
             )
         ]

@@ -13,6 +13,7 @@ from momus.text.corpus import Corpus
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
 from momus_critics.coreference.symbols import Alphabet
 from momus_critics.coreference.windows import MentionChains
+from momus_critics.figures import percent
 
 SHOWN, LEAST = 15, 5
 AROUND = 90
@@ -50,6 +51,11 @@ def best(critic: FittedCritic, keys: Ints) -> list[tuple[str, float]]:
     return likeliest
 
 
+def _legend(critic: FittedCritic) -> str:
+    """What the symbols stand for."""
+    return Alphabet(critic.classes).legend
+
+
 def show(critic: FittedCritic, real: Pooled, generated: Pooled) -> list[Evidence]:
     """Tables of contributions, ratios, unlikely windows, and first mentions."""
     # counts of each window in both texts, (2, W), and its contribution to the difference in Latent NLL per symbol, (W,)
@@ -80,7 +86,7 @@ def _contributions(critic: FittedCritic, keys: Ints, counts: Floats, gain: Float
         "Windows of mentions that contribute most to the difference",
         ("window", "real", "generated", "P of the last symbol", "contribution, nats per symbol"),
         rows,
-        note="(share in generated − share in real text) × −log P; entities are numbered within the window.",
+        note=f"{_legend(critic)} Contribution: (share in generated − share in real text) × −log P.",
     )
 
 
@@ -97,7 +103,7 @@ def _ratios(critic: FittedCritic, keys: Ints, counts: Floats, totals: Floats) ->
         for w, i in zip(words, chosen, strict=True)
     ]
     title = f"Windows by log-ratio of their shares (at least {LEAST} occurrences in both texts)"
-    return Table("mention-ratios", title, ("window", "real", "generated", "log-ratio"), rows)
+    return Table("mention-ratios", title, ("window", "real", "generated", "log-ratio"), rows, note=_legend(critic))
 
 
 def _unlikely(critic: FittedCritic, keys: Ints, counts: Floats, log_p: Floats) -> Table:
@@ -113,6 +119,7 @@ def _unlikely(critic: FittedCritic, keys: Ints, counts: Floats, log_p: Floats) -
         f"Unlikely mentions in generated text (log P below {UNLIKELY:.0f})",
         ("window", "real", "generated", "log P", "likeliest instead", "its log P"),
         rows,
+        note=_legend(critic),
     )
 
 
@@ -120,10 +127,10 @@ def _introductions(critic: FittedCritic, real: Pooled, generated: Pooled) -> Tab
     """Kinds of first mentions, the largest difference first."""
     names = Alphabet(critic.classes).kinds
     counts = [s.arrays.get("first", np.zeros(len(names))) for s in (real, generated)]
-    share = [100 * c / max(c.sum(), 1.0) for c in counts]
+    share = [c / max(c.sum(), 1.0) for c in counts]
     order = np.argsort(-np.abs(share[1] - share[0]), kind="stable")
     rows = [
-        (names[k], float(share[0][k]), float(share[1][k]), float(share[1][k] - share[0][k]))
+        (names[k], percent(share[0][k]), percent(share[1][k]), percent(share[1][k] - share[0][k]))
         for k in order
         if counts[0][k] + counts[1][k] > 0
     ]
@@ -132,7 +139,8 @@ def _introductions(critic: FittedCritic, real: Pooled, generated: Pooled) -> Tab
         "How persons are first mentioned",
         ("first mention", "real %", "generated %", "difference"),
         rows,
-        note=f"Of {counts[0].sum():,.0f} persons in real and {counts[1].sum():,.0f} in generated text.",
+        note=f"Of {counts[0].sum():,.0f} persons in real and {counts[1].sum():,.0f} in generated text. "
+        f"{_legend(critic)}",
     )
 
 
@@ -153,4 +161,4 @@ def explain(critic: FittedCritic, document: Corpus) -> MarkedDocument | None:
         note = f"characters {start:,}–{end:,}; likeliest instead: {name} (log P {p:.2f})"
         shown = f"…{before}[{text[start:end]}]{after}…".replace("\n", " ")
         steps.append(Step(window, shown, -float(log_p[i]), bool(log_p[i] < UNLIKELY), note))
-    return MarkedDocument(document.name, document.ids[0], float(-log_p.sum()), "nats", steps)
+    return MarkedDocument(document.name, document.ids[0], float(-log_p.sum()), "nats", steps, _legend(critic))

@@ -12,6 +12,15 @@ from momus_critics.coreference.windows import Chains
 
 GENDER = {**dict.fromkeys(MALE, "Male"), **dict.fromkeys(FEMALE, "Female"), **dict.fromkeys(PLURAL, "Plural")}
 PADDING, SENTENCE = "", "."
+LEGENDS = {
+    "gender": "Male:0 is a name or noun of a person whose pronouns are he, Female:0 one whose pronouns are she, "
+    "Plural:0 one of several persons, None:0 one without a gendered pronoun; he:0 is the pronoun itself. Equal numbers "
+    "are the same person, by first appearance within the window; “.” is the start of a sentence.",
+    "form": "Name:0 is a person named by a name, Noun:0 by a noun, Names:0 and Nouns:0 several persons; third:0 is he "
+    "or she, third object:0 him or her, third self:0 himself or herself. Equal numbers are the same person, by first "
+    "appearance within the window; “.” is the start of a sentence.",
+}
+"""What symbols stand for, by ``classes``."""
 OBLIQUE = {"him": "object", "his": "object", "himself": "self", "her": "object", "hers": "object", "herself": "self"}
 
 
@@ -37,6 +46,7 @@ class Alphabet:
         else:
             names = ["Name", "Noun", "Names", "Nouns"]
             pronouns = ["third", "third object", "third self", *PLURAL, *FIRST, *SECOND]
+        self.legend = LEGENDS.get(classes, LEGENDS["form"])
         self.kinds = [PADDING, SENTENCE, *names, *pronouns]
         self._index = {k: i for i, k in enumerate(self.kinds)}
 

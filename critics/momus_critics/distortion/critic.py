@@ -15,6 +15,7 @@ from momus.numeric.types import Floats
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.opening import open_scorer
 from momus.text.corpus import Corpus
+from momus_critics.figures import rounded
 
 BINS = 20
 """Bins of log p under the language."""
@@ -54,11 +55,16 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
     """
 
     name = "distortion"
-    axis = "probabilities of sequences"
+    axis = "probability of texts"
     question = "Which texts does the model make too probable, or too rare? z is the text, P_c the language it is from."
     sequence = True
     guard = False
     headline = "error"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more probable in the language", "less probable in the language"),
+        "latent_ppl": ("more predictable in the language", "less predictable in the language"),
+    }
+    limits = "It cannot see errors that leave the probability of a text as it is, and needs text from a known language."
     configured: ClassVar[tuple[str, ...]] = ("language", "model")
 
     def __init__(self, *, language: Mapping[str, Any] | None = None, model: Mapping[str, Any] | None = None) -> None:
@@ -114,7 +120,18 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
 
     def statistics(self) -> Sequence[Statistic]:
         """Mean of log p_M − log p_L in nats."""
-        return (Statistic("error", "error", "value", mean, effect="hedges_g"),)
+        return (
+            Statistic(
+                "error",
+                "error",
+                "value",
+                mean,
+                effect="hedges_g",
+                label="mean of log p_M − log p_L",
+                direction=("rarer under the model", "likelier under the model"),
+                unit="nats per document",
+            ),
+        )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Mean error by probability under the language."""
@@ -124,9 +141,7 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
         for role, summary in both(real, generated):
             sums, counts = summary.arrays["bins"][:k], summary.arrays["bins"][k:]
             enough = counts >= 10
-            series.append(
-                Series(str(role), middles[enough].tolist(), (sums[enough] / counts[enough]).tolist(), role, "line")
-            )
+            series.append(Series(role, rounded(middles[enough]), rounded(sums[enough] / counts[enough]), role, "line"))
         x, y = Axis("log p under the language, nats"), Axis("mean of log p_M − log p_L, nats")
         note = "Equal-count bins of the samples that the critic was fitted on; at least ten documents per bin."
         return [Chart("error-by-probability", "Error by probability", x, y, series, note=note)]

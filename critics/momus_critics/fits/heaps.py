@@ -18,6 +18,8 @@ LOW, HIGH = 0.0, 1.6
 """Range of β for pooled rows."""
 NODES = 20
 """Chebyshev nodes in β."""
+MOST_BINS = 24
+"""Most bins of lengths."""
 MIN_DOCUMENTS = 20
 """Fewest documents of each text per bin of lengths."""
 
@@ -93,7 +95,7 @@ def _solve(pooled: Floats) -> tuple[Floats, Floats]:
     return beta, np.array([np.interp(b, grid, row) for b, row in zip(beta, curve, strict=True)])
 
 
-def bins(tokens: Ints, most: int = 24) -> Ints:
+def bins(tokens: Ints, most: int = MOST_BINS) -> Ints:
     """Edges of at most ``most`` bins of lengths with roughly equal numbers of documents."""
     return np.unique(np.quantile(tokens, np.linspace(0, 1, most + 1), method="higher"))
 
@@ -122,7 +124,9 @@ def distances_by_length(
     """
     from scipy.stats import ks_2samp, kstest
 
-    edges = bins(np.concatenate([real[0], generated[0]]))
+    # as few bins as it takes for about 2 · MIN_DOCUMENTS documents of each text in a bin
+    most = min(len(real[0]), len(generated[0])) // (2 * MIN_DOCUMENTS)
+    edges = bins(np.concatenate([real[0], generated[0]]), min(max(most, 1), MOST_BINS))
     lengths, distances = [], []
     for low, high in itertools.pairwise(edges):
         inside = [(t >= low) & ((t < high) | (high == edges[-1])) for t, _ in (real, generated)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Literal, Self
@@ -12,19 +12,20 @@ import numpy as np
 
 from momus.critic import LogPrior, RunningTextCritic
 from momus.errors import FittingError
-from momus.evidence import Axis, Cell, Chart, Evidence, Role, Series, Table, both
-from momus.laws import Law, Reordered
+from momus.evidence import Axis, Cell, Chart, Direction, Evidence, Role, Series, Table, both
+from momus.laws import Law, Reordered, tokens_needed, too_short
 from momus.laws.law import ErrorEstimate
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
+from momus_critics.figures import rounded
 from momus_critics.laws.curves import Curve
 from momus_critics.laws.fitting import Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve
 
-SHOWN = 250
+SHOWN = 150
 """Largest number of points that a figure shows per curve."""
 
 
@@ -54,6 +55,9 @@ class LawPoints:
 EXPONENT_BAND = 0.05
 """Difference of exponents that passes as human variation, chosen beforehand; real text with groups is not used here,
 because each exponent takes a fit of the whole text."""
+ERROR_LABEL = "mean distance ε from the fitted line"
+ERROR: Direction = ("closer to a straight line", "further from a straight line")
+"""What is said of the error of a law."""
 CORRELATION_BAND = 0.02
 """Difference of mean correlations that passes as human variation, chosen beforehand."""
 
@@ -78,7 +82,12 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
 
     headline = "exponent"
     no_steps = "fewer than three points to fit"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {"latent_nll": ("closer to the law", "further from the law")}
     quantity: ClassVar[str] = "exponent"
+    label: ClassVar[str] = "exponent"
+    """What readers are told that the exponent is called."""
+    direction: ClassVar[tuple[str, str]] = ("lower in exponent", "higher in exponent")
+    """What a text is if its exponent is lower, and if it is higher."""
     minimum: ClassVar[int] = 20_000
     """Tokens that a text needs for a meaningful estimate."""
     error: ClassVar[ErrorEstimate] = "jackknife"
@@ -117,6 +126,8 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         function: Callable[[RunningText], float],
         reordered: Reordered | None = None,
         band: float | None = None,
+        label: str = "",
+        direction: Direction = (),
     ) -> Law:
         """Declare one number of this law with the options of the class."""
         return Law(
@@ -129,13 +140,24 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
             orders=self.reorderings,
             reordered=reordered,
             band=band,
+            label=label,
+            direction=direction,
         )
 
     def laws(self) -> Sequence[Law]:
         """Exponent and error of a text."""
         return (
-            self.law("exponent", lambda stream: self.line(stream).slope, self._reordered("slope"), EXPONENT_BAND),
-            self.law("error", lambda stream: self.line(stream).error, self._reordered("error")),
+            self.law(
+                "exponent",
+                lambda stream: self.line(stream).slope,
+                self._reordered("slope"),
+                EXPONENT_BAND,
+                self.label,
+                self.direction,
+            ),
+            self.law(
+                "error", lambda stream: self.line(stream).error, self._reordered("error"), None, ERROR_LABEL, ERROR
+            ),
         )
 
     def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:
@@ -147,20 +169,21 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         return None if factory is None else partial(_fit_reordered, factory, attribute)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Blocks with fewer tokens than the law needs."""
+        """Blocks with fewer tokens than the law can be estimated from."""
         least = min(self.minimum, self.block)
+        needed = tokens_needed(self.minimum)
         return [
-            f"too short: {n:,} tokens, at least {least:,} needed" if n < least else None
+            f"too short: {n:,} tokens; a block needs {least:,}, a whole text {needed:,}" if n < least else None
             for n in batch.tokens(self.tokenizer).lengths
         ]
 
     def fit(self, real: Corpus) -> Self:
         """Fit the line of the whole text, and the line of its blocks with their scatter."""
         stream = RunningText.of(real.tokens(self.tokenizer))
-        if len(stream) < self.minimum:
+        reason = too_short(real.name, len(stream), self.minimum)
+        if reason:
             raise FittingError(
-                f"critic {self.name!r} needs {self.minimum:,} tokens of running text to be fitted; "
-                f"{real.name!r} has {len(stream):,}",
+                f"critic {self.name!r} cannot be fitted: {reason}",
                 hint="give more real text, or leave this critic out with --critics",
             )
         try:
@@ -252,16 +275,16 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         if len(x) < 3:
             return []
         keep = _thin(x)
-        series = [Series(role, x[keep].tolist(), y[keep].tolist(), role, self.style)]
+        series = [Series(role, rounded(x[keep]), rounded(y[keep]), role, self.style)]
+        if role != "real":  # the table has the exponents of all texts; the figure, the law of real text
+            return series
         try:
             line = self.line(stream)
         except ValueError:
             return series
         ends = np.array([x.min(), x.max()])
-        return [
-            *series,
-            Series(f"{role}: {self.quantity} {line.slope:.3f}", ends.tolist(), line(ends).tolist(), "fitted"),
-        ]
+        label = f"law of real text: {self.quantity} {line.slope:.3f}"
+        return [*series, Series(label, rounded(ends), rounded(line(ends)), "fitted")]
 
 
 def _fit_reordered(

@@ -7,12 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from momus.evidence import Axis, Cell, Chart, Evidence, Series, both
+from momus.evidence import Cell, Evidence, Table
 from momus.laws import Law
 from momus.numeric.types import Floats
 from momus.text.running import RunningText
+from momus_critics.figures import percent
 from momus_critics.laws import curves
-from momus_critics.laws.base import CORRELATION_BAND, EXPONENT_BAND, ScalingLaw
+from momus_critics.laws.base import CORRELATION_BAND, ERROR, ERROR_LABEL, EXPONENT_BAND, ScalingLaw
 from momus_critics.laws.curves import Curve
 from momus_critics.laws.fitting import Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve, ReorderedHapaxes, ReorderedTypes, ReorderedWindows
@@ -30,8 +31,11 @@ class ZipfSlope(ScalingLaw):
     """
 
     name = "zipf-slope"
-    axis = "word frequency against rank"
+    axis = "Zipf's law"
     question = "Does word frequency fall with rank as in real text? z is the rank–frequency curve of a block of text."
+    label = "slope of word frequency against rank"
+    direction = ("steeper in word frequency", "flatter in word frequency")
+    limits = "It cannot see which words are frequent, nor their order; the many words that occur once weigh most."
     x_label, y_label = "rank", "relative frequency"
 
     def __init__(
@@ -46,7 +50,9 @@ class ZipfSlope(ScalingLaw):
 
     def laws(self) -> Sequence[Law]:
         """Exponent and error over all ranks, and the exponent of the head."""
-        return (*super().laws(), self.law("head_exponent", self.head_exponent))
+        label = f"slope over the {self.head:,} commonest words"
+        head = self.law("head_exponent", self.head_exponent, label=label, direction=self.direction)
+        return (*super().laws(), head)
 
     def head_exponent(self, stream: RunningText) -> float:
         """Slope over the first ``head`` ranks."""
@@ -58,8 +64,11 @@ class Heaps(ScalingLaw):
     """Heaps' law: the number of types v(n) grows as n^β with text length n."""
 
     name = "heaps"
-    axis = "growth of the vocabulary"
+    axis = "vocabulary growth"
     question = "Does the vocabulary grow as in real text? z is the number of types against tokens in a block of text."
+    label = "exponent β of vocabulary growth"
+    direction = ("slower to add new words", "faster to add new words")
+    limits = "It cannot see which words are new, nor whether they fit: only how fast different words accumulate."
     x_label, y_label = "tokens n", "types v(n)"
     error = "shuffled"  # the first points of the curve depend on the first words of the text
     minimum = 1000
@@ -85,6 +94,9 @@ class Ebeling(ScalingLaw):
     name = "ebeling"
     axis = "fluctuation of characters"
     question = "Do character counts fluctuate over long windows as in real text? η = 1 means no memory."
+    label = "exponent η of character counts"
+    direction = ("weaker in long-range memory", "stronger in long-range memory")
+    limits = "It cannot see words or sentences: only how counts of characters vary from one stretch to another."
     x_label, y_label = "window length l (characters)", "m(l)"
     error = "shuffled"  # leaving a piece out shifts all later windows
     reorderings = 5
@@ -104,6 +116,9 @@ class Taylor(ScalingLaw):
     name = "taylor"
     axis = "burstiness of words"
     question = "Do words come in bursts as in real text? z is each word's mean and deviation over segments of text."
+    label = "exponent ζ of word counts"
+    direction = ("less bursty in words", "more bursty in words")
+    limits = "It cannot see the order of words within a segment of some thousand words, nor what they say."
     x_label, y_label = "mean count μ in a segment", "standard deviation σ"
     style = "points"
     minimum = 56_200
@@ -144,8 +159,11 @@ class LongRange(ScalingLaw):
     """
 
     name = "long-range"
-    axis = "long-range correlation of rare words"
+    axis = "long-range correlation"
     question = "Do rare words cluster over long stretches as in real text? c(s) is their distances' autocorrelation."
+    label = "exponent −ξ of the decay"
+    direction = ("faster to lose correlation", "slower to lose correlation")
+    limits = "It cannot see which rare words cluster: only how evenly they are spread over the text."
     x_label, y_label = "lag s", "autocorrelation c(s)"
     quantity = "−ξ"
     headline = "correlation"
@@ -180,9 +198,21 @@ class LongRange(ScalingLaw):
     def laws(self) -> Sequence[Law]:
         """Mean correlation at short lags; exponent and error of the decay, for texts that have one."""
         return (
-            self.law("correlation", self.correlation, band=CORRELATION_BAND),
-            self.law("exponent", lambda stream: self.decay(stream).slope, band=EXPONENT_BAND),
-            self.law("error", lambda stream: self.decay(stream).error),
+            self.law(
+                "correlation",
+                self.correlation,
+                band=CORRELATION_BAND,
+                label=f"mean correlation at lags up to {NEAR}",
+                direction=("less clustered in rare words", "more clustered in rare words"),
+            ),
+            self.law(
+                "exponent",
+                lambda stream: self.decay(stream).slope,
+                band=EXPONENT_BAND,
+                label=self.label,
+                direction=self.direction,
+            ),
+            self.law("error", lambda stream: self.decay(stream).error, label=ERROR_LABEL, direction=ERROR),
         )
 
     def correlation(self, stream: RunningText) -> float:
@@ -259,9 +289,12 @@ class Productivity(ScalingLaw):
     """
 
     name = "productivity"
-    axis = "productivity of n-grams"
+    axis = "rate of new words"
     question = "Do new n-grams keep appearing as in real text? z is the share of hapaxes as the text grows."
-    x_label, y_label = "tokens N", "N1 / N"
+    label = "slope of the share of new words"
+    direction = ("poorer in new words", "richer in new words")
+    limits = "It cannot see whether new words are good ones: misspellings and noise are new words, too."
+    x_label, y_label = "n-grams N", "share of n-grams seen once, N1 / N"
     error = "shuffled"
     minimum = 1000
 
@@ -289,14 +322,19 @@ class Productivity(ScalingLaw):
         return ReorderedHapaxes if self.order == 1 else None
 
     def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
-        """Curves of all orders, and the table of exponents."""
+        """The curve and exponents of the order that carries the verdict, and productivity at all orders."""
         orders = tuple(range(1, self.orders + 1))
-        series = [
-            Series(f"{role}, n = {n}", x[y > 0].tolist(), y[y > 0].tolist(), role)
-            for role, stream in both(real, generated)
-            for n, (x, y) in zip(orders, curves.productivity(stream, orders), strict=True)
+        finals = [
+            [percent(y[-1]) if len(y) else None for _, y in curves.productivity(stream, orders)]
+            for stream in (real, generated)
         ]
-        chart = Chart(
-            "productivity", "Share of n-grams seen once", Axis("n-grams N", "log"), Axis("N1 / N", "log"), series
+        rows = [(str(n), *values) for n, *values in zip(orders, *finals, strict=True)]
+        table = Table(
+            "productivity-by-order",
+            "Share of n-grams seen once, by n",
+            ("n", "real %", "generated %"),
+            rows,
+            note=f"N1/N over the whole text: {len(real):,} real and {len(generated):,} generated tokens. It falls as a "
+            "text grows; compare texts of about the same length.",
         )
-        return [chart, super().evidence(real, generated)[1]]
+        return [*super().evidence(real, generated), table]

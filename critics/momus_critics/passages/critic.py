@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from momus.evidence import MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
@@ -69,11 +70,16 @@ class Passages(ChainCritic, ExplanationMixin):
     """
 
     name = "passages"
-    axis = "order of passages"
+    axis = "passage order"
     question = (
         "Are the passages of a running text in the order of real documents? z is the chain of stretches that a hidden "
         "semi-Markov model infers from sentences, without titles or section breaks."
     )
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **ChainCritic.directions,
+        "posterior_entropy": ("less varied in passages", "more varied in passages"),
+    }
+    limits = "It cannot see the order of words and sentences within a passage, nor whether a passage makes sense."
     needs = 10
     uses_device = True
 
@@ -122,7 +128,8 @@ class Passages(ChainCritic, ExplanationMixin):
         pieces, offsets = corpus_pieces(real, self.words, self.most_pieces)
         if np.median(np.diff(offsets)) < 3:
             raise FittingError(
-                f"critic 'passages': half of the {len(real)} documents of {real.name!r} have fewer than 3 pieces of "
+                f"critic 'passages': half of the {counted(len(real), 'document')} of {real.name!r} have fewer than 3 "
+                "pieces of "
                 f"{self.words} words",
                 hint="give longer documents, or lower `words`",
             )
@@ -191,7 +198,16 @@ class Passages(ChainCritic, ExplanationMixin):
 
     def statistics(self) -> Sequence[Statistic]:
         """Those of the chain, and the share of returning pieces."""
-        return (*super().statistics(), Statistic("return_share", "returns", "value", mean))
+        returns = Statistic(
+            "return_share",
+            "returns",
+            "value",
+            mean,
+            label="share of passages that return",
+            direction=("less repetitive in content", "more repetitive in content"),
+            format="share",
+        )
+        return (*super().statistics(), returns)
 
     def segment(self, batch: Corpus) -> list[Ints]:
         """The state of each piece that `split_pieces` cuts, one array per document."""

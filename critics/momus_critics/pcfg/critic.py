@@ -13,6 +13,8 @@ from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus_critics.figures import rounded
 from momus_critics.passages.pieces import sentences
 from momus_critics.pcfg.grammar import Grammar
 from momus_critics.pcfg.trees import Rules, read_trees
@@ -53,11 +55,16 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
     """
 
     name = "pcfg"
-    axis = "phrase structure"
+    axis = "sentence grammar"
     question = "Are sentences as well formed as in real text? z is the sentence, P_c a treebank grammar."
     sequence = True
     guard = False
     headline = "latent_ppl"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more probable under the grammar", "less probable under the grammar"),
+        "latent_ppl": ("more usual in grammar", "less usual in grammar"),
+    }
+    limits = "It cannot see meaning, nor how sentences follow each other: it reads each sentence alone."
     uses_device = True
     configured: ClassVar[tuple[str, ...]] = ("treebank",)
 
@@ -127,11 +134,12 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
             sums, counts = summary.arrays["lengths"][:k], summary.arrays["lengths"][k:]
             enough = counts >= 5
             x = (EDGES[enough] + 2.5).tolist()
-            series.append(Series(str(role), x, (sums[enough] / counts[enough]).tolist(), role, "line"))
+            series.append(Series(role, x, rounded(sums[enough] / counts[enough]), role, "line"))
         x_axis, y_axis = Axis("words per sentence"), Axis("mean log p, nats")
         note = f"Grammar of {self.trees_:,} trees, {len(self.labels_)} labels. Points with at least five sentences."
         return [Chart("sentence-likelihood", "Likelihood by sentence length", x_axis, y_axis, series, note=note)]
 
     def notes(self) -> list[Note]:
         """Size of the grammar."""
-        return [Note(f"grammar of {self.trees_:,} trees: {len(self.labels_)} labels, {len(self.words_):,} words")]
+        labels, words = counted(len(self.labels_), "label"), counted(len(self.words_), "word")
+        return [Note(f"grammar of {counted(self.trees_, 'tree')}: {labels}, {words}")]

@@ -16,6 +16,7 @@ from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Ints
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus.text.titles import normalize_title
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus_critics.chains import evidence
@@ -57,11 +58,12 @@ class Sections(ChainCritic, ExplanationMixin):
     """
 
     name = "sections"
-    axis = "order of section types"
+    axis = "section order"
     question = (
         "Are sections in the order of real documents? z is the chain of section types, P_c a Markov chain with start "
         "and end; types are inferred from each section's text."
     )
+    limits = "It cannot see what a section says beyond its type: a body about something else passes if its type fits."
     sequence = True
     needs = 5
     uses_device = True
@@ -124,7 +126,8 @@ class Sections(ChainCritic, ExplanationMixin):
         self.titles_ = [*frequent_titles(titles, documents, self.min_documents), OTHER]
         if len(self.titles_) < 3:
             raise FittingError(
-                f"critic 'sections': {len(titled)} of {len(real)} documents of {real.name!r} have titled sections; "
+                f"critic 'sections': {len(titled)} of {counted(len(real), 'document')} of {real.name!r} have titled "
+                "sections; "
                 f"{len(self.titles_) - 1} titles occur in at least {self.min_documents} of them, and two are needed",
                 hint="give more documents with `sections` and `section_names`, or lower min_documents",
             )

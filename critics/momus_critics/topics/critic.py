@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -33,6 +33,7 @@ from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
 from momus.progress import stage
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.shares import stopwords
 from momus_critics.topics import evidence
@@ -83,12 +84,17 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
     """
 
     name = "topics"
-    axis = "topic co-occurrence"
+    axis = "which topics occur together"
     question = (
         "Do topics co-occur as in real documents? z is the log-odds of topics in a document, P_c a normal distribution "
         "with the correlations of real text."
     )
     headline = "distance"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more probable in topics", "less probable in topics"),
+        "posterior_entropy": ("less varied in topics overall", "more varied in topics overall"),
+    }
+    limits = "It cannot see the order of words or sentences: only which words occur together in a document."
     needs = 10
     uses_device = True
 
@@ -192,7 +198,7 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         used = np.flatnonzero(np.diff(counts.indptr) > 0)
         if len(used) < self.needs:
             raise FittingError(
-                f"critic 'topics': {len(used)} documents of {real.name!r} have a word of the vocabulary; "
+                f"critic 'topics': {counted(len(used), 'document')} of {real.name!r} with a word of the vocabulary; "
                 f"at least {self.needs} needed",
                 hint="give more real text, or lower least_count",
             )
@@ -253,8 +259,25 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         Unlike Latent NLL, the distance does not depend on the width of q, which is narrow for documents of many topics.
         """
         return (
-            Statistic("topic_entropy", "topic_entropy", "value", mean, effect="hedges_g"),
-            Statistic("distance", "distance", "value", mean, effect="hedges_g"),
+            Statistic(
+                "topic_entropy",
+                "topic_entropy",
+                "value",
+                mean,
+                effect="hedges_g",
+                label="topic entropy per document",
+                direction=("narrower in topics", "broader in topics"),
+                unit="nats",
+            ),
+            Statistic(
+                "distance",
+                "distance",
+                "value",
+                mean,
+                effect="hedges_g",
+                label="distance from typical topics (squared Mahalanobis)",
+                direction=("more usual in topic combinations", "less usual in topic combinations"),
+            ),
         )
 
     def summarize(self, latents: Gaussians) -> Pooled:
@@ -281,8 +304,10 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         how = "from full posterior covariances" if self.refined_ else "from variational EM, which underestimates it"
         return [
             Note(
-                f"{len(self.phi_)} topics, {len(self.vocabulary_):,} words; fitted on {self.documents_:,} documents "
-                f"with {self.tokens_:,} tokens of them in {len(self.curve_)} steps of EM; words: {kind}; Σ {how}."
+                f"{len(self.phi_)} topics, {len(self.vocabulary_):,} words; fitted on "
+                f"{counted(self.documents_, 'document')} "
+                f"with {counted(self.tokens_, 'token')} of them in {counted(len(self.curve_), 'step')} of EM; words: "
+                f"{kind}; Σ {how}."
             )
         ]
 

@@ -12,13 +12,16 @@ from momus.critic import Gaussians, Pooled
 from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus_critics.figures import percent
 
 if TYPE_CHECKING:
     from momus_critics.topics.critic import Topics
 
-SHOWN_TOPICS, SHOWN_PAIRS = 30, 20
-CLAMP = 0.8
-"""Correlation at which the colours of the heat maps are full."""
+SHOWN_TOPICS, SHOWN_PAIRS, SHOWN_SHARES = 16, 20, 40
+FULL = 0.95
+"""Quantile of the correlations of real text at which the colours of the heat maps are full."""
+LEAST = 0.1
+"""Smallest correlation at which they may be full, so that noise does not fill the map."""
 
 
 def correlations(summary: Pooled) -> Floats:
@@ -33,18 +36,31 @@ def correlations(summary: Pooled) -> Floats:
 
 def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
     """Build the evidence from two summaries; ``words`` are the top words of each topic."""
-    names = [f"{k + 1}: {' '.join(w.split()[:3])}" for k, w in enumerate(words)]
+    names = [f"{', '.join(w.split()[:3])} ({k + 1})" for k, w in enumerate(words)]
     a, b = correlations(real), correlations(generated)
     share_a, share_b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
     top = np.argsort(-(share_a + share_b), kind="stable")[:SHOWN_TOPICS]
     # the most frequent topics, in the order of a clustering of real text
     order = top[_clustered(a[np.ix_(top, top)])]
+    limit = _limit(a[np.ix_(top, top)])
     return [
         _pairs(words, a, b, share_a, share_b),
-        _map("topic-correlations-real", "Topic correlations: real", names, a, order),
-        _map("topic-correlations-generated", "Topic correlations: generated", names, b, order),
+        _map("topic-correlations-real", "Topic correlations: real", names, a, order, limit),
+        _map("topic-correlations-generated", "Topic correlations: generated", names, b, order, limit),
         _shares(words, share_a, share_b),
     ]
+
+
+def _limit(correlation: Floats) -> float:
+    """Correlation at which colours are full: a high quantile of those of real text, rounded up to twentieths.
+
+    >>> _limit(np.array([[1.0, 0.31, -0.02], [0.31, 1.0, 0.1], [-0.02, 0.1, 1.0]]))
+    0.3
+    """
+    pairs = np.abs(correlation[np.triu_indices(len(correlation), 1)])
+    if not len(pairs):
+        return LEAST
+    return float(round(np.clip(np.ceil(20 * np.quantile(pairs, FULL) - 1e-9) / 20, LEAST, 1.0), 2))
 
 
 def _clustered(correlation: Floats) -> Ints:
@@ -79,7 +95,7 @@ def _pairs(words: list[str], a: Floats, b: Floats, share_a: Floats, share_b: Flo
     )
 
 
-def _map(name: str, title: str, names: list[str], correlation: Floats, order: Ints) -> Heatmap:
+def _map(name: str, title: str, names: list[str], correlation: Floats, order: Ints, limit: float) -> Heatmap:
     chosen = [names[k] for k in order]
     values = correlation[np.ix_(order, order)]
     np.fill_diagonal(values, 0.0)
@@ -88,17 +104,19 @@ def _map(name: str, title: str, names: list[str], correlation: Floats, order: In
         title,
         chosen,
         chosen,
-        values.tolist(),
+        values.round(3).tolist(),
         "correlation",
-        limit=CLAMP,
-        note=f"The {len(order)} most frequent topics in the clustering order of real text; full colour at ±{CLAMP}.",
+        limit=limit,
+        note=f"The {len(order)} most frequent topics, by their three most probable words and their number, in the "
+        "clustering order of real text. Colour: whether the shares of two topics rise together (+) or one at the "
+        f"expense of the other (−); full at ±{limit:g}. Both maps have the same scale.",
     )
 
 
 def _shares(words: list[str], share_a: Floats, share_b: Floats) -> Table:
     order = np.argsort(-np.abs(share_b - share_a), kind="stable")
-    rows = [(f"{k + 1}: {words[k]}", 100 * float(share_a[k]), 100 * float(share_b[k])) for k in order]
-    return Table("topic-shares", "Shares of topics", ("topic", "real %", "generated %"), rows)
+    rows = [(f"{k + 1}: {words[k]}", percent(share_a[k]), percent(share_b[k])) for k in order[:SHOWN_SHARES]]
+    return Table("topic-shares", "Topics whose share differs most", ("topic", "real %", "generated %"), rows)
 
 
 def explain(critic: Topics, document: Corpus, latents: Gaussians, counts: sparse.csr_array) -> MarkedDocument | None:

@@ -1,0 +1,128 @@
+"""Marked passages: the part of a document where a critic of tokens marks most, in the document's own spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from momus.evidence import MarkedDocument, Step
+from momus.numeric.types import Bools, Floats
+from momus.text.corpus import Corpus
+from momus.text.tokens import Tokenizer
+
+SHOWN = 120
+"""Tokens of a passage."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is said of one marked token: its z, and a remark."""
+
+    label: str
+    note: str = ""
+
+
+def words_of(document: Corpus, tokenizer: Tokenizer) -> list[str]:
+    """The tokens of a corpus of one document."""
+    table = document.tokens(tokenizer)
+    return [table.vocabulary[i] for i in table.ids.tolist()]
+
+
+def mark_passage(
+    document: Corpus,
+    words: Sequence[str],
+    marks: Mapping[int, Mark],
+    *,
+    value: float,
+    unit: str,
+    values: Floats | None = None,
+    shown: int = SHOWN,
+    note: str = "",
+) -> MarkedDocument:
+    """Cut the passage with the most marks into steps: stretches without a mark, and marked tokens.
+
+    Parameters
+    ----------
+    document
+        A corpus of one document.
+    words
+        Its tokens, see `words_of`.
+    marks
+        The marked tokens, by position; neighbours with equal marks share a step.
+    value, unit
+        Latent NLL of the document and its unit.
+    values
+        Contribution of each token to the Latent NLL in nats, (N,).
+    shown
+        Tokens of the passage, at most.
+
+    Returns
+    -------
+    The steps' texts, concatenated, are the passage as the document spells it.
+
+    >>> corpus = Corpus.from_texts(["The cat, the hat."])
+    >>> words = words_of(corpus, Tokenizer("words", str.split))
+    >>> marked = mark_passage(corpus, words, {2: Mark("repeat")}, value=1.0, unit="nats")
+    >>> [(s.text, s.label) for s in marked.steps]
+    [('The cat, ', ''), ('the ', 'repeat'), ('hat.', '')]
+    """
+    hits = np.zeros(len(words), dtype=bool)
+    hits[list(marks)] = True
+    start = _densest(hits, shown)
+    stop = min(start + shown, len(words))
+    steps: list[Step] = []
+    previous: Mark | None = None
+    for i, text in zip(range(start, stop), _spelled(document[0].text, words, start, stop), strict=True):
+        mark = marks.get(i)
+        nats = None if values is None else float(values[i])
+        if steps and mark == previous:
+            last = steps[-1]
+            total = None if nats is None or last.value is None else last.value + nats
+            steps[-1] = replace(last, text=last.text + text, value=total)
+        else:
+            steps.append(Step(mark.label if mark else "", text, nats, mark is not None, mark.note if mark else ""))
+        previous = mark
+    where = "" if stop - start == len(words) else f" Tokens {start + 1:,}–{stop:,} of {len(words):,}."
+    return MarkedDocument(document.name, document.ids[0], value, unit, steps, (note + where).strip())
+
+
+def highest(values: Floats, share: float = 0.1) -> list[int]:
+    """Positions of the highest values: a share of them, at least one, ties with the last included.
+
+    >>> highest(np.array([1.0, 5.0, 2.0]))
+    [1]
+    """
+    if not len(values):
+        return []
+    limit = float(np.quantile(values, 1 - share))
+    return [int(i) for i in np.flatnonzero(values >= limit)]
+
+
+def _densest(hits: Bools, shown: int) -> int:
+    """Where the passage of so many tokens with the most hits begins; the first such place."""
+    if len(hits) <= shown:
+        return 0
+    total = np.concatenate([[0], np.cumsum(hits)])
+    return int((total[shown:] - total[:-shown]).argmax())
+
+
+def _spelled(text: str, words: Sequence[str], start: int, stop: int) -> list[str]:
+    """Each token of a passage as the text spells it, with what follows it up to the next token.
+
+    Tokens are looked up one after another in the lower-cased text, which has as many characters as the text itself
+    except in a few scripts; there the lower-cased text is shown.
+    """
+    lowered = text.lower()
+    source = text if len(lowered) == len(text) else lowered
+    begins, ends, at = [], [], 0
+    for word in words[:stop]:
+        found = lowered.find(word.lower(), at)
+        begin = found if found >= 0 else at
+        begins.append(begin)
+        at = begin + len(word) if found >= 0 else at
+        ends.append(at)
+    last = ends[-1] if ends else 0
+    following = [*begins[1:], len(source) if stop == len(words) else last]
+    return [source[b:f] for b, f in zip(begins[start:stop], following[start:stop], strict=True)]
