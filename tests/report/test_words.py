@@ -9,7 +9,7 @@ import momus
 from momus import Corpus
 from momus.comparison import Verdict
 from momus.inference import Method
-from momus.report.words import NULLS, band, gap, headlines, method, null, says, shows
+from momus.report.words import NULLS, band, gap, method, null, says, shows
 
 ROW = Verdict(
     critic="length", axis="length", statistic="ks", unit="document", generated="g", real_value=0.1, generated_value=0.3,
@@ -144,20 +144,6 @@ def test_the_gap_of_a_distance_is_never_negative():
     assert band(row) == "human band 0.08 (default)"
     assert band(replace(row, band_source="groups", band_groups=40)) == "human band 0.08 (from 40 groups of real text)"
     assert band(replace(row, band=None)) == "no human band is known"
-
-
-def test_headlines_sort_by_p_and_keep_uncompared_rows():
-    rows = [
-        replace(ROW, axis="a", p_adjusted=0.04),
-        replace(ROW, axis="b", p_adjusted=0.001),
-        replace(ROW, axis="c", p_adjusted=0.6),
-        replace(of(test="none", reason="it is empty"), axis="d", p_adjusted=None),
-        replace(ROW, axis="e", headline=False),
-    ]
-    (headline,) = headlines(rows)
-    assert [s.split(":")[0] for s in headline.told] == ["b", "a"]
-    assert [s.split(":")[0] for s in headline.same] == ["c"]
-    assert list(headline.untested) == ["d: not tested: it is empty"]
 
 
 def test_rows_survive_json_and_frames_flatten_the_method():

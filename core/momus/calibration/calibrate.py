@@ -20,10 +20,12 @@ from momus.calibration.units import units_of
 from momus.calibration.worker import CELLS, Task, Work
 from momus.comparison.chosen import chosen_critics
 from momus.comparison.folder import RUN, RunFolder
+from momus.comparison.statistics import wordings
 from momus.comparison.texts import FIT_SHARE, TextSource, answers_note, as_corpus, check_splittable
 from momus.controls import DEFECTS
 from momus.critic import Critic, usable_documents
 from momus.errors import FittingError, StoreError, UsageError
+from momus.evidence import Wording
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, default_reporter
 from momus.reading import ReadingOptions
@@ -206,7 +208,14 @@ def _measured(crew: Crew, reporter: Reporter, names: Sequence[str], plan: Plan, 
 
 def _described(chosen: Sequence[Critic[Any]], names: Sequence[str]) -> list[dict[str, Any]]:
     return [
-        {"name": c.name, "axis": c.axis, "unit": c.unit, "statistic": c.headline_statistic, "params": c.get_params()}
+        {
+            "name": c.name,
+            "axis": c.axis,
+            "unit": c.unit,
+            "statistic": c.headline_statistic,
+            "label": wordings(c, ()).get(c.headline_statistic, Wording()).label,
+            "params": c.get_params(),
+        }
         for c in chosen
         if c.name in names
     ]

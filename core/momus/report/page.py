@@ -85,7 +85,7 @@ def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
     jinja.globals |= {
         "finding_words": finding_words,
         "statistic_name": statistic_name,
-        "label": lambda v: v.wording.label or statistic_name(v.statistic),
+        "label": lambda v: statistic_name(v.statistic, v.wording),
         "interval": lambda v, scale: Markup(_interval(v, scale)),
         "picture": lambda item, prefix: Markup(draw(item, looks_of)),
         "narrow": lambda chart: Markup(chart_svg(chart, looks_of, NARROW, 220).svg()),
@@ -180,7 +180,7 @@ def methods(verdicts: Sequence[Verdict]) -> list[MethodNote]:
     """Describe each method once, with the rows that were tested so."""
     rows: dict[str, dict[str, list[str]]] = {}
     for v in verdicts:
-        what = f"{v.critic}, {v.wording.label or statistic_name(v.statistic)}"
+        what = f"{v.critic}, {statistic_name(v.statistic, v.wording)}"
         rows.setdefault(f"{method(v)}. Null hypothesis: {null(v)}.", {}).setdefault(what, []).append(v.generated)
     everything = len(dict.fromkeys(v.generated for v in verdicts))
     return [

@@ -9,6 +9,7 @@ from momus.comparison.verdict import Verdict
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
 from momus.report.format import number
 from momus.report.joint_words import count
+from momus.report.words import statistic_name
 from momus.text.counting import counted
 
 ARROWS = {1: "↑", -1: "↓", 0: ""}
@@ -32,7 +33,7 @@ def percent(share: float) -> str:
 
 def label(v: Verdict) -> str:
     """Name of the statistic of a row for readers."""
-    return v.wording.label or v.statistic.replace("_", " ")
+    return statistic_name(v.statistic, v.wording)
 
 
 def mark(cell: Cell) -> str:

@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from momus.comparison.verdict import Verdict
+from momus.evidence import Wording
 from momus.report.format import number, p_value
 from momus.text.counting import counted
 
-STATISTICS = {
-    "latent_nll": "Latent NLL (nats per document)",
-    "latent_ppl": "Latent PPL",
-    "posterior_entropy": "entropy of the aggregated posterior (nats)",
-    "posterior_divergence": "divergence of the aggregated posteriors (nats)",
-    "ks": "Kolmogorov–Smirnov distance",
-    "tvd": "total variation",
-    "sup": "largest difference in the share of a word",
-    "unlikely_share": "share of unlikely transitions",
-    "pronoun_share": "share of pronouns among mentions",
-    "unintroduced_share": "share of persons first mentioned by a pronoun",
-    "mentions_per_sentence": "mentions per sentence",
-    "mixing_index": "mixing index",
-    "mixed_share": "share of mixed documents",
-    "distance": "distance from typical topics (squared Mahalanobis)",
-    "topic_entropy": "topic entropy per document (nats)",
-    "return_share": "share of passages that return",
-    "repetition_share": "share of repetitions",
-    "mean_length": "mean length (tokens)",
-    "exponent": "exponent",
-    "ks_real_law": "KS distance to the law of real text",
-    "unscored_share": "share of unscored documents",
-    "ks_own_law": "KS distance to the text's own law",
-}
-"""Names of statistics for readers."""
 
+def statistic_name(name: str, wording: Wording | None = None) -> str:
+    """Name a statistic for readers: by its label, else by its name with spaces for underscores.
 
-def statistic_name(name: str) -> str:
-    """Name a statistic for readers; a name without an entry is printed with spaces for underscores.
-
-    >>> statistic_name("my_share")
-    'my share'
+    >>> statistic_name("my_share"), statistic_name("ks", Wording("KS distance of lengths"))
+    ('my share', 'KS distance of lengths')
     """
-    return STATISTICS.get(name, name.replace("_", " "))
+    return wording.label if wording is not None and wording.label else name.replace("_", " ")
 
 
 def says(verdict: Verdict) -> str:
@@ -199,60 +173,3 @@ def families(verdicts: Sequence[Verdict], adjustment: str) -> str:
         f"The chance of any false difference is at most {alpha:g} over the {headlines} headline rows, at most "
         f"{alpha:g} over the other {len(rows) - headlines} rows, and at most {2 * alpha:g} over the whole table."
     )
-
-
-@dataclass(frozen=True)
-class Headline:
-    """The headline verdicts on one generated corpus, in words.
-
-    Attributes
-    ----------
-    told, same, untested
-        One sentence per headline row: rows that differ, the largest in human bands first; rows not told apart; rows not
-        tested.
-    beyond, within
-        How many of the rows that differ are beyond human variation, and within it.
-    """
-
-    generated: str
-    beyond: int
-    within: int
-    told: Sequence[str]
-    same: Sequence[str]
-    untested: Sequence[str]
-
-
-def headlines(verdicts: Sequence[Verdict]) -> list[Headline]:
-    """Put the headline verdicts of each generated corpus into words."""
-    by_corpus = []
-    for name in dict.fromkeys(v.generated for v in verdicts):
-        rows = [v for v in verdicts if v.generated == name and v.headline]
-        told = [v for v in rows if v.differs]
-        told.sort(key=lambda v: (-(v.gap or 0.0), v.p_adjusted or 0.0))
-        same = [v for v in rows if v.p_adjusted is not None and not v.differs]
-        by_corpus.append(
-            Headline(
-                name,
-                sum(v.finding == "beyond human variation" for v in told),
-                sum(v.finding == "within human variation" for v in told),
-                [_difference(v) for v in told],
-                [_no_difference(v) for v in same],
-                [f"{v.axis}: {null(v)}" for v in rows if v.p_adjusted is None],
-            )
-        )
-    return by_corpus
-
-
-def _difference(v: Verdict) -> str:
-    interval = f", interval {number(v.low)} to {number(v.high)}" if v.low is not None else ""
-    name = statistic_name(v.statistic)
-    size = "" if v.gap is None else f" – {gap(v)} human bands, {says(v)}"
-    return (
-        f"{v.axis}{size}: {name} {number(v.generated_value)}, real {number(v.real_value)} "
-        f"(difference {number(v.difference)}{interval}; adjusted p = {p_value(v.p_adjusted)})"
-    )
-
-
-def _no_difference(v: Verdict) -> str:
-    power = f"; minimum detectable difference {number(v.mde)}, with 80 % power" if v.mde else ""
-    return f"{v.axis}: {statistic_name(v.statistic)} (adjusted p = {p_value(v.p_adjusted)}{power})"
