@@ -155,7 +155,7 @@ class Page:
         self.environment = {
             **os.environ,
             "PATH": programs + os.pathsep + os.environ.get("PATH", ""),
-            "PYTHONPATH": str(hook),
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(hook), os.environ.get("PYTHONPATH")))),
             "COLUMNS": "110",
             "OMP_NUM_THREADS": "1",
             "PIP_TARGET": str(self.site),

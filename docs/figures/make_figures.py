@@ -125,7 +125,7 @@ def bars(table: Any) -> str:
 
     rows = list(table.rows)[:14]
     columns = {w: next(i for i, c in enumerate(table.columns) if c.startswith(w)) for w in ("real", "generated")}
-    left, right, pitch, top = 200.0, 700.0, 26.0, 30.0
+    left, right, pitch, top = 260.0, 700.0, 26.0, 30.0
     largest = max(float(row[c]) for row in rows for c in columns.values()) or 1.0
     bottom = top + pitch * len(rows)
     canvas = Canvas(720, bottom + 44)
@@ -134,7 +134,7 @@ def bars(table: Any) -> str:
         canvas.line((x, top), (x, bottom), "grid", 0.7)
         canvas.text((x, bottom + 16), tick_text(tick), "middle")
     for i, row in enumerate(rows):
-        canvas.text((left - 8, top + pitch * (i + 0.5) + 4), row[0], "end", clip=50)
+        canvas.text((left - 8, top + pitch * (i + 0.5) + 4), row[0], "end", clip=38)
         for (role, column), shift in zip(columns.items(), (3.0, 13.0), strict=True):
             canvas.rect((left, top + pitch * i + shift), ((right - left) * float(row[column]) / largest, 9), role)
     for i, role in enumerate(columns):
@@ -147,6 +147,7 @@ def bars(table: Any) -> str:
 
 def summary(found: dict[str, Any]) -> str:
     """Say what was measured, in Markdown."""
+    from momus.evidence import Wording
     from momus.report.format import number, p_value
     from momus.report.words import statistic_name
 
@@ -158,7 +159,8 @@ def summary(found: dict[str, Any]) -> str:
         "|---|---:|---:|---:|---:|",
     ]
     for v in sorted(found["verdicts"], key=lambda v: not v["headline"]):
-        name = statistic_name(v["statistic"])
+        wording = Wording(**{**v["wording"], "direction": tuple(v["wording"]["direction"])})
+        name = statistic_name(v["statistic"], wording) + (f" ({wording.unit})" if wording.unit else "")
         name = f"**{name}**" if v["headline"] else name
         interval = f" [{number(v['low'])}, {number(v['high'])}]" if v["low"] is not None else ""
         rows.append(

@@ -1,6 +1,7 @@
 """Sentences that explain an output quote its numbers; `test_code_blocks` compares the output with what is printed."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,21 @@ def test_a_stale_number_is_found():
     assert stale(page.format("160")) == []
     assert stale(page.format("16")) == ["16"]
     assert stale(page.format("0.2 of 1,160")) == ["0.2", "1,160"]
+
+
+def shown(page, mark):
+    """The text block after a comment of a page, line by line."""
+    html = False
+    for token in MarkdownIt("commonmark").parse(page):
+        if token.type == "fence" and html:
+            return token.content.rstrip().splitlines()
+        html = token.type == "html_block" and mark in token.content
+    raise AssertionError(f"no block after {mark}")
+
+
+def test_the_readme_shows_the_demo_of_the_quick_start():
+    readme, start = PAGES
+    short = shown(readme.read_text(encoding="utf-8"), "from docs/quickstart.md")
+    long = shown(start.read_text(encoding="utf-8"), "<!-- output -->")
+    agrees = runpy.run_path(str(ROOT / "docs" / "blocks.py"))["agrees"]
+    assert agrees(short, long), "copy the output of `momus show demo-run` from the quick start into the README"

@@ -138,7 +138,7 @@ def test_ties_are_said_to_be_ties():
 
 def test_a_single_text_without_a_difference():
     answer = answer_of(comparison([row("one", "a", 0.2, p=0.7)]))
-    assert first_sentences(answer) == ["a is not told apart from human text on any of 1 axis."]
+    assert first_sentences(answer) == ["a is not told apart from human text on the only axis."]
     assert answer.largest is None
 
 

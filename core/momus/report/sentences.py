@@ -114,8 +114,12 @@ def first_sentences(answer: Answer) -> list[str]:
 
 
 def _single(corpus: CorpusAnswer) -> str:
+    where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
     if not corpus.differs:
-        return f"{corpus.generated} is not told apart from human text on any of {axes(corpus.tested)}."
+        return f"{corpus.generated} is not told apart from human text on {where}."
+    if corpus.tested == 1:
+        beyond = ", beyond human variation" if corpus.beyond else ""
+        return f"{corpus.generated} differs from human text on {where}{beyond}."
     return (
         f"{corpus.generated} is beyond human variation on {corpus.beyond} of {axes(corpus.tested)}, and differs on "
         f"{corpus.differs}."
