@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from momus.redact import redacted
+
 
 class MomusError(Exception):
     """An error with a hint.
@@ -22,7 +24,7 @@ class MomusError(Exception):
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
-        self.message = message
+        self.message = redacted(message)  # of addresses, since messages are printed and stored
         self.hint = hint
 
     def __str__(self) -> str:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from momus.errors import NotFittedError, UsageError
+from momus.parameters import OneOf, Range, check_values
+from momus.redact import redacted_value
 
 
 class Estimator:
     """An object with constructor parameters stored unchanged, and fitted attributes whose names end in ``_``.
 
-    ``__init__`` takes keyword-only parameters, stores each under its name and does nothing else.
+    ``__init__`` takes keyword-only parameters, stores each under its name and does nothing else. Its annotations are
+    the schema of the parameters: `check_params` refuses values of other types. Bounds are declared in ``ranges``.
+
+    Attributes
+    ----------
+    ranges
+        The numbers (`Range`) or words (`OneOf`) that parameters may be, by name; those of base classes apply too.
 
     >>> class Ruler(Estimator):
     ...     def __init__(self, *, inches: float = 12.0) -> None:
@@ -22,6 +31,8 @@ class Estimator:
     >>> Ruler(inches=6.0).clone().get_params()
     {'inches': 6.0}
     """
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {}
 
     @classmethod
     def parameter_names(cls) -> list[str]:
@@ -37,7 +48,7 @@ class Estimator:
         Raises
         ------
         UsageError
-            A parameter is unknown; the hint lists the known ones.
+            A parameter is unknown (the hint lists the known ones), or its value is not one that it can have.
         """
         known = cls.parameter_names()
         for name in params:
@@ -46,7 +57,27 @@ class Estimator:
                     f"{place or cls.__name__}: no parameter {name!r}",
                     hint=f"the parameters are {', '.join(known)}" if known else "it takes no parameters",
                 )
+        check_values(cls, params, place)
         return cls(**params)
+
+    def check_params(self) -> None:
+        """Check the parameters against the annotations of the constructor and against ``ranges``.
+
+        Raises
+        ------
+        UsageError
+            The message names the parameter, its value and what is allowed.
+
+        >>> class Ruler(Estimator):
+        ...     ranges = {"inches": Range(0, above=True)}
+        ...     def __init__(self, *, inches: float = 12.0) -> None:
+        ...         self.inches = inches
+        >>> Ruler(inches=float("nan")).check_params()
+        Traceback (most recent call last):
+        momus.errors.UsageError: Ruler: inches is nan, expected a finite number
+          → correct inches; it is 12.0 by default
+        """
+        check_values(type(self), self.get_params())
 
     def get_params(self) -> dict[str, Any]:
         """Return the parameters as given to the constructor."""
@@ -65,7 +96,7 @@ class Estimator:
         >>> plain["times"], plain["read"].startswith("<builtins.print at 0x")
         (1, True)
         """
-        return {name: _json_value(value) for name, value in self.get_params().items()}
+        return {name: redacted_value(_json_value(value), name) for name, value in self.get_params().items()}
 
     def state(self) -> dict[str, Any]:
         """Return the fitted attributes."""

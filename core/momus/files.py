@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,14 @@ import pyarrow as pa
 
 from momus.errors import UsageError
 
+FORMULA = r"^[=+\-@\t\r]"
+"""Spreadsheets read texts that begin so as formulas."""
 
-def write_table(table: pa.Table, path: Path) -> None:
-    """Write Parquet, CSV or JSON Lines, according to the file extension.
+
+def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
+    """Write Parquet, CSV or JSON Lines, according to the file extension; the file appears when it is complete.
+
+    In CSV, texts that a spreadsheet would run as formulas get an apostrophe in front, unless ``as_is``.
 
     Raises
     ------
@@ -22,19 +29,53 @@ def write_table(table: pa.Table, path: Path) -> None:
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix == ".parquet":
-        pq.write_table(table, path, compression="zstd")
-    elif path.suffix == ".csv":
-        pa_csv.write_csv(table, path)
-    elif path.suffix == ".jsonl":
-        table.to_pandas().to_json(path, orient="records", lines=True, force_ascii=False)
-    else:
+    if path.suffix not in (".parquet", ".csv", ".jsonl"):
         raise UsageError(f"{path}: unknown extension {path.suffix!r}", hint="use .parquet, .csv or .jsonl")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        if path.suffix == ".parquet":
+            pq.write_table(table, temporary, compression="zstd")
+        elif path.suffix == ".csv":
+            pa_csv.write_csv(table if as_is else _without_formulas(table), temporary)
+        else:
+            table.to_pandas().to_json(temporary, orient="records", lines=True, force_ascii=False)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside ``path``; it takes the place of ``path`` if the context ends without an error.
+
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with replacing(target) as temporary:
+    ...     _ = temporary.write_text("done")
+    >>> target.read_text(), temporary.exists()
+    ('done', False)
+    """
+    temporary = path.with_name(f"{path.name}.part")
+    try:
+        yield temporary
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def _without_formulas(table: pa.Table) -> pa.Table:
+    """Put an apostrophe in front of texts that look like formulas; numbers stay numbers."""
+    import pyarrow.compute as pc
+
+    for i, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            column = pc.replace_substring_regex(table.column(i), FORMULA, r"'\0")
+            table = table.set_column(i, field, column)
+    return table
 
 
 def write_json(path: Path, content: Any) -> None:
     """Write JSON atomically: a reader sees either the old file or the complete new one."""
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    # of names that are not UTF-8, Python makes unpaired surrogates: JSON holds them as escapes
+    with replacing(path) as temporary:
+        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))

@@ -22,8 +22,10 @@ from momus.critic import (
     mean,
     mean_gap,
 )
+from momus.critic.fitted import Fitted
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.types import Floats
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus_critics.figures import rounded
 
@@ -61,6 +63,8 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
     }
     limits = "It cannot see what a document says, nor whether its end is one: only how long it is."
 
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"bins": Range(0, 100_000)}
+
     def __init__(self, *, tokens: str = "words", lower: bool = True, bins: int = 0) -> None:
         super().__init__(tokens=tokens, lower=lower)
         self.bins = bins
@@ -77,6 +81,16 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
         self.log_tail_ = float(np.log(tail))
         self.tail_mean_ = float(max(lengths.mean(), 1.0))
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        edges = state.ascending("edges_", kind="i")
+        state.require(len(edges) > 1 and edges[0] >= 1, "edges_", "edges of at least one bin, from 1 up")
+        tail = np.exp(state.number("log_tail_", high=0.0))
+        mass = np.exp(state.array("log_mass_", (len(edges) - 1,), high=0.0)) @ np.diff(edges)
+        state.require(bool(abs(mass + tail - 1) < 1e-6), "log_mass_", "probabilities that sum to 1")
+        state.number("tail_mean_", low=1.0)
 
     @property
     def _unit(self) -> str:

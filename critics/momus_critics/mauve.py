@@ -21,11 +21,13 @@ from momus.critic import (
     entropy,
     shares,
 )
+from momus.critic.fitted import Fitted
 from momus.critic.tools import Embedder, make_adapter
 from momus.errors import UsageError
 from momus.estimator import Estimator
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table
 from momus.numeric.types import Floats, Ints
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus_critics.figures import percent, rounded
 from momus_critics.passages.features import LsaEmbedder
@@ -125,6 +127,8 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
     needs = 4
     uses_device = True
 
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"buckets": Range(0, 10**6)}
+
     def __init__(
         self, *, features: str = "lsa", options: Mapping[str, Any] | None = None, buckets: int = 0, seed: int = 0
     ) -> None:
@@ -138,7 +142,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
         if attribute != "embedder_":
             return super().component(attribute)
         embedder = (
-            LsaEmbedder(**{"dimensions": 50, **(self.options or {})})
+            LsaEmbedder.with_params({"dimensions": 50, **(self.options or {})}, place="embedder 'lsa'")
             if self.features == "lsa"
             else make_adapter("embedder", self.features, self.options or {}, own=("lsa",))
         )
@@ -169,6 +173,20 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
         counts = np.bincount(nearest, minlength=k) + 0.5
         self.log_probabilities_ = np.log(counts / counts.sum())
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.part("embedder_")
+        width = len(state.array("mean_", (None,)))
+        rank = state.array("directions_", (width, None)).shape[1]
+        regions = len(state.array("centres_", (None, rank)))
+        state.probabilities("log_probabilities_", (regions,), logarithms=True)
+        exemplars = state.value("exemplars_")
+        pairs = isinstance(exemplars, list) and all(
+            isinstance(e, list) and len(e) == 2 and all(isinstance(t, str) for t in e) for e in exemplars
+        )
+        state.require(pairs and len(exemplars) == regions, "exemplars_", "an id and a text for each region")
 
     def _nearest(self, z: Floats) -> Ints:
         """The nearest centre of each document, (n,)."""

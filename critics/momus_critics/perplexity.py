@@ -20,9 +20,11 @@ from momus.critic import (
     TokenCritic,
     kolmogorov_smirnov,
 )
+from momus.critic.fitted import Fitted
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Ints
+from momus.parameters import OneOf, Range
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.ngram_text import NGramText
 from momus.sequences.opening import open_scorer
@@ -86,6 +88,8 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
     uses_device = True
     _model: NGramText | None = None
 
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 10), "per": OneOf("words", "tokens")}
+
     def __init__(
         self,
         *,
@@ -121,6 +125,22 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         else:
             self.opened_ = self._scorer().name
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        if self.scorer != "ngram":
+            state.text("opened_")
+            return
+        vocabulary = state.texts("vocabulary_")
+        contexts, symbols, counts = state.array("ngrams_", (3, None), kind="i", low=0)
+        state.require(len(counts) > 0 and bool((counts > 0).all()), "ngrams_", "n-grams and their counts")
+        # V words, one symbol for unseen words and one for the end; contexts are written in a base that adds the begin
+        size = len(vocabulary) + 1
+        inside = int(symbols.max()) <= size and int(contexts.max()) < (size + 2) ** (self.order - 1)
+        state.require(inside, "ngrams_", f"numbers of {len(vocabulary):,} words")
+        ordered = (np.diff(contexts) > 0) | ((np.diff(contexts) == 0) & (np.diff(symbols) > 0))
+        state.require(bool(ordered.all()), "ngrams_", "each n-gram once, in ascending order")
 
     def reset(self) -> None:
         """Reset, and drop the model."""

@@ -20,9 +20,11 @@ from momus.critic import (
     TokenCritic,
     TokenStates,
 )
+from momus.critic.fitted import Fitted
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums, offsets_of, places_of
 from momus.numeric.types import Ints
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable
 from momus_critics.figures import rounded
@@ -68,6 +70,8 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
     )
     guard = False  # the KS distances already compare the aggregated posteriors, which are counts by rank
 
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"ranks": Range(0, 10**7)}
+
     def __init__(
         self, *, tokens: str = "words", lower: bool = True, ranks: int = 10_000, truncated: bool = False
     ) -> None:
@@ -84,6 +88,12 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
         self.vocabulary_ = [table.vocabulary[i] for i in order]
         self.exponent_ = zipf.fit_exponent(counts[order], self.truncated)
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.texts("vocabulary_", least=1)
+        state.number("exponent_", above=0.0 if self.truncated else 1.0)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens."""

@@ -25,6 +25,7 @@ from momus.critic import (
     mean,
     mean_gap,
 )
+from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
@@ -83,6 +84,12 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
         scored = z.tokens > 0
         self.alpha_, self.beta_ = fit_beta_binomial(z.hits[scored], z.tokens[scored])
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.number("alpha_", above=0.0)
+        state.number("beta_", above=0.0)
 
     def _count(self, corpus: Corpus) -> TokenCounts:
         table = corpus.tokens(self.tokenizer)

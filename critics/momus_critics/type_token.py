@@ -22,9 +22,11 @@ from momus.critic import (
     mean,
     mean_gap,
 )
+from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.types import Floats, Ints
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable
 from momus_critics.figures import rounded
@@ -85,6 +87,8 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
     }
     limits = "It cannot see which words are used, nor how often each is: only how many are different."
 
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n": Range(1, 100)}
+
     def __init__(self, *, tokens: str = "words", lower: bool = True, n: int = 1) -> None:
         super().__init__(tokens=tokens, lower=lower)
         self.n = n
@@ -96,6 +100,12 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
         z = self.project(real.take(np.flatnonzero(real.tokens(self.tokenizer).lengths >= self.n)))
         self.alpha_, self.beta_ = poisson.fit(z.tokens, z.types)
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.number("alpha_", high=1e12, above=0.0)
+        state.number("beta_", -10.0, 10.0)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents shorter than an n-gram."""

@@ -24,6 +24,7 @@ from momus.critic import (
     supremum,
     total_variation,
 )
+from momus.critic.fitted import Fitted
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
@@ -77,6 +78,13 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
         unseen = (np.sum(seen == 1) + 0.5) / (total + 1.0)
         self.log_probabilities_ = np.log(np.append(seen / total * (1 - unseen), unseen))
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        words = state.texts("vocabulary_", least=1)
+        values = state.probabilities("log_probabilities_", (len(words) + 1,), logarithms=True)
+        state.require(bool((np.diff(values[:-1]) <= 0).all()), "log_probabilities_", "words in order of frequency")
 
     @property
     def state_names(self) -> Sequence[str]:

@@ -192,7 +192,7 @@ def test_saving_wants_names(tmp_path, conjugate):
         texts
     )
     live.save(tmp_path / "named")
-    again = PyroCritic.load(tmp_path / "named")
+    again = PyroCritic.load(tmp_path / "named", trust=True)
     assert again.model == "pyro_programs:normal_model"
     assert again.score(texts).nll == pytest.approx(scores.nll)
     closed = PyroCritic(**{**critic.get_params(), "guide": lambda x, size: programs.normal_guide(x, size, [MU, SD])})

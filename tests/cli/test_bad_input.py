@@ -5,11 +5,13 @@ Exit codes: 1 error, 2 wrong use, 3 unreadable text, 4 not fittable, 5 run folde
 
 import gzip
 import json
+import os
 from importlib.metadata import EntryPoint
 
 import pytest
 
 from momus.cli import main
+from momus.locking import Lock
 
 GOOD = [{"id": f"d{i}", "text": f"plain words number {i} and some {'more ' * (i % 7)}"} for i in range(24)]
 
@@ -222,10 +224,13 @@ def test_output_folder_in_use(run, tmp_path):
     assert code == 5
     assert "--overwrite" in output
     assert run("--out", out, "--overwrite")[0] == 0
-    (out / ".lock").write_text("1")
+    (out / ".lock").write_text("1")  # of a process that has ended: nobody holds the lock
+    assert run("--out", out, "--overwrite")[0] == 0
+    lock = Lock(out / ".lock", "run").acquire()
     code, output = run("--out", out, "--overwrite")
+    lock.release()
     assert code == 5
-    assert "in use by process 1" in output
+    assert f"in use by process {os.getpid()}" in output
     stranger = tmp_path / "mine"
     stranger.mkdir()
     (stranger / "thesis.tex").write_text("x")

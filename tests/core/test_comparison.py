@@ -11,6 +11,7 @@ import momus
 from momus import Corpus, MomusError
 from momus.comparison.folder import RunFolder
 from momus.comparison.judge import judge
+from momus.comparison.manifest import write_manifest
 from momus.comparison.verdict import Verdict
 from momus.critic import Scores
 from momus.inference import design_of
@@ -44,7 +45,7 @@ def test_it_finds_the_axis_that_differs_and_no_other(make_sectioned):
     assert {"critic", "statistic", "low", "high", "p_adjusted", "unscored_generated"} <= set(frame.columns)
     assert headline["sections", "mixed"].finding == "beyond human variation"
     assert {v.finding for v in others} == {"not told apart"}
-    assert "order of" in str(found)
+    assert "section order" in str(found)
     table = next(e for name, items in found.results[0].evidence if name == "mixed" for e in items)
     assert table.rows[0][5] == "unlikely"
 
@@ -184,6 +185,11 @@ def test_results_of_an_older_version_are_computed_again_or_refused(tmp_path):
     for row in kept["verdicts"]:
         row["method"] = "permutation test, unpaired"
     path.write_text(json.dumps(kept))
+    damaged = momus.compare(texts(40, 0), {"g": texts(20, 1)}, critics=["length"], out=out, resume=True, **QUICK)
+    assert any("computed again" in w and "not what the run wrote" in w for w in damaged.warnings)
+    path.write_text(json.dumps(kept))
+    for folder in (path.parent, out):
+        write_manifest(folder)
     again = momus.compare(texts(40, 0), {"g": texts(20, 1)}, critics=["length"], out=out, resume=True, **QUICK)
     assert any("computed again" in w and "an older version" in w for w in again.warnings)
     assert all(v.method.test == "permutation" for v in again.verdicts)

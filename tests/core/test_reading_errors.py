@@ -7,7 +7,6 @@ import os
 import pickle
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -242,7 +241,7 @@ def test_errors_of_the_system_are_reading_errors(tmp_path, monkeypatch):
             raise error
 
         with monkeypatch.context() as patch:
-            patch.setattr(Path, "open", fail)
+            patch.setattr(os, "open", fail)
             with pytest.raises(ReadingError, match=fragment):
                 read_corpus(tmp_path / "a.jsonl")
 

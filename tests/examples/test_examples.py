@@ -69,7 +69,7 @@ def test_pyro_topics(tmp_path):
     from pyro_topics import PyroTopics
 
     corpus = importlib.import_module("shared").corpus("real.jsonl.gz", "real")
-    again = PyroTopics.load(tmp_path / "pyro-topics").score(corpus)
+    again = PyroTopics.load(tmp_path / "pyro-topics", trust=True).score(corpus)
     assert again.nll == pytest.approx(found.scores["pyro-topics", "real"].nll, nan_ok=True)
 
 

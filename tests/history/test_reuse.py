@@ -10,9 +10,10 @@ from tests.history.conftest import corpus
 
 import momus
 from momus import Corpus
+from momus.comparison.manifest import write_manifest
 from momus.comparison.reuse import Reuse
 from momus.comparison.scores_file import read_scores, write_scores
-from momus.comparison.texts_file import ordered_digest, read_kept_texts
+from momus.comparison.texts_file import read_kept_texts
 from momus.errors import StoreError, UsageError
 
 CRITICS = ["length", "unigram", "sections", "type-token", "heaps"]
@@ -112,7 +113,7 @@ def test_kept_texts_are_those_of_the_corpora(runs):
     assert kept.prompts["real"] == runs.real.prompts
     assert kept.ids["model"] == corpus("g", 60, 3).ids
     assert (kept.hashes["real"] == runs.real.hashes).all()
-    assert kept.ordered["fit"] == ordered_digest(runs.fit)
+    assert kept.ordered["fit"] == runs.fit.identity
     assert read_kept_texts(runs.folder) is None
 
 
@@ -143,9 +144,11 @@ def test_damaged_scores_are_an_error_and_scored_again(runs, tmp_path, damage):
     (run / "critics" / "length" / "real.json").write_text(damage)
     with pytest.raises(StoreError, match=r"real\.json: not readable"):
         read_scores(run / "critics" / "length")
-    found = momus.compare(
-        runs.real, {"g": runs.real}, fit=runs.fit, critics=["length"], permutations=99, critics_from=run
-    )
+    options = {"fit": runs.fit, "critics": ["length"], "permutations": 99, "critics_from": run}
+    with pytest.raises(StoreError, match="not what the run wrote"):
+        momus.compare(runs.real, {"g": runs.real}, **options)
+    write_manifest(run)
+    found = momus.compare(runs.real, {"g": runs.real}, **options)
     assert any("scored again under 'length'" in w for w in found.warnings)
 
 

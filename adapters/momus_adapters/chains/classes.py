@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled
+from momus.critic.fitted import Fitted
 from momus.errors import FittingError, StoreError, UsageError
 from momus.estimator import Estimator
 from momus.evidence import Evidence, Table
@@ -60,6 +61,13 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
             )
         latents = PairedStates.independent(*self.marginals(usable))
         self.start_, self.move_ = smoothed_chain(latents, self.smoothing)
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        k = len(state.texts("classes_", least=1, distinct=False))
+        state.probabilities("start_", (k,))
+        state.probabilities("move_", (k, k))
 
     def project(self, batch: Corpus) -> PairedStates:
         """Classify every step; the posterior treats steps as independent given the text."""

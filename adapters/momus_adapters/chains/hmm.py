@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import multivariate_normal
 
 from momus.critic import Note
+from momus.critic.fitted import Fitted
 from momus.errors import StoreError, UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
@@ -82,6 +83,17 @@ class HMMCritic(ClassChain):
         self.emission_ = ""
         self._adopt_emissions(*self._observed(real))
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        super().check_state()
+        state, k = Fitted(self), len(self.classes_)
+        emission = state.text("emission_", ("", "categorical", "normal"))
+        if emission == "categorical":
+            state.probabilities("table_", (k, None))
+        elif emission == "normal":
+            width = state.array("means_", (k, None)).shape[1]
+            state.array("covariances_", (k, width, width))
 
     def _adopt_emissions(self, x: Floats, offsets: Ints) -> None:
         """Store the emissions as arrays, if the posterior under them equals the model's own."""

@@ -7,20 +7,25 @@ nowhere.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
 from momus.errors import MissingExtraError, UsageError
+from momus.limits import Limits, size_text
 from momus.numeric.ragged import offsets_of
+from momus.redact import redacted
 from momus.sequences import Decoding, Generated, Request, SequenceScores
 from momus.sequences.interfaces import Advance
+from momus_adapters.language_models.routes import check_route
 
 RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
 
@@ -50,11 +55,13 @@ class OpenAIServer:
         Seconds without an answer after which a request counts as failed.
     wait
         Seconds before the first repetition; they double each time, up to a minute.
+    allow_plain_http
+        Whether the key may go unencrypted, over ``http://``, to a server other than this machine.
 
     Raises
     ------
     UsageError
-        The address is invalid, or the server refuses the key or the model.
+        The address is invalid, a key would be sent unencrypted, or the server refuses the key or the model.
     """
 
     def __init__(
@@ -68,6 +75,7 @@ class OpenAIServer:
         retries: int = 5,
         timeout: float = 120.0,
         wait: float = 1.0,
+        allow_plain_http: bool = False,
     ) -> None:
         try:
             import httpx
@@ -80,14 +88,16 @@ class OpenAIServer:
         self.name, self.url, self.model, self.chat = model, url.rstrip("/"), model, chat
         self.concurrency, self.retries, self.wait = concurrency, retries, wait
         token = os.environ.get(key, "")
+        check_route(url, bool(token), allow_plain_http)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         limits = httpx.Limits(max_connections=concurrency)
         self._client = httpx.Client(headers=headers, timeout=timeout, limits=limits)
+        self._limits = Limits.current()
 
     @property
     def identity(self) -> str:
         """The endpoint; which weights it serves cannot be known."""
-        return f"{self.url} {'chat' if self.chat else 'completions'}"
+        return f"{redacted(self.url)} {'chat' if self.chat else 'completions'}"
 
     def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
         """Generate documents, in order; a failed one carries its problem.
@@ -143,38 +153,56 @@ class OpenAIServer:
             return Generated(request, "", None, False, problem="the answer is JSON without choices")
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The JSON object that the server answers; failures that may pass are repeated, for a limited time."""
         import httpx
 
-        reason = ""
+        reason, end = "", time.monotonic() + self._limits.retry_seconds
         for attempt in range(self.retries + 1):
             pause = min(60.0, self.wait * 2**attempt) * (0.5 + random.random())
             try:
-                answer = self._client.post(f"{self.url}/{path}", json=body)
-                if answer.status_code == 200:
-                    content = answer.json()
+                status, headers, text = self._send(path, body)
+                if status == 200:
+                    content = json.loads(text)
                     if isinstance(content, dict):
                         return content
                     reason = "the answer is no JSON object"
-                elif answer.status_code in (401, 403, 404):
+                elif status in (401, 403, 404):
                     raise UsageError(
-                        f"{self.url} answered {answer.status_code} for model {self.model!r}",
+                        f"{self.url} answered {status} for model {self.model!r}",
                         hint="check the address, the model's name, and the key in the environment",
                     )
-                elif answer.status_code not in RETRIED:
-                    raise Failed(f"the server answered {answer.status_code}")
+                elif status not in RETRIED:
+                    raise Failed(f"the server answered {status}")
                 else:
-                    reason = f"the server answered {answer.status_code}"
-                    after = answer.headers.get("retry-after", "")
-                    pause = min(60.0, float(after)) if after.isdigit() else pause
+                    reason = f"the server answered {status}"
+                    after = headers.get("retry-after", "")
+                    pause = min(60.0, float(after)) if after.isdecimal() and len(after) < 9 else pause
             except httpx.TimeoutException:
                 reason = "the server did not answer in time"
             except httpx.HTTPError as error:
                 reason = f"no connection ({type(error).__name__})"
-            except ValueError:
+            except (ValueError, RecursionError):
                 reason = "the answer is no JSON"
+            if time.monotonic() + pause > end:
+                raise Failed(f"{reason}, for {self._limits.retry_seconds:,} seconds")
             if attempt < self.retries:
                 time.sleep(pause)
         raise Failed(f"{reason}, {self.retries + 1} times")
+
+    def _send(self, path: str, body: dict[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers and content of one answer, which must end in time and be of limited size."""
+        parts = urlsplit(self.url)
+        address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
+        chunks, size, end = [], 0, time.monotonic() + self._limits.answer_seconds
+        with self._client.stream("POST", address, json=body) as answer:
+            for chunk in answer.iter_bytes():
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > self._limits.answer:
+                    raise Failed(f"the answer is larger than {size_text(self._limits.answer)}")
+                if time.monotonic() > end:
+                    raise Failed(f"the answer took longer than {self._limits.answer_seconds:,} seconds")
+            return answer.status_code, answer.headers, b"".join(chunks)
 
     def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
         """log p of each of the server's tokens except the first of each text, in nats.

@@ -7,6 +7,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from momus.estimator import Estimator
+from momus.processes import safe_path
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
 from momus_adapters.persons.entities import Linker
@@ -54,8 +55,10 @@ class SpacyPersons(Estimator):
             if self._pool is None:
                 self._pipeline()  # report a missing package here rather than in a worker
                 context = get_context("spawn")
-                self._pool = ProcessPoolExecutor(self.processes, context, _load_in_worker, (self.model,))
-            return list(self._pool.map(_resolve_in_worker, texts))
+                with safe_path():  # its queues start a process, too
+                    self._pool = ProcessPoolExecutor(self.processes, context, _load_in_worker, (self.model,))
+            with safe_path():  # processes start when work is submitted
+                return list(self._pool.map(_resolve_in_worker, texts))
         nlp = self._pipeline()
         return [resolve_text(nlp, text) for text in texts]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
 from momus.numeric.types import Floats
 
@@ -19,6 +21,8 @@ class Tensors(Estimator):
     >>> stored.arrays()["a"], stored.arrays()["b"].shape
     (array([0, 1, 2]), (2, 2))
     """
+
+    nonfinite: ClassVar[tuple[str, ...]] = ("flat_",)
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -39,6 +43,18 @@ class Tensors(Estimator):
             arrays[name] = self.flat_[start : start + size].reshape(shape).astype(kind)
             start += size
         return arrays
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        names = state.texts("names_")
+        shapes, types = state.value("shapes_"), state.texts("types_", len(names), distinct=False)
+        state.require(all(t[1:2] in ("b", "i", "u", "f") and len(t) <= 4 for t in types), "types_", "types of numbers")
+        whole = isinstance(shapes, list) and all(
+            isinstance(shape, list) and all(type(n) is int and 0 <= n < 2**40 for n in shape) for shape in shapes
+        )
+        state.require(whole and len(shapes) == len(names), "shapes_", "a shape for each name")
+        state.array("flat_", (sum(math.prod(shape) for shape in shapes),))
 
     names_: list[str]
     shapes_: list[list[int]]

@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from momus.critic.fitted import Fitted
 from momus.errors import StoreError
 from momus.estimator import Estimator
 from momus_adapters.saved.arrays import Tensors
@@ -62,6 +63,12 @@ class SavedEstimator(Estimator):
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted object that saved arrays are read into."""
         return Tensors() if attribute == "arrays_" else super().component(attribute)
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.require(isinstance(state.value("content_"), dict), "content_", "a description of an estimator")
+        state.part("arrays_", Tensors)
 
     content_: Any
     arrays_: Tensors

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of, owners_of
@@ -88,6 +89,14 @@ class SklearnPosterior(Estimator):
             "sections": len(test),
         }
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.part("estimator_", SavedEstimator)
+        state.integer("states_", low=1)
+        state.number("temperature_", above=0.0)
+        state.measures("held_out_")
 
     def _vectorizer(self) -> Any:
         from sklearn.feature_extraction.text import TfidfVectorizer

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of, owners_of
@@ -112,6 +113,16 @@ class TransformersPosterior(Estimator):
             "sections": len(test),
         }
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.array("log_weights_", (None,))
+        state.number("temperature_", above=0.0)
+        state.array("weights_", (None,))
+        state.require(isinstance(state.value("config_"), dict), "config_", "a configuration")
+        state.text("tokenizer_")
+        state.measures("held_out_")
 
     @property
     def held_out(self) -> Mapping[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from momus.calibration.cells import Cell
+from momus.calibration.leftovers import temporary_folder
 from momus.calibration.plan import NULL, Plan
 from momus.calibration.pool import Crew, crew_of
 from momus.calibration.result import Calibration
@@ -26,6 +26,7 @@ from momus.controls import DEFECTS
 from momus.critic import Critic, usable_documents
 from momus.errors import FittingError, StoreError, UsageError
 from momus.evidence import Wording
+from momus.locking import Lock
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, default_reporter
 from momus.reading import ReadingOptions
@@ -98,9 +99,9 @@ def calibrate(
     plan.check(n_units)
     device = resolve_device(device) if any(c.uses_device for c in chosen) else "cpu"
     with ExitStack() as stack:
-        folder = _folder(out, stack)
+        folder, lock = _folder(out, stack)
         work = Work(fitting, held_out, other, chosen, plan, folder, device)
-        crew = stack.enter_context(crew_of(work, jobs))
+        crew = stack.enter_context(crew_of(work, jobs, lock))
         names = _fitted(crew, reporter, chosen, critics is not None, warnings)
         cells = _measured(crew, reporter, names, plan, n_units)
         calibration = Calibration(plan, cells, _described(chosen, names), {}, warnings)
@@ -153,10 +154,10 @@ def _texts(
     return fitting, usable, None if donor is None else as_corpus(donor, "donor", reading, reporter)
 
 
-def _folder(out: str | Path | None, stack: ExitStack) -> Path:
-    """Open the folder for results; without ``out``, a temporary one that is deleted at the end."""
+def _folder(out: str | Path | None, stack: ExitStack) -> tuple[Path, Lock | None]:
+    """Open and lock the folder for results; without ``out``, a temporary one that is deleted at the end."""
     if out is None:
-        return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="momus-")))
+        return stack.enter_context(temporary_folder()), None
     path = Path(out)
     if (path / RUN).exists():
         raise StoreError(f"{path} holds a run of `momus compare`", hint="name another folder with --out")
@@ -164,7 +165,7 @@ def _folder(out: str | Path | None, stack: ExitStack) -> Path:
     folder.open_for_writing(resume=True)
     stack.callback(folder.release)
     (path / CELLS).mkdir(exist_ok=True)
-    return path
+    return path, folder.lock
 
 
 def _fitted(

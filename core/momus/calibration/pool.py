@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 from momus.calibration.cells import Cell
 from momus.calibration.worker import Task, Work, Worker
+from momus.locking import Lock
+from momus.processes import die_with_parent, safe_path
 from momus.progress import Advance
 
 LOOKED_EVERY = 0.3
@@ -76,9 +78,12 @@ class SharedCount(Protocol):
 
 _WORKER: list[Worker] = []
 """The worker of a pool process, set once by `_start_worker`."""
+_LOCK: list[Lock | None] = []
+"""The lock on the folder, which a pool process holds together with its parent."""
 
 
-def _start_worker(work: Work, done: SharedCount) -> None:
+def _start_worker(work: Work, done: SharedCount, parent: int, lock: Lock | None) -> None:
+    die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted parent ends its processes itself
 
     def advance(splits: int) -> None:
@@ -86,6 +91,7 @@ def _start_worker(work: Work, done: SharedCount) -> None:
             done.value += splits
 
     _WORKER[:] = [Worker(work, advance)]
+    _LOCK[:] = [lock]
 
 
 def _fit(name: str) -> str | None:
@@ -97,17 +103,25 @@ def _run(task: Task) -> list[Cell]:
 
 
 @contextmanager
-def crew_of(work: Work, jobs: int) -> Iterator[Crew]:
+def crew_of(work: Work, jobs: int, lock: Lock | None = None) -> Iterator[Crew]:
     """Start ``jobs`` processes for the work (none for one job), and end them with the context."""
     if jobs == 1:
         yield Crew(work, None)
         return
+    with safe_path():
+        yield from _pooled(work, jobs, lock)
+
+
+def _pooled(work: Work, jobs: int, lock: Lock | None) -> Iterator[Crew]:
+    """The crew of a pool; processes start when work is submitted."""
     before = set(multiprocessing.active_children())
     threads = os.environ.get("OMP_NUM_THREADS")  # share the cores among the processes, which inherit the variable
     os.environ["OMP_NUM_THREADS"] = threads or str(max(1, (os.cpu_count() or 1) // jobs))
     context = multiprocessing.get_context("spawn")
     done: Any = context.Value("q", 0)
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(work, done))
+    pool = ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=_start_worker, initargs=(work, done, os.getpid(), lock)
+    )
     try:
         yield Crew(work, pool, done)
     except BaseException:

@@ -159,9 +159,9 @@ def calibration_view(calibration: Calibration) -> RenderableType:
 
 def calibration_text(calibration: Calibration, width: int = 150) -> str:
     """Render `calibration_view` as plain text."""
-    from rich.console import Console
+    from momus.visible import safe_console
 
-    console = Console(width=width, color_system=None, highlight=False)
+    console = safe_console(width=width, color_system=None, highlight=False)
     with console.capture() as capture:
         console.print(calibration_view(calibration))
     return capture.get()

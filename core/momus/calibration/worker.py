@@ -12,6 +12,7 @@ from momus.calibration.cells import Cell, CellFolder, measure
 from momus.calibration.judges import SplitJudge, judge_for
 from momus.calibration.plan import NULL, Plan
 from momus.calibration.units import units_of
+from momus.comparison.named_files import files_named
 from momus.controls import DEFECTS, Planted
 from momus.critic import Critic, RunningTextCritic, Scores, usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
@@ -53,15 +54,12 @@ class Work:
         """The folder of cells."""
         key = {
             "momus": __version__,
-            "fit": self.fit.fingerprint,
-            "real": self.real.fingerprint,
-            "ids": sorted(self.real.ids),
-            "donor": None if self.donor is None else self.donor.fingerprint,
+            "fit": self.fit.identity,
+            "real": self.real.identity,
+            "donor": None if self.donor is None else self.donor.identity,
+            "files": {c.name: files_named(c.json_params()) for c in self.critics},
             **self.plan.key(),
         }
-        if self.plan.by != "document":  # else the hashes of cells that were written before the field existed change
-            names = self.real.groups if self.plan.by == "group" else self.real.prompts
-            key["groups"] = sorted(zip(self.real.ids, names, strict=True))
         return CellFolder(self.folder / CELLS, key)
 
 
@@ -94,7 +92,7 @@ class Worker:
         if name not in self._fitted:
             unfitted = next(c for c in self.work.critics if c.name == name)
             folder = self.work.folder / FITTED / name
-            critic = _saved(unfitted, folder, usable_documents(self.work.fit).fingerprint)
+            critic = _saved(unfitted, folder, usable_documents(self.work.fit).identity)
             if critic is None:
                 critic = unfitted.clone().to(self.work.device).fit(self.work.fit)
                 critic.save(folder)
@@ -172,13 +170,13 @@ def _settings(critic: Critic[Any]) -> dict[str, Any]:
     return {"name": critic.name, "params": critic.get_params()}
 
 
-def _saved(unfitted: Critic[Any], folder: Path, fingerprint: str) -> Critic[Any] | None:
+def _saved(unfitted: Critic[Any], folder: Path, identity: str) -> Critic[Any] | None:
     """Load the critic from the folder; None unless it was fitted on the same text with the same parameters."""
     if not (folder / "critic.json").exists():
         return None
     try:
-        critic = type(unfitted).load(folder)
+        critic = type(unfitted).load(folder, configured=unfitted.get_params())
     except StoreError:  # written in part when the machine stopped; it is fitted again
         return None
-    same = critic.get_params() == unfitted.get_params() and critic.fitted_on_["fingerprint"] == fingerprint
+    same = critic.get_params() == unfitted.get_params() and critic.fitted_on_.get("identity") == identity
     return critic if same else None

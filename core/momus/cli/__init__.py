@@ -2,29 +2,63 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from momus.cli.signals import Interruption
 
 EXIT_CODES = (
     "Exit codes: 0 done · 1 error · 2 wrong use · 3 a text cannot be read · 4 a critic cannot be fitted or is not "
     "fitted · 5 a run folder or saved critic cannot be read or written · 6 unknown or broken plug-in · 7 a gate "
-    "failed · 130 interrupted"
+    "failed · 130 interrupted (SIGTERM 143, SIGHUP 129)"
 )
 
 
 def main() -> None:
     """Run ``momus``; an error ends in a message, a hint and an exit code, never in a traceback."""
-    from momus.cli.app import app
-    from momus.errors import MomusError
+    from momus.cli.boundary import safe_streams
+    from momus.cli.signals import Interruption
+
+    safe_streams()
+    interruption = Interruption()
+    interruption.install()
+    code = _exit_code(interruption)
+    try:
+        sys.stdout.flush()
+    except OSError as error:  # the disk of a redirected output is full, or the reader of a pipe is gone
+        code = _lost_output(error, code)
+    sys.exit(code)
+
+
+def _exit_code(interruption: Interruption) -> int:
+    """Run the command, tell what went wrong, and return the exit code."""
+    from momus.cli.boundary import report_error, say
 
     try:
+        from momus.cli.app import app
+
         app()
-    except MomusError as error:
-        print(f"momus: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+    except SystemExit as end:
+        # Typer turns an interruption into an exit with code 130
+        return interruption.exit_code if interruption.number else end.code if isinstance(end.code, int) else 0
     except KeyboardInterrupt:
-        print("\nmomus: interrupted", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:  # the reader of a pipe, such as head, has closed it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        say("\nmomus: interrupted")
+        return interruption.exit_code
+    except BrokenPipeError as error:
+        return _lost_output(error, 0)
+    except Exception as error:
+        return report_error(error)
+    return 0
+
+
+def _lost_output(error: OSError, code: int) -> int:
+    """Say that the output is incomplete, unless its reader, such as head, closed the pipe."""
+    from momus.cli.boundary import discard_output, say, worded
+
+    discard_output()
+    if isinstance(error, BrokenPipeError):
+        return code
+    known = worded(error)
+    say(f"momus: standard output: {known.message if known else error}")
+    return code or 5

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from momus.cli.echo import echo
 from momus.cli.options import (
     Config,
     CriticNames,
@@ -14,13 +15,16 @@ from momus.cli.options import (
     Encoding,
     Field,
     Format,
+    MaxDocument,
     Seed,
     SkipBad,
     comma_separated,
     command_line,
     config_tables,
+    limits_of,
     print_view,
 )
+from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
 
 
 def calibrate(
@@ -56,11 +60,18 @@ def calibrate(
     replacement: Annotated[
         bool, typer.Option("--replacement", help="Draw documents with replacement if a size needs more than there are.")
     ] = False,
-    splits: Annotated[int, typer.Option(min=20, help="Random splits without a defect, per critic and size.")] = 1000,
-    power_splits: Annotated[int, typer.Option(min=20, help="Random splits per defect and strength.")] = 200,
-    permutations: Annotated[int, typer.Option(min=19, help="Permutations per test.")] = 999,
+    splits: Annotated[
+        int, typer.Option(min=20, max=MOST_RESAMPLES, help="Random splits without a defect, per critic and size.")
+    ] = 1000,
+    power_splits: Annotated[
+        int, typer.Option(min=20, max=MOST_RESAMPLES, help="Random splits per defect and strength.")
+    ] = 200,
+    permutations: Annotated[int, typer.Option(min=19, max=MOST_PERMUTATIONS, help="Permutations per test.")] = 999,
     wide: Annotated[
-        int, typer.Option(min=19, help="Permutations per test of statistics with more than 64 columns.")
+        int,
+        typer.Option(
+            min=19, max=MOST_PERMUTATIONS, help="Permutations per test of statistics with more than 64 columns."
+        ),
     ] = 199,
     alpha: Annotated[float, typer.Option(help="Significance level: a test with p up to it is an alarm.")] = 0.05,
     power: Annotated[float, typer.Option(help="Share of alarms from which a defect counts as detected.")] = 0.8,
@@ -76,6 +87,7 @@ def calibrate(
     fmt: Format = None,
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
+    max_document: MaxDocument = None,
 ) -> None:
     """Measure each critic's false-alarm rate and power on your real text.
 
@@ -130,15 +142,13 @@ def calibrate(
             config=config_tables(config),
             out=out,
             plan=plan,
-            reading=ReadingOptions(field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines),
+            reading=ReadingOptions(field, fmt, encoding, skip_bad_lines, limits=limits_of(max_document)),
             jobs=jobs,
             device=device,
             command=command_line(),
         )
     except KeyboardInterrupt:
-        typer.echo(
-            f"\nInterrupted. Finished measurements are in {out}; run the same command again to resume.", err=True
-        )
+        echo(f"\nInterrupted. Finished measurements are in {out}; run the same command again to resume.", err=True)
         raise
     print_view(calibration_view(calibration))
-    typer.echo(f"Report: {out / 'report.html'}")
+    echo(f"Report: {out / 'report.html'}")

@@ -1,13 +1,16 @@
-"""The list of critics, for the terminal."""
+"""The list of critics, and what saved ones would do, for the terminal."""
 
 from __future__ import annotations
 
 import inspect
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from momus.critic.effects import effects_of
 from momus.critic.registry import critic_class
-from momus.errors import PluginError
+from momus.critic.saved import JSON_NAME, read_critic_json
+from momus.errors import PluginError, StoreError
 from momus.plugins import CRITICS, registered
 
 if TYPE_CHECKING:
@@ -46,6 +49,46 @@ def critic_view(name: str) -> RenderableType:
         Text(f"\nIn a configuration file, under [{name}]:\n" + ("\n".join(lines) or "  (no parameters)") + "\n"),
         Text(inspect.getdoc(cls) or ""),
     )
+
+
+def is_folder(name: str) -> bool:
+    """Whether an argument is a folder rather than the name of a critic.
+
+    >>> is_folder("length"), is_folder("no/such/folder")
+    (False, True)
+    """
+    return "/" in name or (name not in registered(CRITICS) and Path(name).is_dir())
+
+
+def saved_critics_view(folder: Path) -> RenderableType:
+    """Show what the saved critics of a folder would do; only their ``critic.json`` is read, and nothing is imported.
+
+    Raises
+    ------
+    StoreError
+        There is no saved critic in the folder.
+    """
+    from rich.console import Group
+    from rich.text import Text
+
+    places = (folder, *(path for pattern in ("*", "critics/*") for path in sorted(folder.glob(pattern))))
+    found = [path for path in places if (path / JSON_NAME).is_file()]
+    if not found:
+        raise StoreError(f"{folder}: no saved critic in this folder", hint="name a folder that `momus fit` wrote")
+    return Group(*(Text(line, style=style) for path in found for line, style in _saved_lines(path)))
+
+
+def _saved_lines(folder: Path) -> list[tuple[str, str]]:
+    """What one saved critic would do, as lines with their styles."""
+    try:
+        content = read_critic_json(folder)
+    except StoreError as error:
+        return [(f"{folder}: refused: {error.message}", "red")]
+    effects = effects_of(content["params"])
+    head = f"{folder}: critic {content['critic']}, class {content['class']}, Momus {content['momus']}"
+    if not effects:
+        return [(head, "bold"), ("  computes only: no adapter, address, path or object", "")]
+    return [(head, "bold"), *((f"  would {effect} (parameter {effect.parameter})", "") for effect in effects)]
 
 
 def _toml(name: str, default: Any) -> str:

@@ -31,7 +31,7 @@ def find_class(name: str) -> Any:
         return critic_class(name)
     module, _, attribute = name.partition(":")
     if "" not in sys.path:
-        sys.path.insert(0, "")
+        sys.path.append("")  # last: a file there must not take the place of an installed module
     try:
         cls = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # foreign modules may raise anything at import
@@ -76,9 +76,10 @@ def check(
 
 
 def _show(report: Report) -> None:
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
+
+    from momus.visible import safe_console
 
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     for name in ("", "check", "detail"):
@@ -86,7 +87,7 @@ def _show(report: Report) -> None:
     for record in report.shown():
         style = {"failed": "[bold red]failed[/bold red]", "passed": "passed"}.get(record.status, record.status)
         table.add_row(style, record.name.replace("_", " "), escape(record.detail))
-    console = Console(highlight=False)
+    console = safe_console(highlight=False)
     console.print(table)
     counts = ", ".join(f"{n} {status}" for status, n in report.counts.items())
     console.print(f"{report.critic}: {len(report.records)} checks, {counts}")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from momus.cli.echo import echo
 from momus.cli.opening import new_run
 from momus.cli.options import (
     Config,
@@ -20,6 +21,7 @@ from momus.cli.options import (
     Keep,
     Latex,
     Markdown,
+    MaxDocument,
     Quiet,
     Seed,
     SkipBad,
@@ -28,9 +30,11 @@ from momus.cli.options import (
     command_line,
     config_tables,
     kept_fields,
+    limits_of,
     named_paths,
 )
 from momus.cli.printing import chosen_form, print_comparison
+from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
 
 
 def compare(
@@ -56,8 +60,12 @@ def compare(
     seed: Seed = 0,
     device: Device = "auto",
     config: Config = None,
-    permutations: Annotated[int, typer.Option(min=99, help="Usual permutations per test.")] = 9999,
-    resamples: Annotated[int, typer.Option(min=99, help="Resamples of bootstrap errors, where one is needed.")] = 499,
+    permutations: Annotated[
+        int, typer.Option(min=99, max=MOST_PERMUTATIONS, help="Usual permutations per test.")
+    ] = 9999,
+    resamples: Annotated[
+        int, typer.Option(min=99, max=MOST_RESAMPLES, help="Resamples of bootstrap errors, where one is needed.")
+    ] = 499,
     adjustment: Annotated[
         str, typer.Option(help="Adjustment of the p-values for multiple tests: holm, bh or none.")
     ] = "holm",
@@ -89,7 +97,10 @@ def compare(
         ),
     ] = None,
     refits: Annotated[
-        int, typer.Option(min=0, help="Refit each critic on this many resamples of --fit, and report the spread.")
+        int,
+        typer.Option(
+            min=0, max=MOST_RESAMPLES, help="Refit each critic on this many resamples of --fit, and report the spread."
+        ),
     ] = 0,
     top: Annotated[
         int, typer.Option("--top", min=0, help="Outliers to keep per critic and corpus, unlikely steps marked.")
@@ -99,6 +110,7 @@ def compare(
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
     keep: Keep = None,
+    max_document: MaxDocument = None,
     critics_from: Annotated[
         Path | None,
         typer.Option(
@@ -153,9 +165,7 @@ def compare(
             out=folder,
             overwrite=overwrite,
             resume=resume,
-            reading=ReadingOptions(
-                field=field, fmt=fmt, encoding=encoding, skip_bad_lines=skip_bad_lines, keep=kept_fields(keep)
-            ),
+            reading=ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document)),
             seed=seed,
             device=device,
             permutations=permutations,
@@ -175,7 +185,7 @@ def compare(
     except KeyboardInterrupt:
         if folder is not None and folder.exists():
             how = "--resume" if out is not None else f"--out {folder} --resume"
-            typer.echo(f"\nInterrupted. Finished critics are in {folder}; resume with {how}.", err=True)
+            echo(f"\nInterrupted. Finished critics are in {folder}; resume with {how}.", err=True)
         raise
     except MomusError:
         if out is None and folder is not None:
@@ -202,7 +212,7 @@ def _remove_unfinished(folder: Path) -> None:
 
     from momus.comparison.folder import RESULT
 
-    if not any(folder.glob(f"critics/*/{RESULT}")):
+    if not any(folder.rglob(f"critics/*/{RESULT}")):
         shutil.rmtree(folder, ignore_errors=True)
 
 

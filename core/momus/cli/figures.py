@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from momus.cli.echo import echo
+from momus.cli.options import CsvAsIs
+
 
 def figures(
     run: Annotated[Path, typer.Argument(help="Folder that `momus compare --out` wrote.")],
@@ -15,6 +18,7 @@ def figures(
     width: Annotated[
         str, typer.Option(help="column (3.35 inches), page (6.9 inches), or a number of inches.")
     ] = "column",
+    csv_as_is: CsvAsIs = False,
 ) -> None:
     """Write the figures of a finished run at the width of a column of a paper.
 
@@ -33,5 +37,6 @@ def figures(
     from momus.report.figures.export import figure_width, write_figures
 
     inches = figure_width(width)
-    written = write_figures(read_comparison(run), out, tuple(comma_separated(formats) or ()), inches)
-    typer.echo(f"{len(written)} files in {out}: {', '.join(path.name for path in written if path.suffix == '.csv')} …")
+    chosen = tuple(comma_separated(formats) or ())
+    written = write_figures(read_comparison(run), out, chosen, inches, csv_as_is=csv_as_is)
+    echo(f"{len(written)} files in {out}: {', '.join(path.name for path in written if path.suffix == '.csv')} …")

@@ -7,7 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from momus.cli.echo import echo
 from momus.cli.options import Device
+from momus.cli.outputs import check_output
+from momus.limits import MOST_SEED
 from momus.text.counting import counted
 
 
@@ -32,7 +35,9 @@ def generate(
     top_p: Annotated[float | None, typer.Option(help="Probability mass of the nucleus; default: 0.9.")] = None,
     beams: Annotated[int | None, typer.Option(help="Hypotheses of beam sampling; default: 5.")] = None,
     longest: Annotated[int, typer.Option(min=1, help="Maximum length of a document, in tokens.")] = 512,
-    seed: Annotated[int, typer.Option(help="Random seed; the seed of each document is derived from it.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=MOST_SEED, help="Random seed; the seed of each document is derived from it.")
+    ] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Documents per batch; for a server, concurrent requests.")] = 16,
     device: Device = "auto",
     precision: Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")] = "auto",
@@ -72,6 +77,7 @@ def generate(
     from momus.reading import read_corpus
     from momus.sequences import Decoding, Prompt
 
+    check_output(out, [prompts, fit])
     mass = (0.9 if decoding == "nucleus" else 1.0) if top_p is None else top_p
     hypotheses = (5 if decoding == "beam-sampling" else 1) if beams is None else beams
     decoder = Decoding(
@@ -115,12 +121,12 @@ def generate(
             reporter=reporter,
         )
     except KeyboardInterrupt:
-        typer.echo(f"\nInterrupted. The documents written so far are in {out}; resume with --resume.", err=True)
+        echo(f"\nInterrupted. The documents written so far are in {out}; resume with --resume.", err=True)
         raise
     before = f" ({outcome.before:,} already there)" if outcome.before else ""
-    typer.echo(f"{counted(outcome.written, 'document')} written{before}, seed {seed}, {decoder.record()} → {out}")
+    echo(f"{counted(outcome.written, 'document')} written{before}, seed {seed}, {decoder.record()} → {out}")
     if outcome.failed:
         for name, reason in list(outcome.failed.items())[:10]:
-            typer.echo(f"not written: {name} ({reason})", err=True)
-        typer.echo(f"{counted(len(outcome.failed), 'document')} missing; ask again with --resume.", err=True)
+            echo(f"not written: {name} ({reason})", err=True)
+        echo(f"{counted(len(outcome.failed), 'document')} missing; ask again with --resume.", err=True)
         raise typer.Exit(1)

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from momus.cli.echo import echo
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 CorpusPairs = Annotated[
     list[str] | None,
@@ -60,7 +62,7 @@ def diff(
     if as_json:
         _print_json(diff_json(found))
     elif as_markdown:
-        typer.echo(diff_markdown(found))
+        echo(diff_markdown(found))
     else:
         _print(diff_view(found))
 
@@ -87,14 +89,14 @@ def _run(name: str, registry: Path | None) -> Any:
 
 def _print(view: Any) -> None:
     """Print as wide as the terminal, and 80 columns into files and pipes."""
-    from rich.console import Console
+    from momus.visible import safe_console
 
-    console = Console()
-    Console(width=max(console.width, 60) if sys.stdout.isatty() else 80, highlight=False).print(view)
+    console = safe_console()
+    safe_console(width=max(console.width, 60) if sys.stdout.isatty() else 80, highlight=False).print(view)
 
 
 def _print_json(content: Any) -> None:
-    typer.echo(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False))
+    typer.echo(json.dumps(content, indent=1, allow_nan=False))
 
 
 def gate(
@@ -184,7 +186,7 @@ def _report_to_github(result: Any) -> None:
     from momus.history.gate_view import append_summary, workflow_commands
 
     for line in workflow_commands(result):
-        typer.echo(line)
+        echo(line)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:
         append_summary(result, Path(summary))
@@ -225,7 +227,7 @@ def history(
         _print_json(timeline_json(found))
     if out is not None or not as_json:
         path = write_history(found, out or folder / "history.html")
-        typer.echo(f"History: {path} ({len(found.runs)} runs)", err=as_json)
+        echo(f"History: {path} ({len(found.runs)} runs)", err=as_json)
 
 
 baseline = typer.Typer(
@@ -243,7 +245,7 @@ def set_baseline(
     from momus.history.baselines import Baselines
 
     found = Baselines.find(registry).set(name, run)
-    typer.echo(f"Baseline {found.name}: {run} (real text {found.real}, started {found.started})")
+    echo(f"Baseline {found.name}: {run} (real text {found.real}, started {found.started})")
 
 
 @baseline.command(name="list")
@@ -265,7 +267,7 @@ def list_baselines(registry: Registry = None, as_json: Json = False) -> None:
             )
         )
     else:
-        typer.echo(f"No baseline in {known.folder}; set one: momus baseline set NAME RUN")
+        echo(f"No baseline in {known.folder}; set one: momus baseline set NAME RUN")
 
 
 @baseline.command(name="remove")
@@ -276,4 +278,4 @@ def remove_baseline(
     from momus.history.baselines import Baselines
 
     Baselines.find(registry).remove(name)
-    typer.echo(f"Baseline {name} removed; its run stays.")
+    echo(f"Baseline {name} removed; its run stays.")

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from momus.cli.echo import echo
+
 LONGEST = 40
 """Most letters of a name: lines of the package then stay within 120 letters."""
 
@@ -41,9 +43,9 @@ def critic(
     folder = out if out is not None else Path(name)
     written = write_critic(name, folder)
     for path in written:
-        typer.echo(f"wrote {path}")
+        echo(f"wrote {path}")
     module, cls = module_name(name), class_name(name)
-    typer.echo(
+    echo(
         f"\nNext:\n  cd {folder}\n  momus check {module}:{cls}\n  pip install --editable .\n"
         f"  momus compare --critics {name} --real REAL --generated NAME=GENERATED"
     )

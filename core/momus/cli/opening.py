@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from momus.cli.echo import echo
+
 RUNS = Path("momus-runs")
 """Folder in the working directory that holds runs without ``--out``."""
 SLUG = 40
@@ -83,6 +85,6 @@ def open_report(
     path = folder / REPORT
     if not path.is_file():
         raise StoreError(f"{folder}: no {REPORT} in this folder", hint="`momus report RUN` writes the report of a run")
-    typer.echo(str(path) if only_print else f"Report: {path}")
+    echo(str(path) if only_print else f"Report: {path}")
     if not only_print and not webbrowser.open(path.resolve().as_uri()):
-        typer.echo("No browser could be started: open this file yourself.", err=True)
+        echo("No browser could be started: open this file yourself.", err=True)

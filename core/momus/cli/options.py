@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from momus.limits import MOST_SEED, Limits, parse_size
 
 CriticNames = Annotated[
     str | None,
@@ -20,7 +23,7 @@ Config = Annotated[
     Path | None,
     typer.Option("--config", help="TOML file with one table of parameters per critic, e.g. \\[length] with bins = 12."),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same results.")]
+Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Random seed; the same seed gives the same results.")]
 Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.")]
 Field = Annotated[
     str | None,
@@ -29,7 +32,8 @@ Field = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", help="jsonl, json, csv, tsv, parquet, text, lines, paragraphs, …; default: by file name and content."
+        "--format",
+        help="jsonl, json, csv, tsv, parquet, text, lines, paragraphs, …; default: by file name and content.",
     ),
 ]
 Encoding = Annotated[str, typer.Option(help="Encoding of text and JSON files, e.g. latin-1.")]
@@ -43,6 +47,10 @@ SkipBad = Annotated[
     bool,
     typer.Option("--skip-bad-lines", help="Count lines that are not valid JSON as unscored documents; do not stop."),
 ]
+MaxDocument = Annotated[
+    str | None,
+    typer.Option("--max-document", metavar="SIZE", help="Refuse longer documents, e.g. 500MB; default: 50MB."),
+]
 
 Every = Annotated[bool, typer.Option("--every", help="Also print all numbers: every statistic, up to 170 columns.")]
 Wide = Annotated[bool, typer.Option("--wide", help="Also print intervals, p-values and n of each critic's headline.")]
@@ -50,6 +58,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print the overview in Markdown instead.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print the overview as a LaTeX table (booktabs) instead.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+
+
+CsvAsIs = Annotated[
+    bool,
+    typer.Option("--csv-as-is", help="Write texts that a spreadsheet runs as formulas without the apostrophe."),
+]
+Trust = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--trust",
+        help="Folder of saved critics that may use adapters: connect, download models, read the files it names.",
+    ),
+]
 
 
 def config_tables(path: Path | None) -> dict[str, Any]:
@@ -68,7 +89,9 @@ def config_tables(path: Path | None) -> dict[str, Any]:
         return {}
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except RecursionError:
+        raise UsageError(f"--config {path}: nested too deeply", hint="write one TOML table per critic") from None
+    except (OSError, ValueError) as error:
         hint = "write one TOML table per critic, e.g. [length] and below it bins = 20"
         raise UsageError(f"--config {path}: {error}", hint=hint) from error
     loose = [k for k, v in content.items() if not isinstance(v, dict)]
@@ -84,6 +107,16 @@ def kept_fields(text: str | None) -> tuple[str, ...]:
     (('topic', 'model'), ())
     """
     return tuple(dict.fromkeys(comma_separated(text) or ()))
+
+
+def limits_of(max_document: str | None) -> Limits:
+    """The limits of reading: those of the environment, and ``--max-document``.
+
+    >>> limits_of("2MB").document
+    2000000
+    """
+    limits = Limits.current()
+    return limits if max_document is None else replace(limits, document=parse_size(max_document, "--max-document"))
 
 
 def comma_separated(text: str | None) -> list[str] | None:
@@ -124,10 +157,12 @@ def named_paths(pairs: list[str]) -> dict[str, str]:
 
 
 def command_line() -> str:
-    """The command as it was typed, quoted for a shell; runs record it."""
+    """The command as it was typed, quoted for a shell, without passwords and keys; runs record it."""
     import shlex
 
-    return shlex.join(["momus", *sys.argv[1:]])
+    from momus.redact import redacted
+
+    return redacted(shlex.join(["momus", *sys.argv[1:]]))
 
 
 def print_view(view: Any, width: int | None = None) -> None:
@@ -136,9 +171,9 @@ def print_view(view: Any, width: int | None = None) -> None:
     By default, it is as wide as the terminal, 170 columns into files and pipes, and never below 80. ``width`` is for
     views that are made for one width; a narrower terminal wraps them.
     """
-    from rich.console import Console
+    from momus.visible import safe_console
 
-    terminal = Console().width if sys.stdout.isatty() else None
+    terminal = safe_console().width if sys.stdout.isatty() else None
     if width is None:
         width = max(terminal or 170, 80)
-    Console(width=min(width, terminal or width), highlight=False).print(view)
+    safe_console(width=min(width, terminal or width), highlight=False).print(view)

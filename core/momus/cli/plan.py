@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from momus.cli.echo import echo
 from momus.cli.options import comma_separated, print_view
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _write(out: Path, plans: Sequence[Plan]) -> None:
         out.write_text(figure, encoding="utf-8")
     except OSError as error:
         raise StoreError(f"--out {out}: cannot be written ({error.strerror})", hint="name another file") from error
-    typer.echo(f"Figure: {out}")
+    echo(f"Figure: {out}")
 
 
 def plan_view(plans: Sequence[Plan]) -> RenderableType:

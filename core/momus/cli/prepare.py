@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.options import Encoding, Field, Keep, SkipBad, kept_fields
+from momus.cli.options import Encoding, Field, Keep, MaxDocument, SkipBad, kept_fields, limits_of
+from momus.cli.outputs import check_output
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,6 +40,7 @@ def prepare(
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
     keep: Keep = None,
+    max_document: MaxDocument = None,
 ) -> None:
     """Normalise section titles and drop unusable documents.
 
@@ -57,14 +59,14 @@ def prepare(
     """
     from collections.abc import Iterable
 
-    from rich.console import Console
-
     from momus.plugins import ADAPTERS, load_plugin
     from momus.preparing import Filters, Titled, titled_documents
     from momus.preparing import prepare as run
     from momus.progress import default_reporter, reporting
     from momus.reading import ReadingOptions
+    from momus.visible import safe_console
 
+    check_output(out, [source])
     least = (4 if wikipedia else 3) if least_sections is None else least_sections
     filters = Filters(least, fewest_tokens, most_tokens, least_documents, language)
     with reporting(default_reporter()):
@@ -75,12 +77,12 @@ def prepare(
             fmt = (
                 "jsonl" if Path(source).suffix == ".txt" else None
             )  # the files of Cohan et al. are JSON Lines named .txt
-            options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep))
+            options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document))
             corpus = options.read(source)
             options.check_kept([corpus])
             documents = titled_documents(corpus)
         prepared = run(documents, out, filters, overwrite)
-    Console(highlight=False).print(prepared_view(prepared, out))
+    safe_console(highlight=False).print(prepared_view(prepared, out))
 
 
 def prepared_view(prepared: Prepared, out: Path) -> RenderableType:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
+from momus.cli.echo import echo
 from momus.cli.options import print_view
 
 if TYPE_CHECKING:
@@ -52,18 +53,18 @@ def print_comparison(
     elif form == "markdown":
         from momus.report.markdown import comparison_markdown
 
-        typer.echo(comparison_markdown(comparison), nl=False)
+        echo(comparison_markdown(comparison), nl=False)
     elif form == "latex":
         from momus.report.latex import comparison_latex
 
-        typer.echo(comparison_latex(comparison), nl=False)
+        echo(comparison_latex(comparison), nl=False)
     else:
         from momus.report.terminal import WIDTH, comparison_view
 
         print_view(comparison_view(comparison, every, wide), None if every or wide else WIDTH)
         _details(every, run)
     if run is not None:
-        typer.echo(f"Report: {run / 'report.html'}", err=form != "text")
+        echo(f"Report: {run / 'report.html'}", err=form != "text")
 
 
 def _details(every: bool, run: Path | None) -> None:
@@ -71,4 +72,4 @@ def _details(every: bool, run: Path | None) -> None:
     if every:
         return
     how = f"momus show {shlex.quote(str(run))} --every" if run is not None else "the same command with --every"
-    typer.echo(f"Details: {how}")
+    echo(f"Details: {how}")

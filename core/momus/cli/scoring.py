@@ -7,7 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.options import Config, Device, Encoding, Field, Format, Keep, SkipBad, config_tables, kept_fields
+from momus.cli.echo import echo
+from momus.cli.options import (
+    Config,
+    CsvAsIs,
+    Device,
+    Encoding,
+    Field,
+    Format,
+    Keep,
+    MaxDocument,
+    SkipBad,
+    Trust,
+    config_tables,
+    kept_fields,
+    limits_of,
+)
+from momus.cli.outputs import check_critic_folder, check_output
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
@@ -25,6 +41,7 @@ def fit(
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
     keep: Keep = None,
+    max_document: MaxDocument = None,
 ) -> None:
     """Fit one critic on real text, and save it.
 
@@ -41,10 +58,12 @@ def fit(
     from momus.progress import default_reporter, reporting
     from momus.reading import ReadingOptions
 
+    check_critic_folder(out)
+    check_output(out, [real])
     (model,) = make_critics([critic], config_tables(config))
     if model.uses_device:
         model.to(resolve_device(device))
-    options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep))
+    options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document))
     reporter = default_reporter()
     corpus = options.read(real, "fit", reporter)
     options.check_kept([corpus])
@@ -54,9 +73,9 @@ def fit(
     model.save(out)
     left_out = model.fitted_on_["left_out"]
     documents = counted(model.fitted_on_["documents"], "document")
-    typer.echo(f"{model!r} fitted on {documents} ({left_out:,} left out) → {out}")
+    echo(f"{model!r} fitted on {documents} ({left_out:,} left out) → {out}")
     for note in notes_of(model):
-        typer.echo(f"Warning: {note.text}" if note.warning else note.text)
+        echo(f"Warning: {note.text}" if note.warning else note.text)
 
 
 def score(
@@ -71,12 +90,18 @@ def score(
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
     keep: Keep = None,
+    max_document: MaxDocument = None,
+    csv_as_is: CsvAsIs = False,
+    trust: Trust = None,
 ) -> None:
     """Score new text with a saved critic: one row per document.
 
     Prints the Latent NLL of the text (and its Latent PPL, if the critic's latents
     are sequences) and counts unscored documents by reason. A run folder keeps its
     fitted critics in RUN/critics; `momus fit` saves single ones.
+
+    A critic that connects to a server, or opens a model or a file, is used only
+    with --trust FOLDER; `momus critics FOLDER` shows what it would do.
 
     Example:
 
@@ -85,16 +110,18 @@ def score(
     Next: score real text too; only differences between texts are meaningful.
     """
     import momus as m
+    from momus.critic.effects import is_trusted
     from momus.files import write_table
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter
     from momus.reading import ReadingOptions
     from momus.report.format import number
 
-    critic = m.load_critic(saved)
+    check_output(out, [text, saved])
+    critic = m.load_critic(saved, trust=is_trusted(saved, trust or ()))
     if critic.uses_device:
         critic.to(resolve_device(device))
-    options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep))
+    options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document))
     reporter = default_reporter()
     corpus = options.read(text, reporter=reporter)
     options.check_kept([corpus])
@@ -108,20 +135,20 @@ def score(
         for name in options.keep:
             column = f"field {name}" if name in rows.column_names else name
             rows = rows.append_column(column, [corpus.field(name)])
-        write_table(rows, out)
+        write_table(rows, out, as_is=csv_as_is)
     if scores.n_scored:
         ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
         scored = f"{scores.n_scored:,} of {counted(len(scores), 'document')} scored"
-        typer.echo(f"{critic.name}: Latent NLL {number(scores.latent_nll)} nats{ppl}; {scored}")
+        echo(f"{critic.name}: Latent NLL {number(scores.latent_nll)} nats{ppl}; {scored}")
     else:
-        typer.echo(f"{critic.name}: none of {counted(len(scores), 'document')} could be scored", err=True)
+        echo(f"{critic.name}: none of {counted(len(scores), 'document')} could be scored", err=True)
     for reason, n in scores.unscored.items():
-        typer.echo(f"unscored: {n:,} ({reason})")
+        echo(f"unscored: {n:,} ({reason})")
     if not scores.n_scored:
         raise typer.Exit(1)
     shared = critic.overlap(corpus)
     if shared:
-        typer.echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
+        echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
 
 
 def _tell_answers(corpus: Corpus) -> None:
@@ -129,4 +156,4 @@ def _tell_answers(corpus: Corpus) -> None:
     from momus.comparison.texts import answers_note
 
     if corpus.answers:
-        typer.echo(f"Note: {answers_note(corpus)}", err=True)
+        echo(f"Note: {answers_note(corpus)}", err=True)

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from momus.cli.echo import echo
 from momus.cli.opening import Run, run_folder
 from momus.cli.options import Every, Json, Latex, Markdown, Wide, print_view
+from momus.cli.outputs import check_report
 from momus.cli.printing import chosen_form, print_comparison
 
 
@@ -95,6 +97,9 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="HTML file to write; default: report.html in the run folder.")
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file in --out even if it is no report.")
+    ] = False,
 ) -> None:
     """Write the HTML report of a finished run again.
 
@@ -111,22 +116,33 @@ def report(
     from momus.report import write_report
 
     folder = run_folder(run)
-    typer.echo(f"Report: {write_report(read_comparison(folder), out or folder / 'report.html')}")
+    if out is not None:
+        check_report(out, overwrite)
+    echo(f"Report: {write_report(read_comparison(folder), out or folder / 'report.html')}")
 
 
 def critics(
-    name: Annotated[str | None, typer.Argument(help="Name of a critic to show with its parameters.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Name of a critic to show, or a folder of saved critics.", metavar="[NAME|FOLDER]"),
+    ] = None,
 ) -> None:
     """List the critics, or show one critic with its parameters.
 
-    Lists installed plug-ins too; a broken one is shown with the reason.
+    Lists installed plug-ins too; a broken one is shown with the reason. Of a folder,
+    shows what each saved critic would do when it scores text, without loading it.
 
     Example:
 
       [bold]momus critics sections[/bold]
 
+      [bold]momus critics run/critics[/bold]
+
     Next: set parameters in a TOML file, and pass it with --config.
     """
-    from momus.cli.catalogue import all_critics_view, critic_view
+    from momus.cli.catalogue import all_critics_view, critic_view, is_folder, saved_critics_view
 
-    print_view(all_critics_view() if name is None else critic_view(name))
+    if name is not None and is_folder(name):
+        print_view(saved_critics_view(Path(name)), 80)
+    else:
+        print_view(all_critics_view() if name is None else critic_view(name))

@@ -105,7 +105,8 @@ def compare(
         if folder is not None:
             folder.open_for_writing(overwrite=overwrite, resume=resume)
             stack.callback(folder.release)
-            write_texts(texts, folder.path)
+            folder.begin(resume=resume)
+            write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
         _run_critics(comparison, chosen, texts, settings, timed, folder, resume, critics is None, reuse)
         unadjusted = [v for result in comparison.results for v in result.verdicts]
@@ -117,11 +118,12 @@ def compare(
         comparison.signature = _signature(comparison, texts, settings, command, started)
         if folder is not None:
             folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
-            write_joint(comparison.joint, folder.path / JOINT)
+            write_joint(comparison.joint, folder.work / JOINT)
             with timed.stage("report"):
-                comparison.report(folder.path / REPORT)
+                comparison.report(folder.work / REPORT)
             comparison.signature["seconds"] = _seconds(timed, clock)
             folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
+            folder.publish()
         comparison.signature["seconds"] = _seconds(timed, clock)
     return comparison
 
@@ -186,19 +188,19 @@ def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
-    """One warning per generated corpus of which documents take no part, since the real text lacks their prompt."""
-    warnings = []
+    """Say which documents take no part since the other side lacks their prompt; one warning for corpora alike in it."""
+    alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(v.generated for v in verdicts):
         rows = [v for v in verdicts if v.generated == name and v.headline]
         worst = max(rows, key=lambda v: v.left_out_real + v.left_out_generated, default=None)
         if worst is not None and worst.left_out_real + worst.left_out_generated:
-            sides = ((worst.left_out_generated, repr(name)), (worst.left_out_real, "the real text"))
-            parts = " and ".join(f"{n:,} of {side}" for n, side in sides if n)
-            warnings.append(
-                f"Scored documents without a partner of the same prompt or group take no part in the comparison with "
-                f"{name!r}: {parts} (--unpaired compares all)."
-            )
-    return warnings
+            sides = ((worst.left_out_generated, "the generated text"), (worst.left_out_real, "the real text"))
+            alike.setdefault(" and ".join(f"{n:,} of {side}" for n, side in sides if n), []).append(repr(name))
+    return [
+        f"Scored documents without a partner of the same prompt or group take no part in the comparison with "
+        f"{', '.join(names)}: {parts} (--unpaired compares all)."
+        for parts, names in alike.items()
+    ]
 
 
 def _seconds(timed: Timed, clock: float) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from momus.comparison.folder import RunFolder
 from momus.comparison.scores_file import read_scores
 from momus.comparison.texts import Texts
-from momus.comparison.texts_file import KeptTexts, ordered_digest, read_kept_texts
+from momus.comparison.texts_file import KeptTexts, read_kept_texts
 from momus.critic import Scores, usable_documents
 from momus.critic.saved import read_critic_json
 from momus.errors import MomusError, StoreError, UsageError
@@ -62,7 +62,8 @@ class Reuse:
         """
         try:
             why = self._differs(critic, texts)
-            loaded = None if why else type(critic).load(self.folder.critic_folder(critic.name))
+            folder = self.folder.critic_folder(critic.name)
+            loaded = None if why else type(critic).load(folder, configured=critic.get_params())
         except MomusError as error:
             why, loaded = error.message, None
         if loaded is None:
@@ -74,7 +75,7 @@ class Reuse:
 
     def real(self, critic: Critic[Any], texts: Texts) -> Scores | None:
         """The scores of the real text under a critic that `fitted` accepted; None if it must be scored again."""
-        if self.texts is None or self.texts.ordered.get("real") != ordered_digest(texts.by_document.real):
+        if self.texts is None or self.texts.ordered.get("real") != texts.by_document.real.identity:
             return None
         try:
             scores = read_scores(self.folder.critic_folder(critic.name))
@@ -100,6 +101,6 @@ class Reuse:
         fitted_on = content["state"].get("fitted_on_", {})
         if fitted_on.get("fingerprint") != usable_documents(texts.fit).fingerprint:
             return f"{self.folder.path} fitted it on another text"
-        if self.texts is None or self.texts.ordered.get("fit") != ordered_digest(texts.by_document.fit):
+        if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.identity:
             return f"titles, ids or order of the text to fit on differ from {self.folder.path}"
         return ""

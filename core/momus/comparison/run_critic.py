@@ -16,6 +16,7 @@ from momus.comparison.distribution import distribution, told_axis
 from momus.comparison.examples import EXAMPLES, Example, compared_rows, find_examples, find_references
 from momus.comparison.folder import RunFolder
 from momus.comparison.judge import differences, judge
+from momus.comparison.named_files import files_named
 from momus.comparison.orders import order_notes
 from momus.comparison.result import CriticResult, Outcome, count_unscored, find_outliers
 from momus.comparison.scores_file import write_scores
@@ -239,8 +240,9 @@ def _critic_signature(critic: Critic[Any], texts: Texts, settings: Settings, fam
         "format": RESULT_FORMAT,
         "critic": critic.name,
         "params": critic.json_params(),
-        "fit": texts.fit.fingerprint,
-        "real": texts.real.fingerprint,
-        "generated": {c.name: c.fingerprint for c in texts.generated},
+        "files": files_named(critic.json_params()),
+        "fit": texts.fit.identity,
+        "real": texts.real.identity,
+        "generated": {c.name: c.identity for c in texts.generated},
         **{name: value for name, value in asdict(settings).items() if name not in WITHOUT_EFFECT},
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -103,13 +104,24 @@ def check_named(generated: object) -> None:
     Raises
     ------
     UsageError
-        They have no names, or there are none.
+        They have no names, names that differ by invisible characters only, or there are none.
     """
     if not isinstance(generated, Mapping):
         kind = type(generated).__name__
         raise UsageError(f"the generated text is {kind}, expected a dict of names and texts", hint='{"model": texts}')
     if not generated:
         raise UsageError("there is no generated text to compare", hint="give at least one corpus by name")
+    seen: dict[str, object] = {}
+    for name in generated:
+        plain = unicodedata.normalize("NFC", name).strip() if isinstance(name, str) else ""
+        if not plain:
+            raise UsageError(f"a corpus is called {name!r}", hint="give each text a name of visible characters")
+        if plain in seen:
+            raise UsageError(
+                f"two corpora are called {seen[plain]!r} and {name!r}, which readers cannot tell apart",
+                hint="give each text a different name",
+            )
+        seen[plain] = name
 
 
 def read_texts(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 
 from momus.comparison.texts import Texts
 from momus.errors import StoreError
-from momus.text.corpus import Corpus
 
 TEXTS = "texts.parquet"
 SCHEMA = pa.schema(
@@ -28,7 +26,7 @@ SCHEMA = pa.schema(
     ]
 )
 ORDERED = b"momus-ordered"
-"""Key of the file's metadata that holds `ordered_digest` of each corpus."""
+"""Key of the file's metadata that holds the identity of each corpus."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class KeptTexts:
     ids, prompts, groups, hashes
         By corpus. Equal texts have equal hashes (`momus.Corpus.hashes`).
     ordered
-        By corpus, the one to fit on included: `ordered_digest`.
+        By corpus, the one to fit on included: `momus.Corpus.identity`.
     """
 
     ids: Mapping[str, Sequence[str]]
@@ -48,19 +46,6 @@ class KeptTexts:
     groups: Mapping[str, Sequence[str | None]]
     hashes: Mapping[str, NDArray[np.uint64]]
     ordered: Mapping[str, str]
-
-
-def ordered_digest(corpus: Corpus) -> str:
-    """Thirty-two hexadecimal digits that identify texts, titles, ids, prompts and groups, in their order.
-
-    >>> a, b = Corpus.from_texts(["x", "y"]), Corpus.from_texts(["y", "x"])
-    >>> a.fingerprint == b.fingerprint, ordered_digest(a) == ordered_digest(b)
-    (True, False)
-    """
-    names = [corpus.ids, corpus.prompts, corpus.groups, corpus.section_titles, corpus.section_counts.tolist()]
-    digest = hashlib.blake2b(json.dumps(names).encode("ascii"), digest_size=16)
-    digest.update(corpus.hashes.astype("<u8").tobytes())
-    return digest.hexdigest()
 
 
 def write_texts(texts: Texts, folder: Path) -> None:
@@ -72,7 +57,7 @@ def write_texts(texts: Texts, folder: Path) -> None:
         )
         for c in (texts.real, *texts.generated)
     ]
-    digests = {c.name: ordered_digest(c) for c in (texts.fit, texts.real, *texts.generated)}
+    digests = {c.name: c.identity for c in (texts.fit, texts.real, *texts.generated)}
     table = pa.concat_tables(parts).replace_schema_metadata({ORDERED: json.dumps(digests)})
     pq.write_table(table, folder / TEXTS, compression="zstd")
 

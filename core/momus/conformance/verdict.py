@@ -148,7 +148,7 @@ def saved_critics_load_in_a_fresh_process(s: Subject) -> None:
         )
         arguments = [json.dumps(sys.path), str(folder / "critic"), str(folder / "text.parquet")]
         done = subprocess.run(
-            [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=300, check=False
+            [sys.executable, "-P", "-c", script, *arguments], capture_output=True, text=True, timeout=300, check=False
         )
         if done.returncode and "No module named" in done.stderr:
             raise Skip(f"another process cannot import module {cls.__module__!r}")

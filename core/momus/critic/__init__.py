@@ -1,6 +1,7 @@
 """The critic protocol: base classes, latents, statistics and summaries; plug-in authors import only from here."""
 
 from momus.critic.base import Critic, Note, usable_documents
+from momus.critic.fitted import Fitted
 from momus.critic.latents import Draws, Gaussians, Latents, SimplexDraws, StateSequences, Values, aggregated
 from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, ExplanationMixin, StatisticsMixin
 from momus.critic.rows import Counted, Rows, align, aligned, place, pool, stack, take_rows
@@ -36,6 +37,7 @@ __all__ = [
     "Estimator",
     "EvidenceMixin",
     "ExplanationMixin",
+    "Fitted",
     "Gaussians",
     "Latents",
     "Law",

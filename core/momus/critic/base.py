@@ -90,6 +90,10 @@ class Critic(Estimator, ABC, Generic[Z]):
         Parameters without which the critic cannot run; a run of all critics leaves it out unless they are given.
     uses_device
         Whether the critic computes on ``device`` (a torch device name); others run on the CPU.
+    only_for_fitting
+        Parameters with paths or addresses that a fitted critic does not use again.
+    nonfinite
+        Fitted attributes that may hold infinity or NaN.
     """
 
     name: ClassVar[str]
@@ -106,6 +110,8 @@ class Critic(Estimator, ABC, Generic[Z]):
     needs: ClassVar[int] = 2
     configured: ClassVar[tuple[str, ...]] = ()
     uses_device: ClassVar[bool] = False
+    only_for_fitting: ClassVar[tuple[str, ...]] = ()
+    nonfinite: ClassVar[tuple[str, ...]] = ()
     device: str = "cpu"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -220,17 +226,33 @@ class Critic(Estimator, ABC, Generic[Z]):
         save_critic(self, Path(folder))
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
+    def load(cls, folder: str | Path, *, trust: bool = False, configured: dict[str, Any] | None = None) -> Self:
         """Read a critic that `save` wrote; the class is this one, whatever the folder says of its origin.
+
+        Parameters
+        ----------
+        trust
+            Whether the critic may use adapters, connect to addresses, and read the files that its parameters name.
+        configured
+            Parameters that the user gave in this process; a critic with the same ones needs no trust.
 
         Raises
         ------
         StoreError
-            The folder holds no critic, or one of another name.
+            The folder holds no critic, one of another name, or one that must be trusted first.
         """
         from momus.critic.saved import load_critic
 
-        return load_critic(Path(folder), cls)
+        return load_critic(Path(folder), cls, trust=trust, configured=configured)
+
+    def check_state(self) -> None:
+        """Check a fitted state that was read from a folder, with `momus.critic.Fitted`; a subclass overrides it.
+
+        Raises
+        ------
+        StoreError
+            An attribute is missing, or its type, shape or values are not those that `fit` leaves.
+        """
 
     _in_fit: bool = False
     fitted_on_: dict[str, Any]
@@ -247,6 +269,7 @@ def _fitting(fit: _Fit) -> _Fit:
     def wrapped(self: Critic[Any], real: Corpus) -> Any:
         if self._in_fit:  # a subclass called super().fit
             return fit(self, real)
+        self.check_params()
         self.reset()
         usable = usable_documents(real)
         if len(usable) < self.needs:
@@ -269,6 +292,7 @@ def _fitting(fit: _Fit) -> _Fit:
             "documents": len(usable),
             "left_out": len(real) - len(usable),
             "fingerprint": usable.fingerprint,
+            "identity": usable.identity,
         }
         return self
 

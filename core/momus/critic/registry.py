@@ -37,6 +37,19 @@ def make_critics(names: Iterable[str], config: dict[str, dict[str, Any]] | None 
     return [critic_class(n).with_params(config.get(n, {}), place=f"[{n}]") for n in names]
 
 
-def load_critic(folder: str | Path) -> Any:
-    """Read a saved critic, looking its class up among the registered ones."""
-    return critic_class(read_critic_json(Path(folder))["critic"]).load(folder)
+def load_critic(folder: str | Path, *, trust: bool = False) -> Any:
+    """Read a saved critic, looking its class up among the registered ones.
+
+    Parameters
+    ----------
+    trust
+        Whether the critic may use adapters, connect to addresses, and read the files that its parameters name.
+
+    Raises
+    ------
+    StoreError
+        The folder holds no critic, a damaged one, or one that must be trusted first.
+    PluginError
+        No critic of this name is registered.
+    """
+    return critic_class(read_critic_json(Path(folder))["critic"]).load(folder, trust=trust)

@@ -1,28 +1,47 @@
-"""Fitted critics on disk: readable ``critic.json``, and ``arrays.safetensors`` for the arrays."""
+"""Fitted critics on disk: readable ``critic.json``, and ``arrays.safetensors`` for the arrays.
+
+``critic.json`` carries SHA-256 digests of itself and of the arrays, so that a damaged folder is refused. Digests do not
+show who wrote a folder: the state is checked as well, and a critic that would do more than compute is loaded only if
+the folder is trusted (see `momus.critic.effects`).
+"""
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import json
-import math
+import os
+import stat
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import numpy as np
-from scipy import sparse
 
-from momus.errors import StoreError, UsageError
+from momus.critic.effects import check_trusted, effects_of
+from momus.critic.fitted import check_estimator, check_origin
+from momus.critic.packing import Arrays, pack, unpack
+from momus.errors import MomusError, StoreError
 from momus.estimator import Estimator
+from momus.redact import redacted_value
 
 if TYPE_CHECKING:
     from momus.critic.base import Critic
 
-FORMAT = 1
+FORMAT = 2
+"""Format 1 had no digests; it is read, with the other checks."""
 JSON_NAME, ARRAYS_NAME = "critic.json", "arrays.safetensors"
+DIGESTS = "sha256"
+MOST_BYTES, DEEPEST, LARGEST = 2**30, 40, 2**64
+"""Limits of ``critic.json``: its size, the depth of nesting, and the absolute value of integers."""
+_KEYS = {"format": int, "momus": str, "critic": str, "class": str, "params": dict, "state": dict}
 _T = TypeVar("_T", bound=Estimator)
 
 
 def save_critic(critic: Critic[Any], folder: Path) -> None:
     """Write a fitted critic, replacing any critic in the folder.
+
+    Passwords and keys in addresses are not written.
 
     Raises
     ------
@@ -33,124 +52,200 @@ def save_critic(critic: Critic[Any], folder: Path) -> None:
 
     from momus.version import __version__
 
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    arrays: Arrays = {}
     content = {
         "format": FORMAT,
         "momus": __version__,
         "critic": critic.name,
         "class": f"{type(critic).__module__}:{type(critic).__qualname__}",
-        "params": critic.get_params(),
-        "state": _pack(critic, "", arrays),
+        "params": redacted_value(critic.get_params()),
+        "state": pack(critic, "", arrays),
     }
     try:
-        text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+        content = json.loads(json.dumps(content, allow_nan=False))  # keys and tuples as they are when read again
     except (TypeError, ValueError) as error:
         raise StoreError(
             f"critic {critic.name!r} cannot be saved: {error}",
             hint="use only numbers, strings, lists, dicts, arrays and Estimators as parameters and fitted attributes",
         ) from error
     folder.mkdir(parents=True, exist_ok=True)
-    save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, folder / ARRAYS_NAME)
-    (folder / JSON_NAME).write_text(text + "\n", encoding="utf-8")
+    contiguous = {k: np.ascontiguousarray(v) for k, v in arrays.items()}
+    _replace(folder / ARRAYS_NAME, lambda path: save_file(contiguous, path))
+    content[DIGESTS] = {"arrays": _file_digest(folder / ARRAYS_NAME), "content": _content_digest(content)}
+    text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    _replace(folder / JSON_NAME, lambda path: path.write_bytes(text.encode("utf-8", "surrogatepass")))
 
 
-def _pack(estimator: Estimator, prefix: str, arrays: dict[str, np.ndarray[Any, Any]]) -> dict[str, Any]:
-    """Turn the fitted state into JSON values, moving its arrays into ``arrays`` under dotted keys."""
-    return {name: _pack_value(value, f"{prefix}{name}", arrays) for name, value in estimator.state().items()}
+def _replace(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a file under another name, and put it in place in one step; a link in its place is not followed."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        write(temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
-def _pack_value(value: Any, key: str, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
-    """A JSON value; what JSON cannot hold becomes a tagged object (``@array``, ``@csr``, ``@part``, ``@float``)."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        arrays[key] = value
-        return {"@array": key}
-    if sparse.issparse(value):
-        csr = sparse.csr_array(value)
-        arrays.update({f"{key}.data": csr.data, f"{key}.indices": csr.indices, f"{key}.indptr": csr.indptr})
-        return {"@csr": key, "shape": list(csr.shape)}
-    if isinstance(value, Estimator):
-        return {"@part": _pack(value, f"{key}.", arrays)}
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"@float": repr(value)}
-    return value
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _content_digest(content: dict[str, Any]) -> str:
+    """Digest of everything in ``critic.json`` but the digests, in the order of the file."""
+    rest = {name: value for name, value in content.items() if name != DIGESTS}
+    return hashlib.sha256(json.dumps(rest, separators=(",", ":")).encode("ascii")).hexdigest()
 
 
 def read_critic_json(folder: Path) -> dict[str, Any]:
-    """Read ``critic.json``.
+    """Read ``critic.json``, and check its digest, keys and types.
 
     Raises
     ------
     StoreError
-        The file is missing, or was written in a format that this version does not know.
+        The file is missing, damaged, or was written in a format that this version does not know.
     """
     path = folder / JSON_NAME
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        _check_file(folder, path)
+        if path.stat().st_size > MOST_BYTES:
+            raise StoreError(f"{path}: larger than {MOST_BYTES >> 20:,} MiB", hint="fit and save the critic again")
+        text = path.read_bytes().decode("utf-8", "surrogatepass")
+        content = json.loads(text, parse_constant=_no_constant)
     except FileNotFoundError as error:
         raise StoreError(
             f"{folder}: no {JSON_NAME} in this folder", hint="name a folder that `momus fit` wrote"
         ) from error
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise StoreError(f"{path}: not readable as JSON ({error})", hint="fit and save the critic again") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") not in (1, FORMAT):
         version = content.get("format") if isinstance(content, dict) else type(content).__name__
-        raise StoreError(f"{path}: format {version!r}, expected {FORMAT}", hint="another version of momus wrote it")
+        raise StoreError(
+            f"{path}: format {repr(version)[:40]}, expected {FORMAT}", hint="another version of momus wrote it"
+        )
+    _check_schema(path, content)
     return cast("dict[str, Any]", content)
 
 
-def load_critic(folder: Path, cls: type[_T]) -> _T:
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _check_file(folder: Path, path: Path) -> None:
+    """Refuse what is no regular file, and links that lead out of the folder."""
+    status = path.stat()
+    inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    if not inside or not stat.S_ISREG(status.st_mode):
+        raise StoreError(
+            f"{path} is {'no regular file' if inside else 'a link that leads out of its folder'}",
+            hint="copy the files of the critic into one folder",
+        )
+
+
+def _check_schema(path: Path, content: dict[str, Any]) -> None:
+    """Check keys, types, depth and digest of ``critic.json``."""
+    for name, kind in _KEYS.items():
+        if not isinstance(content.get(name), kind) or isinstance(content[name], bool):
+            raise StoreError(f"{path}: {name!r} is missing or of another type", hint="fit and save the critic again")
+    # breadth first: one list per level of nesting, so that no depth exhausts the stack
+    level: list[Any] = [content]
+    for _ in range(DEEPEST):
+        if any(type(v) is int and abs(v) >= LARGEST for v in level):
+            raise StoreError(f"{path}: an integer is too large", hint="fit and save the critic again")
+        level = [
+            inner
+            for value in level
+            if isinstance(value, dict | list)
+            for inner in (value.values() if isinstance(value, dict) else value)
+        ]
+    if level:
+        raise StoreError(f"{path}: nested deeper than {DEEPEST} levels", hint="fit and save the critic again")
+    digests = content.get(DIGESTS)
+    if digests is None and content["format"] == 1:
+        return
+    digests = digests if isinstance(digests, dict) else {}
+    known = all(isinstance(digests.get(k), str) for k in ("arrays", "content"))
+    if not known or digests["content"] != _content_digest(content):
+        raise StoreError(
+            f"{path}: the file was changed or damaged after it was saved (SHA-256)",
+            hint="fit and save the critic again",
+        )
+
+
+def load_critic(folder: Path, cls: type[_T], *, trust: bool = False, configured: dict[str, Any] | None = None) -> _T:
     """Rebuild a critic of class ``cls`` from a folder.
+
+    Parameters
+    ----------
+    trust
+        Whether the critic may use adapters, connect to addresses, and read the files that its parameters name.
+    configured
+        Parameters that the user gave in this process: a critic with the same ones does nothing that they did not ask
+        for.
 
     Raises
     ------
     StoreError
-        The folder holds another critic, or its files are damaged or incomplete.
+        The folder holds another critic, its files are damaged or incomplete, or it must be trusted first.
     """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
     content = read_critic_json(folder)
     if content["critic"] != getattr(cls, "name", None):
         raise StoreError(
             f"{folder} holds critic {content['critic']!r}, not {getattr(cls, 'name', cls.__name__)!r}",
             hint="load it with momus.load_critic(folder), which looks up the class",
         )
-    try:
-        arrays = load_file(folder / ARRAYS_NAME)
-    except (OSError, SafetensorError) as error:
-        raise StoreError(f"{folder / ARRAYS_NAME}: not readable ({error})", hint="fit and save it again") from error
+    if not trust and not _same_params(configured, content["params"]):
+        fitting: tuple[str, ...] = getattr(cls, "only_for_fitting", ())
+        check_trusted(folder, content["critic"], effects_of(_chosen(cls, content["params"]), fitting))
+    arrays = _read_arrays(folder, content)
     try:
         critic = cls.with_params(content["params"], place=str(folder / JSON_NAME))
-        _unpack(critic, content["state"], arrays)
-    except (KeyError, TypeError) as error:
-        raise StoreError(f"{folder}: the saved critic is incomplete ({error})", hint="fit and save it again") from error
-    except UsageError as error:
+        unpack(critic, content["state"], arrays)
+        if arrays:
+            raise StoreError(f"array {min(arrays)!r} belongs to no fitted attribute", hint="fit and save it again")
+        check_estimator(critic)
+        if hasattr(cls, "check_fitted"):
+            check_origin(critic)
+    except StoreError as error:
+        raise StoreError(f"{folder}: {error.message}", hint=error.hint) from error
+    except MomusError as error:
         raise StoreError(error.message, hint=error.hint) from error
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        raise StoreError(
+            f"{folder}: the saved critic is incomplete or damaged ({error})", hint="fit and save it again"
+        ) from error
     return critic
 
 
-def _unpack(estimator: Estimator, state: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Set the fitted attributes that `_pack` wrote."""
-    for name, value in state.items():
-        if not name.endswith("_") or name.startswith("_"):
-            raise StoreError(f"{name!r} is not a fitted attribute", hint="fit and save the critic again")
-        setattr(estimator, name, _unpack_value(estimator, name, value, arrays))
+def _same_params(configured: dict[str, Any] | None, params: dict[str, Any]) -> bool:
+    """Whether parameters given in this process are the stored ones; objects that JSON cannot hold never are."""
+    try:
+        return configured is not None and json.loads(json.dumps(redacted_value(configured))) == params
+    except (TypeError, ValueError):
+        return False
 
 
-def _unpack_value(estimator: Estimator, name: str, value: Any, arrays: dict[str, Any]) -> Any:
-    """The value that `_pack_value` wrote."""
-    if not isinstance(value, dict):
-        return value
-    if "@array" in value:
-        return arrays[value["@array"]]
-    if "@csr" in value:
-        key = value["@csr"]
-        csr = (arrays[f"{key}.data"], arrays[f"{key}.indices"], arrays[f"{key}.indptr"])
-        return sparse.csr_array(csr, shape=tuple(value["shape"]))
-    if "@part" in value:
-        inner = estimator.component(name)
-        _unpack(inner, value["@part"], arrays)
-        return inner
-    return float(value["@float"]) if "@float" in value else value
+def _chosen(cls: type[Estimator], params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters that differ from the defaults of the class; the folder has no say in the others."""
+    defaults = {name: p.default for name, p in inspect.signature(cls.__init__).parameters.items()}
+    return {name: value for name, value in params.items() if name not in defaults or defaults[name] != value}
+
+
+def _read_arrays(folder: Path, content: dict[str, Any]) -> Arrays:
+    """Read the arrays, after their digest has been checked."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    path = folder / ARRAYS_NAME
+    try:
+        _check_file(folder, path)
+        if DIGESTS in content and _file_digest(path) != content[DIGESTS]["arrays"]:
+            raise StoreError(
+                f"{path}: the file was changed or damaged after it was saved (SHA-256)",
+                hint="fit and save the critic again",
+            )
+        return cast("Arrays", load_file(path))
+    except FileNotFoundError as error:
+        raise StoreError(f"{folder}: no {ARRAYS_NAME} in this folder", hint="fit and save it again") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+        raise StoreError(f"{path}: not readable ({error})", hint="fit and save it again") from error

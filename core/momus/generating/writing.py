@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from momus.errors import StoreError, UsageError
 from momus.generating.prompts import fingerprint
+from momus.locking import Lock
 from momus.progress import Reporter, Silent
 from momus.sequences import Decoding, Generated, Generator, Prompt, Request, document_seeds
 from momus.version import __version__
@@ -59,14 +61,14 @@ def write_documents(
     Raises
     ------
     StoreError
-        The file exists, belongs to a run with other options, or does not hold generated documents.
+        The file exists, is being written by another process, belongs to a run with other options, or does not hold
+        generated documents.
     UsageError
         Two prompts have the same id.
     """
     if len({p.id for p in prompts}) < len(prompts):
         raise UsageError("two prompts have the same id", hint="give each prompt a different id")
     target = Path(path)
-    record_path = target.with_name(target.name + ".run.json")
     record = {
         "momus": __version__,
         "model": model.name,
@@ -78,7 +80,46 @@ def write_documents(
         "keep_prompt": keep_prompt,
         "prompts": fingerprint(prompts),
     }
-    done = _begin(target, record_path, record, resume, overwrite)
+    if target.is_dir():
+        raise StoreError(f"{target} is a folder", hint="name a file, such as documents.jsonl")
+    with locked(target):
+        return _write(target, model, prompts, decoding, record, keep_prompt, resume, overwrite, reporter)
+
+
+@contextmanager
+def locked(target: Path) -> Iterator[None]:
+    """Keep other processes from writing the same file, by a lock file beside it.
+
+    Raises
+    ------
+    StoreError
+        Another process writes the file, or its folder cannot be written.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{target} cannot be written: {error}", hint="name another file with --out") from error
+    lock = Lock(target.with_name(f".{target.name}.lock"), str(target)).acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _write(
+    target: Path,
+    model: Generator,
+    prompts: Sequence[Prompt],
+    decoding: Decoding,
+    record: dict[str, Any],
+    keep_prompt: bool,
+    resume: bool,
+    overwrite: bool,
+    reporter: Reporter | None,
+) -> Outcome:
+    """Write the documents of a locked file."""
+    each, seed = record["each"], record["seed"]
+    done = _begin(target, target.with_name(target.name + ".run.json"), record, resume, overwrite)
     # round k writes document k · len(prompts) + j for prompt j
     numbers = [(i, p) for k in range(each) for i, p in ((k * len(prompts) + j, p) for j, p in enumerate(prompts))]
     seeds = document_seeds(seed, len(numbers))
@@ -96,9 +137,29 @@ def write_documents(
             out.write(line.encode("utf-8", "backslashreplace") + b"\n")
             out.flush()
             os.fsync(out.fileno())
+            _check_there(target, out.fileno())
             outcome.written += 1
             advance(len(done) + outcome.written + len(outcome.failed))
     return outcome
+
+
+def _check_there(target: Path, file: int) -> None:
+    """Make sure that the open file is still the one on disk: nobody has deleted or replaced it.
+
+    Raises
+    ------
+    StoreError
+        The path names another file, or none.
+    """
+    try:
+        ours, now = os.fstat(file), target.stat()
+    except FileNotFoundError:
+        now = None
+    if now is None or (ours.st_dev, ours.st_ino) != (now.st_dev, now.st_ino):
+        raise StoreError(
+            f"{target} was deleted or replaced while documents were written to it",
+            hint="run the command again; name a different file for each run",
+        )
 
 
 def _name(prompt: Prompt, number: int, prompts: int) -> str:
@@ -125,8 +186,6 @@ def _begin(target: Path, record_path: Path, record: dict[str, Any], resume: bool
     """Start or resume a file, and return the ids of the documents that it has; its last line is then complete."""
     from momus.files import write_json
 
-    if target.is_dir():
-        raise StoreError(f"{target} is a folder", hint="name a file, such as documents.jsonl")
     if overwrite or not target.exists():
         try:
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO, runtime_checkable
 
 from momus.progress.overall import Advance, Overall, duration
+from momus.visible import safe_console, visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task
@@ -95,7 +96,6 @@ class Bars:
 
 def _bars() -> Progress:
     """The display of `Bars`: a spinner, what is done, a bar, and counts or times."""
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn
     from rich.progress_bar import ProgressBar
     from rich.table import Column
@@ -118,7 +118,7 @@ def _bars() -> Progress:
 
     wide = Column(ratio=1, no_wrap=True, overflow="ellipsis")
     columns = (SpinnerColumn(), What(wide), Share(bar_width=16), Numbers(Column(no_wrap=True, justify="right")))
-    return Progress(*columns, console=Console(stderr=True), transient=True, expand=True)
+    return Progress(*columns, console=safe_console(stderr=True), transient=True, expand=True)
 
 
 def _numbers(task: Task) -> str:
@@ -151,7 +151,7 @@ class Lines(Silent):
     def finished(self, overall: Overall) -> None:
         """Write a line."""
         line = f"{overall.unit} {overall.number} of {overall.total}: {overall.last}, {overall.seconds:.1f} s"
-        print(line, file=self.file or sys.stderr, flush=True)
+        print(visible(line), file=self.file or sys.stderr, flush=True)
 
 
 def default_reporter(show: bool | None = None, lines: bool = False) -> Reporter:

@@ -9,10 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from momus.errors import ReadingError
+from momus.limits import size_text
 from momus.reading.building import BATCH_BYTES, BATCH_ROWS
 from momus.reading.fields import field_hint
 from momus.reading.files import OpenedFile
@@ -36,24 +40,121 @@ def parquet(
             f"this is not a Parquet file (it starts with {start!r})", "give its format with --format", 0
         )
     with _seekable(location, file) as native:
-        table = pq.ParquetFile(native)
-        columns = _choose_columns(location, table.schema_arrow, field, keep)
+        columns = _choose_columns(location, pq.read_schema(native), field, keep)
+        native.seek(0)
+        # a value that a dictionary holds once may stand in every row: dictionaries stay as they are until `_slices`
+        metadata = pq.read_metadata(native)
+        native.seek(0)
+        try:
+            table = pq.ParquetFile(native, read_dictionary=_dictionaries(metadata, columns))
+        except KeyError as error:
+            fault = f"the file is damaged: its schema has no column {error}"
+            raise location.error(fault, "fetch or write the file again", 0) from None
         number = 0
         for group in range(table.num_row_groups):
             size = table.metadata.row_group(group)
+            _check_packing(location, size)
             step = _batch_rows(size.num_rows, size.total_byte_size)
             for batch in table.iter_batches(step, row_groups=[group], columns=columns):
-                for record in _records(batch, _all_utf8(batch)):
-                    number += 1
-                    yield number, record
+                valid = _all_utf8(batch)
+                for rows in _slices(location, batch, number):
+                    for record in _records(rows, valid):
+                        number += 1
+                        yield number, record
+
+
+def _dictionaries(metadata: pq.FileMetaData, columns: Sequence[str]) -> list[str]:
+    """The columns to read that hold texts in a dictionary in some row group."""
+    names: dict[str, None] = {}
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        for i in range(row_group.num_columns):
+            chunk = row_group.column(i)
+            name = chunk.path_in_schema
+            if name.partition(".")[0] in columns and chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY":
+                names[name] = None
+    return list(names)
+
+
+def _check_packing(location: Location, group: pq.RowGroupMetaData) -> None:
+    """Refuse a row group that grows beyond the limits when it is decompressed."""
+    limits = location.limits
+    for i in range(group.num_columns):
+        chunk = group.column(i)
+        packed, size = chunk.total_compressed_size, chunk.total_uncompressed_size
+        if size > max(limits.free, limits.ratio * max(packed, 1)):
+            raise location.error(
+                f"the column {chunk.path_in_schema!r} grows from {size_text(packed)} to {size_text(size)} when it is "
+                f"decompressed; expected at most {limits.ratio} times as much",
+                "if the file is to be trusted, set the variable MOMUS_LIMITS to ratio=100000, say",
+                0,
+            )
+
+
+def _slices(location: Location, batch: pa.RecordBatch, before: int) -> Iterator[pa.RecordBatch]:
+    """Cut a batch so that the texts of each piece take about 32 MB once they are written out.
+
+    ``before`` is the number of rows before the batch, for messages.
+    """
+    coded = [size for size in map(_coded_sizes, batch.columns) if size is not None]
+    if not coded:
+        yield batch
+        return
+    sizes = np.sum(coded, axis=0)  # bytes of the texts of each row, (rows,)
+    if batch.num_rows and int(sizes.max()) > location.limits.document:
+        raise location.too_long("the document", before + int(np.argmax(sizes)) + 1)
+    totals = np.cumsum(sizes)
+    _check_growth(location, int(totals[-1]) if len(totals) else 0)
+    start = 0
+    while start < batch.num_rows:
+        used = int(totals[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(totals, used + BATCH_BYTES, "right")))
+        yield batch.slice(start, end - start)
+        start = end
+
+
+def _check_growth(location: Location, size: int) -> None:
+    """Refuse a batch whose texts, written out, take far more than the whole file."""
+    limits = location.limits
+    packed = location.path.stat().st_size if location.path is not None and location.path.is_file() else 0
+    if size > max(limits.free, limits.ratio * packed):
+        raise location.error(
+            f"a few texts of the file stand in many rows: {size_text(packed)} grow to {size_text(size)} and more when "
+            f"they are written out; expected at most {limits.ratio} times as much",
+            "if the file is to be trusted, set the variable MOMUS_LIMITS to ratio=100000, say",
+            0,
+        )
+
+
+def _coded_sizes(column: pa.Array) -> NDArray[np.int64] | None:
+    """Bytes of the texts of each row of a column, (rows,); None unless the column has its texts in a dictionary."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        if not _is_text(kind):
+            return None
+        lengths = pc.binary_length(column.dictionary).fill_null(0)
+        taken = lengths.take(column.indices).fill_null(0)
+        return np.asarray(taken.to_numpy(zero_copy_only=False), dtype=np.int64)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        inner = _coded_sizes(column.values)
+        if inner is None:
+            return None
+        # offsets[i]:offsets[i + 1] are the texts of row i among all values, whatever the slice
+        offsets = column.offsets.to_numpy(zero_copy_only=False)
+        sums = np.concatenate([[0], np.cumsum(inner)])
+        return np.asarray(sums[offsets[1:]] - sums[offsets[:-1]], dtype=np.int64)
+    return None
 
 
 @contextmanager
 def _seekable(location: Location, file: OpenedFile) -> Iterator[pa.NativeFile]:
-    """Map a plain file; copy a compressed file or a pipe to a temporary file first."""
+    """Open a plain file; copy a compressed file or a pipe to a temporary file first.
+
+    The file is not mapped into memory: a mapped file that another process cuts off ends this one without a word.
+    """
     if location.path is not None and location.path.is_file() and not file.compressed:
-        with pa.memory_map(str(location.path)) as mapped:
-            yield mapped
+        with location.path.open("rb") as plain, pa.PythonFile(plain, "r") as native:
+            yield native
         return
     with tempfile.TemporaryFile(prefix="momus-") as temporary:
         shutil.copyfileobj(file.content, temporary, 1 << 20)
@@ -64,7 +165,7 @@ def _seekable(location: Location, file: OpenedFile) -> Iterator[pa.NativeFile]:
 def arrow(
     location: Location, file: OpenedFile, field: str | None, keep: Sequence[str] = ()
 ) -> Iterator[tuple[int, object]]:
-    """Yield (row number, record) from an Arrow IPC file or stream, which is mapped and not read as a whole."""
+    """Yield (row number, record) from an Arrow IPC file or stream, batch by batch."""
     number = 0
     with _seekable(location, file) as native:
         batches = _Batches(native, file.head.startswith(b"ARROW1"))
@@ -74,9 +175,10 @@ def arrow(
             valid = _all_utf8(needed)
             step = _batch_rows(needed.num_rows, needed.nbytes)
             for start in range(0, needed.num_rows, step):
-                for record in _records(needed.slice(start, step), valid):
-                    number += 1
-                    yield number, record
+                for rows in _slices(location, needed.slice(start, step), number):
+                    for record in _records(rows, valid):
+                        number += 1
+                        yield number, record
 
 
 class _Batches:

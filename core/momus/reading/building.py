@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
-import os
+import mmap
 import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -130,7 +129,7 @@ class _Sink:
         self._spill = spill
         self._batches: list[pa.RecordBatch] = []
         self._bytes = 0
-        self._path: Path | None = None
+        self._file: IO[bytes] | None = None
         self._writer: pa.ipc.RecordBatchFileWriter | None = None
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -142,10 +141,9 @@ class _Sink:
 
     def _to_file(self) -> None:
         if self._writer is None:
-            handle, name = tempfile.mkstemp(prefix="momus-", suffix=".arrow")
-            os.close(handle)
-            self._path = Path(name)
-            self._writer = pa.ipc.new_file(name, SCHEMA)
+            # the file has no name: nobody else can read or truncate it, and nothing remains if the process is killed
+            self._file = tempfile.TemporaryFile(prefix="momus-")  # noqa: SIM115  closed by `drop`
+            self._writer = pa.ipc.new_file(pa.PythonFile(self._file, "w"), SCHEMA)
         for batch in self._batches:
             self._writer.write_batch(batch)
         self._batches.clear()
@@ -157,27 +155,23 @@ class _Sink:
             self._to_file()
             self._writer.close()
             self._writer = None
-            table = pa.ipc.open_file(pa.memory_map(str(self._path))).read_all()
+            assert self._file is not None
+            self._file.flush()
+            mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)  # outlives the file object
+            table = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapped))).read_all()
         self.drop()
         return table
 
     def drop(self) -> None:
-        """Delete the temporary file: at once if the system can delete a mapped file, else when Python exits."""
+        """Close the temporary file, which deletes it once no table uses it."""
         if self._writer is not None:
             with suppress(OSError, pa.ArrowException):
                 self._writer.close()
             self._writer = None
-        if self._path is not None:
-            path, self._path = self._path, None
-            try:
-                path.unlink(missing_ok=True)
-            except PermissionError:
-                atexit.register(_delete, path)
-
-
-def _delete(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink(missing_ok=True)
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
 
 
 @contextmanager

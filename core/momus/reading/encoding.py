@@ -11,6 +11,10 @@ from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem
 
 BOM = codecs.BOM_UTF8
+LONG_LINE = (
+    "is this a file of lines? If it is, allow more with --max-document, such as --max-document 1GB, or keep such lines "
+    "as counted exclusions with --skip-bad-lines"
+)
 # byte order marks; those of UTF-32 come first, since they begin with those of UTF-16
 MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
@@ -114,13 +118,25 @@ def lines(
 ) -> Iterator[tuple[int, str | Problem]]:
     """Yield (number from 1, line with its end); only line feeds end lines.
 
-    With ``skip``, a line that is not UTF-8 becomes a `Problem` instead of an error.
+    With ``skip``, a line that is not UTF-8 or too long becomes a `Problem` instead of an error.
     """
     if encoding != "utf-8":
-        yield from enumerate(_split_lines(chunks(location, file, encoding)), 1)
+        yield from enumerate(_split_lines(location, chunks(location, file, encoding), skip), 1)
         return
-    offset = 0
-    for number, raw in enumerate(file.content, 1):
+    offset = number = 0
+    longest = location.limits.document + 2  # with the line end
+    while raw := file.content.readline(longest):
+        number += 1
+        if len(raw) == longest and not raw.endswith(b"\n"):
+            if not skip:
+                raise location.too_long("the line", number, LONG_LINE)
+            while rest := file.content.readline(CHUNK):
+                offset += len(rest)
+                if rest.endswith(b"\n"):
+                    break
+            yield number, Problem("too long")
+            offset += len(raw)
+            continue
         try:
             yield number, (raw.removeprefix(BOM) if number == 1 else raw).decode()
         except UnicodeDecodeError as error:
@@ -133,17 +149,22 @@ def lines(
         offset += len(raw)
 
 
-def _split_lines(pieces: Iterator[str]) -> Iterator[str]:
+def _split_lines(location: Location, pieces: Iterator[str], skip: bool) -> Iterator[str | Problem]:
     """Split decoded text into lines (in the bytes of a wide encoding, a line feed is more than one byte)."""
     rest: list[str] = []
+    length = number = 0
     for piece in pieces:
         for line in io.StringIO(piece, newline="\n"):
-            rest.append(line)
+            length += len(line)
+            if length <= location.limits.document:
+                rest.append(line)
+            elif not skip:
+                raise location.too_long("the line", number + 1, LONG_LINE)
             if line.endswith("\n"):
-                yield "".join(rest)
-                rest = []
-    if rest:
-        yield "".join(rest)
+                yield "".join(rest) if length <= location.limits.document else Problem("too long")
+                rest, length, number = [], 0, number + 1
+    if length:
+        yield "".join(rest) if length <= location.limits.document else Problem("too long")
 
 
 def chunks(location: Location, file: OpenedFile, encoding: str) -> Iterator[str]:

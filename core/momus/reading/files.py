@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import gzip
 import io
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -15,10 +17,13 @@ from typing import BinaryIO, cast
 import pyarrow as pa
 import zstandard
 
+from momus.limits import size_text
 from momus.reading.location import Location
 
 HEAD = 1 << 20
 CHUNK = 1 << 17
+STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""Paths that a shell gives for a stream on purpose, as in ``momus compare -r <(zcat a.gz)``."""
 # the bytes that a compressed file starts with: the format, and the extension of its name
 COMPRESSIONS = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("Zstandard", ".zst")}
 
@@ -60,6 +65,56 @@ class ZstdReader(io.RawIOBase):
         target[:count] = self._ready[:count]
         self._ready = self._ready[count:]
         return count
+
+
+class _Bounded(io.RawIOBase):
+    """Stops the decompression of a file that grows beyond its limits: a few bytes can hold gigabytes."""
+
+    def __init__(self, location: Location, packed: BinaryIO, content: io.BufferedIOBase) -> None:
+        self._location, self._packed, self._content = location, packed, content
+        self._size = self._read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        count = self._content.readinto(buffer)  # type: ignore[arg-type]
+        self._size += count
+        limits = self._location.limits
+        if self._size > limits.free and count:
+            packed = self._packed.tell()
+            if self._size > limits.ratio * max(packed, 1):
+                raise self._location.error(
+                    f"{size_text(packed)} of the compressed file hold more than {size_text(self._size)}; expected at "
+                    f"most {limits.ratio} times as much",
+                    "if the file is to be trusted, set the variable MOMUS_LIMITS to ratio=2000, say",
+                    0,
+                )
+        if self._size > limits.file:
+            raise self._location.error(
+                f"the file holds more than {size_text(limits.file)}",
+                "if the file is to be trusted, set the variable MOMUS_LIMITS to file=1TB, say",
+                0,
+            )
+        return count
+
+
+class _Counted(io.RawIOBase):
+    """Counts the bytes that are read from a stream that cannot tell its position, such as a pipe."""
+
+    def __init__(self, raw: io.BufferedIOBase) -> None:
+        self._raw, self._count = raw, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        count = self._raw.readinto(buffer)  # type: ignore[arg-type]
+        self._count += count
+        return count
+
+    def tell(self) -> int:
+        return self._count
 
 
 class _Rewound(io.RawIOBase):
@@ -117,14 +172,41 @@ def open_file(location: Location) -> Iterator[OpenedFile]:
 def _open_raw(location: Location) -> io.BufferedReader:
     if location.path is None:
         return io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer))
-    return location.path.open("rb")
+    file: io.BufferedReader = io.BufferedReader(io.FileIO(location.path, "rb", opener=_opened))
+    kind = _special(os.fstat(file.fileno()).st_mode)
+    if kind and not str(location.path).startswith(STREAMS):
+        file.close()
+        raise location.error(
+            f"this is {kind}, expected a file", "to read a stream, pass it on standard input and give - as the path", 0
+        )
+    return file
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open without waiting: a named pipe that nobody writes to would hang otherwise."""
+    if str(path).startswith(STREAMS):
+        return os.open(path, flags)
+    file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if hasattr(os, "set_blocking"):
+        os.set_blocking(file, True)
+    return file
+
+
+def _special(mode: int) -> str:
+    """What a path is if it is neither a file nor a folder."""
+    kinds = {stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a disk"}
+    return next((name for test, name in kinds.items() if test(mode)), "")
 
 
 def _decompress(location: Location, raw: io.BufferedReader) -> io.BufferedIOBase:
     start = raw.peek(4)[:4]
     for magic, (name, suffix) in COMPRESSIONS.items():
         if start.startswith(magic):
-            return gzip.GzipFile(fileobj=raw) if name == "gzip" else io.BufferedReader(ZstdReader(raw), CHUNK)
+            counted = io.BufferedReader(_Counted(raw), CHUNK) if location.path is None else raw
+            content = (
+                gzip.GzipFile(fileobj=counted) if name == "gzip" else io.BufferedReader(ZstdReader(counted), CHUNK)
+            )
+            return io.BufferedReader(_Bounded(location, cast(BinaryIO, counted), content), CHUNK)
         if start and location.path is not None and location.path.suffix.lower() == suffix:
             raise location.error(
                 f"the name ends in {suffix}, but this is not a {name} file (it starts with {start!r})",

@@ -8,7 +8,7 @@ from glob import glob, has_magic
 from itertools import takewhile
 from pathlib import Path
 
-from momus.reading.location import Location
+from momus.reading.location import Location, shorten
 from momus.reading.sniffing import PACKED, SUFFIXES, TEXTUAL, split_name
 from momus.reading.splits import refuse_splits
 
@@ -20,18 +20,18 @@ def members(top: Location, folder: Path, fmt: str | None) -> list[tuple[Location
     """List the files to read in order of their paths, each with its format if ``fmt`` settles it.
 
     Hidden files and files named README, LICENSE and the like are left out, and with ``fmt`` the files of other formats.
-    A folder that cannot be entered is an error and is not skipped.
+    A folder that cannot be entered, or is a link, is an error and is not skipped.
 
     Raises
     ------
     ReadingError
-        No file can be read; the message counts the others by extension.
+        No file can be read (the message counts the others by extension), or a subfolder is a link.
     UsageError
         The folder holds several splits of a data set.
     """
     files: list[tuple[Location, str | None]] = []
     others: Counter[str] = Counter()
-    for path in _walk(folder):
+    for path in _walk(top, folder):
         relative = path.relative_to(folder).as_posix()
         stem, suffix = split_name(path)
         kind = SUFFIXES.get(suffix)
@@ -77,12 +77,20 @@ def _matches(kind: str, fmt: str | None) -> bool:
     return (kind == "text" and fmt in TEXTUAL) or (kind == "json" and fmt == "jsonl")
 
 
-def _walk(folder: Path) -> list[Path]:
+def _walk(top: Location, folder: Path) -> list[Path]:
     def stop(error: OSError) -> None:
         raise error
 
     paths: list[Path] = []
     for parent, folders, files in os.walk(folder, onerror=stop):
         folders[:] = [name for name in folders if not name.startswith(".")]  # do not enter hidden folders
+        links = [name for name in folders if Path(parent, name).is_symlink()]
+        if links:
+            raise top.error(
+                f"the subfolder {shorten(os.path.relpath(Path(parent, links[0]), folder))} is a link, which is not "
+                "followed",
+                "replace it by a folder, or name the files by a pattern such as 'folder/*/*.jsonl'",
+                0,
+            )
         paths += [Path(parent, name) for name in files if not name.startswith(".")]
     return sorted(paths, key=lambda path: path.relative_to(folder).parts)

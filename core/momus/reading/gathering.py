@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from momus.errors import ReadingError, UsageError
+from momus.limits import Limits
 from momus.reading import arrowfiles, jsonfiles, plain, tables
 from momus.reading.building import Builder
 from momus.reading.encoding import check_head
@@ -42,7 +44,9 @@ class Rows:
         keep: tuple[str, ...],
         progress: Progress | None,
         total: int | None,
+        limits: Limits | None = None,
     ) -> None:
+        self.limits = limits or Limits.current()
         self.builder, self.shaper, self.field, self.items = builder, Shaper(keep), field, items
         self.encoding, self.skip, self.progress = encoding, skip, progress
         self.problems: Counter[str] = Counter()
@@ -58,6 +62,7 @@ class Rows:
         continues = bool(self.starts) and location.prefix == self.starts[-1][1].prefix
         self.rows_before = self.builder.rows if continues else 0
         self.starts.append((self.builder.rows, location))
+        location.limits = self.limits
         with guarded(location):
             size = size_of(location)
             with open_file(location) as file:
@@ -72,6 +77,7 @@ class Rows:
 
     def take(self, location: Location, records: Iterable[object]) -> None:
         """Add records that are in memory already."""
+        self.limits = replace(self.limits, document=sys.maxsize)  # it is in memory, whatever its size
         self.starts.append((self.builder.rows, location))
         for position, value in enumerate(records, 1):
             self._add(location, position, value, self.field, None)
@@ -81,6 +87,8 @@ class Rows:
         for row in self.shaper.rows(value, field):
             if row.problem is not None:
                 self.problems[row.problem] += 1
+            if sum(map(len, row.texts)) > self.limits.document:
+                raise location.too_long("the document", position)
             self.positions.append(position)
             id = row.id or default_id
             if row.answer:

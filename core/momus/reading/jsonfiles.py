@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from momus.errors import ReadingError
+from momus.limits import size_text
 from momus.reading.columns import from_object
 from momus.reading.encoding import chunks, lines
-from momus.reading.files import OpenedFile
+from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem, shorten
 
 WHITE = re.compile(r"[ \t\r\n]*")
@@ -28,16 +29,19 @@ def json_lines(location: Location, file: OpenedFile, encoding: str, skip: bool) 
         if isinstance(line, Problem):
             yield number, line
         elif line and not line.isspace():
+            value: object
             try:
-                yield number, json.loads(line)
+                value = json.loads(line)
             except json.JSONDecodeError as error:
                 if not skip:
                     raise _bad_line(location, number, line, error) from None
-                yield number, Problem("not valid JSON")
+                value = Problem("not valid JSON")
             except RecursionError:
-                yield number, Problem("JSON is nested too deeply")
+                value = Problem("JSON is nested too deeply")
             except ValueError:
-                yield number, Problem("JSON holds a number with too many digits")
+                value = Problem("JSON holds a number with too many digits")
+            del line  # up to four times the memory of the file, not needed while the document is stored
+            yield number, value
 
 
 def _bad_line(location: Location, number: int, line: str, error: json.JSONDecodeError) -> ReadingError:
@@ -101,6 +105,7 @@ class _Reader:
         self.location, self.pieces = location, pieces
         self.text, self.at, self.line, self.count = "", 0, 1, 0
         self.decoder = json.JSONDecoder()
+        self.listed = False
 
     def more(self) -> bool:
         """Read more text, at least as much as is unparsed; False at the end."""
@@ -133,6 +138,7 @@ class _Reader:
                 value, end = self.decoder.raw_decode(self.text, self.at)
             except json.JSONDecodeError as error:
                 if _may_continue(error) and self.more():
+                    self.check_length()
                     continue
                 raise self.error(error.msg, error.pos, _may_continue(error)) from None
             except RecursionError:
@@ -145,9 +151,18 @@ class _Reader:
             self.at = end
             return value
 
+    def check_length(self) -> None:
+        """Refuse a value that does not end within the limit."""
+        limits = self.location.limits
+        most = limits.document if self.listed else limits.value
+        if len(self.text) - self.at > most + CHUNK:
+            what = "the item" if self.listed else f"the JSON document (the most is {size_text(most)} as a whole)"
+            raise self.location.too_long(what, self.count if self.listed else 0)
+
     def items(self) -> Iterator[object]:
         """Parse the items of the list that starts here."""
         self.at += 1
+        self.listed = True
         if self.next() == "]":
             self.at += 1
         else:

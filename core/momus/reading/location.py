@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from momus.errors import ReadingError
+from momus.limits import Limits, size_text
 
 
 @dataclass
@@ -27,6 +28,8 @@ class Location:
         The last record read, from 1.
     tell
         Returns the number of bytes read from the disk.
+    limits
+        How large a document and a file may be.
 
     >>> Location(None, "docs.jsonl", "docs", position=3).where()
     'docs.jsonl, line 3'
@@ -38,6 +41,7 @@ class Location:
     unit: str = "line"
     position: int = 0
     tell: Callable[[], int] = field(default=lambda: 0, repr=False)
+    limits: Limits = field(default=Limits(), repr=False)
 
     def where(self, position: int | None = None) -> str:
         """Name the record at a position (default: the last one read)."""
@@ -47,6 +51,15 @@ class Location:
     def error(self, message: str, hint: str = "", position: int | None = None) -> ReadingError:
         """Make an error about the file (position 0) or one of its records (default: the last one read)."""
         return ReadingError(f"{self.where(position)}: {message}", hint)
+
+    def too_long(self, what: str, position: int | None = None, hint: str = "") -> ReadingError:
+        """Make the error for a document that is larger than the limit."""
+        limit = size_text(self.limits.document)
+        return self.error(
+            f"{what} is longer than {limit}, the most that one document may have",
+            hint or "split the document, or allow more with --max-document, such as --max-document 1GB",
+            position,
+        )
 
 
 @dataclass(frozen=True, slots=True)

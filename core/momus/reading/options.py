@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from momus.errors import UsageError
+from momus.limits import Limits
 from momus.progress import Reporter, Silent
 from momus.reading.reader import read_corpus
 from momus.text.corpus import Corpus
@@ -25,6 +26,7 @@ class ReadingOptions:
     encoding: str = "utf-8"
     skip_bad_lines: bool = False
     keep: tuple[str, ...] = ()
+    limits: Limits | None = None
 
     def read(self, path: str | Path, name: str | None = None, reporter: Reporter | None = None) -> Corpus:
         """Read a path with these options; a stage reports the percentage of its bytes that is read."""
@@ -33,7 +35,9 @@ class ReadingOptions:
             advance(round(100 * done / total) if total else 0)
 
         with (reporter or Silent()).stage(f"reading {name or path}", 100) as advance:
-            return read_corpus(path, name=name, progress=report, **asdict(self))
+            return read_corpus(
+                path, name=name, progress=report, **{f.name: getattr(self, f.name) for f in fields(self)}
+            )
 
     def check_kept(self, corpora: Iterable[Corpus]) -> None:
         """Make sure that each field to keep occurs in some of these corpora.

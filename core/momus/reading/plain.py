@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 
 from momus.reading.encoding import chunks, lines
 from momus.reading.files import OpenedFile
 from momus.reading.location import Location, Problem
 
+WHOLE = (
+    "read it line by line with --format lines or --format paragraphs, or allow more with --max-document, such as "
+    "--max-document 1GB"
+)
+
 
 def whole(location: Location, file: OpenedFile, encoding: str) -> Iterator[tuple[int, object]]:
     """Yield the whole file as one document, at position 0; all line ends become line feeds."""
-    text = "".join(chunks(location, file, encoding))
+    buffer = io.StringIO(newline="")  # grows by doubling, which takes less memory than a list of pieces
+    size = 0
+    for piece in chunks(location, file, encoding):
+        size += len(piece)
+        if size > location.limits.document:
+            raise location.too_long("the file", 0, WHOLE)
+        buffer.write(piece)
+    text = buffer.getvalue()
+    del buffer
     yield 0, text.replace("\r\n", "\n") if "\r" in text else text
 
 
@@ -28,10 +42,12 @@ def by_paragraph(location: Location, file: OpenedFile, encoding: str) -> Iterato
     """Yield (number of its first line, paragraph) for each run of lines that are not blank."""
     location.unit = "paragraph at line"
     paragraph: list[str] = []
-    start = 0
+    start = size = 0
     for number, line in lines(location, file, encoding):
         if isinstance(line, str) and line and not line.isspace():
-            start = start if paragraph else number
+            start, size = (start, size + len(line)) if paragraph else (number, len(line))
+            if size > location.limits.document:
+                raise location.too_long("the paragraph", start)
             paragraph.append(line.rstrip("\r\n"))
         elif paragraph:
             yield start, "\n".join(paragraph)

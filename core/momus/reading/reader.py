@@ -8,8 +8,9 @@ from glob import has_magic
 from pathlib import Path
 
 from momus.errors import UsageError
+from momus.limits import Limits
 from momus.reading import arrowfiles
-from momus.reading.building import SPILL_BYTES, Builder
+from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
 from momus.reading.folders import matches, members
@@ -30,6 +31,7 @@ def read_corpus(
     keep: Sequence[str] = (),
     progress: Progress | None = None,
     spill: int = SPILL_BYTES,
+    limits: Limits | None = None,
 ) -> Corpus:
     r"""Read a file or a folder as a corpus, batch by batch.
 
@@ -62,6 +64,8 @@ def read_corpus(
         Called after each batch; see `Progress`.
     spill
         Size in bytes above which the corpus goes to a temporary file that is mapped into memory.
+    limits
+        How large a document and a decompressed file may be; default: `momus.limits.Limits.current`.
 
     Raises
     ------
@@ -79,6 +83,8 @@ def read_corpus(
         raise UsageError(f"unknown format {fmt!r}", hint=f"use one of {', '.join(FORMATS)}")
     if isinstance(keep, str) or not all(isinstance(n, str) and n for n in keep):
         raise UsageError(f"keep is {keep!r}, expected a list of field names", hint='for example keep=["topic"]')
+    if not os.fspath(path):
+        raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
     file_path, field, selected, items = _select(os.fspath(path), field)
     stem = "stdin"
     if file_path:
@@ -90,11 +96,12 @@ def read_corpus(
         sizes = [size_of(location) for location, _ in locations]
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
-        reading = Rows(builder, field, items, codec(encoding), skip_bad_lines, tuple(keep), progress, total)
+        reading = Rows(builder, field, items, codec(encoding), skip_bad_lines, tuple(keep), progress, total, limits)
         for location, kind in locations:
             reading.read(location, kind, locations[0][0] is top)
         reading.check(top)
         table = builder.finish()
+    stem = SURROGATE.sub("\ufffd", stem)  # of a file name that is not UTF-8
     try:
         corpus = Corpus(table, name or (f"{stem}#{selected}" if selected else stem))
     except UsageError:

@@ -170,11 +170,18 @@ def _id(record: Mapping[str, object]) -> str | None:
         value = record.get(name)
         if isinstance(value, str) and value:
             return value
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+        if _is_number(value):
             return str(value)
         if value is not None and value != "":
             raise Defect(f"{name} is not a string or a number (found {kind(value)})")
     return None
+
+
+def _is_number(value: object) -> bool:
+    """Whether an id is a number; whole ones may have any number of digits."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _label(record: Mapping[str, object], names: Sequence[str]) -> str | None:

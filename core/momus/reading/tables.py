@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 from collections import Counter
 from collections.abc import Iterator
 
@@ -15,6 +14,8 @@ from momus.reading.records import LABELS
 
 DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
 """Characters that may separate cells, by format; the most frequent one of the first row does."""
+C_LONG = 2**31 - 1
+"""The largest limit that the parser takes on all systems."""
 SKIP = "or keep such rows as counted exclusions with --skip-bad-lines"
 
 
@@ -31,7 +32,8 @@ def table_rows(
         The first row does not name columns, or a row has another number of cells (with ``skip``, a `Problem`).
     """
     location.unit = "row"
-    previous = csv.field_size_limit(sys.maxsize)  # of the whole process: a document may be longer than 128 KiB
+    # the limit is that of the whole process; a document may be longer than 128 KiB
+    previous = csv.field_size_limit(min(location.limits.document, C_LONG))
     try:
         yield from _records(location, _Lines(location, file, encoding, fmt), skip)
     finally:
@@ -69,6 +71,8 @@ def _records(location: Location, source: _Lines, skip: bool) -> Iterator[tuple[i
         try:
             cells = next(reader, None)
         except csv.Error as error:
+            if "field limit" in str(error):
+                raise location.too_long("a cell", number + 1) from None
             raise _not_parsed(location, number + 1, start, str(error)) from None
         if cells is None:
             return

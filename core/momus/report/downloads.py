@@ -13,22 +13,27 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """Spreadsheets read texts that begin so as formulas."""
 
 
-def csv_text(columns: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    """Write rows as CSV; missing values are empty, and texts that a spreadsheet would run are quoted.
+def csv_text(columns: Sequence[object], rows: Iterable[Sequence[object]], *, as_is: bool = False) -> str:
+    """Write rows as CSV; missing values are empty.
+
+    Texts that a spreadsheet would run as formulas get an apostrophe in front, unless ``as_is``.
 
     >>> print(csv_text(("a", "b"), [(1.5, "=1+1"), (None, "x,y")]), end="")
     a,b
     1.5,'=1+1
     ,"x,y"
+    >>> print(csv_text(("a",), [("=1+1",)], as_is=True), end="")
+    a
+    =1+1
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([_cell(c) for c in columns])
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    writer.writerow([_cell(c, as_is) for c in columns])
+    writer.writerows([_cell(value, as_is) for value in row] for row in rows)
     return buffer.getvalue()
 
 
-def _cell(value: object) -> object:
+def _cell(value: object, as_is: bool) -> object:
     if value is None:
         return ""
     if isinstance(value, float):
@@ -36,7 +41,7 @@ def _cell(value: object) -> object:
     if isinstance(value, int):
         return value
     text = clean(value)
-    return "'" + text if text.startswith(FORMULA) else text
+    return "'" + text if text.startswith(FORMULA) and not as_is else text
 
 
 def data_of(item: Evidence) -> Table | None:
@@ -53,7 +58,7 @@ def data_of(item: Evidence) -> Table | None:
     return None
 
 
-def figure_csv(item: Evidence) -> str:
+def figure_csv(item: Evidence, *, as_is: bool = False) -> str:
     """The numbers behind a figure as CSV; empty for evidence that is not a figure."""
     table = data_of(item)
-    return "" if table is None else csv_text(table.columns, table.rows)
+    return "" if table is None else csv_text(table.columns, table.rows, as_is=as_is)

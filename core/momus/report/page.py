@@ -28,7 +28,7 @@ from momus.report.figures.svg import draw
 from momus.report.format import number, p_value
 from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, given, joint_lines, rank, subgroup_cells
 from momus.report.passages import Shown
-from momus.report.safe import anchor, clean
+from momus.report.safe import anchor, clean, replace_file
 from momus.report.sentences import finding_words, first_sentences
 from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null, statistic_name
@@ -48,12 +48,12 @@ def write_report(comparison: Comparison, path: Path) -> Path:
     Raises
     ------
     StoreError
-        The file cannot be written.
+        The file cannot be written, or is a link.
     """
     text = render(comparison)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        replace_file(path, text)
     except OSError as error:
         raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another file") from error
     return path

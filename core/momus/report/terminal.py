@@ -61,9 +61,9 @@ def comparison_view(comparison: Comparison, every: bool = False, wide: bool = Fa
 
 def comparison_text(comparison: Comparison, width: int = WIDTH, every: bool = False, wide: bool = False) -> str:
     """Render `comparison_view` as plain text."""
-    from rich.console import Console
+    from momus.visible import safe_console
 
-    console = Console(width=max(width, WIDE) if every or wide else width, color_system=None, highlight=False)
+    console = safe_console(width=max(width, WIDE) if every or wide else width, color_system=None, highlight=False)
     with console.capture() as capture:
         console.print(comparison_view(comparison, every, wide))
     return capture.get()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -309,3 +310,21 @@ class Corpus:
     def fingerprint(self) -> str:
         """Sixteen hexadecimal digits that identify the texts, regardless of their order."""
         return hashlib.blake2b(np.sort(self.hashes).astype("<u8").tobytes(), digest_size=8).hexdigest()
+
+    @cached_property
+    def identity(self) -> str:
+        """Thirty-two hexadecimal digits that identify all that a critic can see, in order.
+
+        Texts with their section boundaries, titles, ids, prompts, groups, metadata, and what could not be read.
+
+        >>> a, b = Corpus.from_texts(["x", "y"]), Corpus.from_texts(["y", "x"])
+        >>> a.fingerprint == b.fingerprint, a.identity == b.identity
+        (True, False)
+        """
+        columns = ("id", "titles", "sectioned", "prompt", "problem", "group", "fields")
+        names = [self.table[c].to_pylist() for c in columns]
+        digest = hashlib.blake2b(json.dumps(names).encode("ascii"), digest_size=16)
+        lengths = pc.binary_length(self.section_texts).to_numpy(zero_copy_only=False)
+        for numbers in (self.section_counts, lengths, self.hashes.view(np.int64)):
+            digest.update(np.asarray(numbers).astype("<i8").tobytes())
+        return digest.hexdigest()

@@ -188,7 +188,8 @@ def tokenize(sections: pa.ChunkedArray, counts: Ints, tokenizer: Tokenizer) -> T
             tokens = [tokenizer.split(text.lower() if tokenizer.lower else text) for text in texts]
             lengths.append(np.fromiter(map(len, tokens), np.int64, len(tokens)))
             for words in tokens:
-                np.fromiter(map(numbers.__getitem__, words), np.int32, len(words)).tofile(file)
+                # not `tofile`, which says nothing if the disk is full
+                file.write(np.fromiter(map(numbers.__getitem__, words), np.int32, len(words)).tobytes())
         ids = _map_ids(file)
     return TokenTable(ids, offsets_of(np.concatenate(lengths)), offsets_of(counts), list(numbers))
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin, mean
+from momus.critic.fitted import Fitted
 from momus.evidence import Evidence
 from momus.numeric.ragged import offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
@@ -59,6 +60,20 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
         relative = (places_of(offsets) + 0.5) / np.repeat(lengths, lengths)
         totals = np.bincount(labels, relative, k)
         self.positions_ = totals / np.maximum(np.bincount(labels, minlength=k), 1)
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        k = len(state.texts("titles_", least=1, distinct=False))
+        state.array("counts_", (k + 1, k + 1), low=0.0)
+        state.number("constant_", above=0.0)
+        transitions = state.probabilities("transitions_", (k + 1, k + 1))
+        smoothed = np.allclose(transitions, chain.smooth(self.counts_, self.constant_), atol=1e-9)
+        state.require(smoothed, "transitions_", "the smoothed counts")
+        visits = self.counts_[:, :k].sum(axis=0) + 0.5
+        shares = state.probabilities("shares_", (k,))
+        state.require(np.allclose(shares, visits / visits.sum(), atol=1e-9), "shares_", "the shares of the counts")
+        state.array("positions_", (k,), low=0.0, high=1.0)
 
     def log_prior(self, latents: ChainLatents) -> LogPrior:
         """E log P_c(z), over M sections and the end state: M + 1 scored steps."""

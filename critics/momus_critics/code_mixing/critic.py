@@ -25,11 +25,13 @@ from momus.critic import (
     TokenCritic,
     mean,
 )
+from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.draws import document_keys, log_gammas
 from momus.numeric.ragged import kept_offsets
 from momus.numeric.types import Floats
+from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
@@ -102,6 +104,17 @@ class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosterior
     limits = "It cannot see grammar, nor where in a document it switches: only how much of it is in each language."
     needs = 10
     uses_device = True
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
+        "topics": Range(2, 100),
+        "beta": Range(0, 10**6, above=True),
+        "sweeps": Range(1, 10**6),
+        "starts": Range(1, 1000),
+        "chains": Range(1, 1000),
+        "draws": Range(2, 10_000),
+        "span": Range(1, 10**6),
+        "least_count": Range(1, 10**9),
+    }
 
     def __init__(
         self,
@@ -181,6 +194,15 @@ class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosterior
         self.alpha_, self.phi_ = alpha[order], (phi / phi.sum(axis=1, keepdims=True))[order]
         self.vocabulary_, self.curve_ = list(vocabulary), np.array(curve, dtype=np.float64)
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        words = state.texts("vocabulary_", least=1)
+        topics = len(state.array("alpha_", (None,), low=1e-300))
+        state.require(topics > 0, "alpha_", "at least one topic")
+        state.probabilities("phi_", (topics, len(words)))
+        state.array("curve_", (None,))
 
     def known(self, corpus: Corpus) -> Tokens:
         """Tokens of a corpus that are in the vocabulary."""

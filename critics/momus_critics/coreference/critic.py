@@ -21,12 +21,14 @@ from momus.critic import (
     StatisticsMixin,
     mean,
 )
+from momus.critic.fitted import Fitted
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
+from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -81,6 +83,12 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
     no_steps = "no person is mentioned"
     needs = 3
 
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
+        "order": Range(1, 6),
+        "smoothing": OneOf("kneser-ney", "absolute"),
+        "classes": OneOf("gender", "form"),
+    }
+
     def __init__(
         self,
         *,
@@ -130,6 +138,13 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         self.symbols_, self.mentions_ = len(chains.kinds), int((chains.entities >= 0).sum())
         self.process_: ChainProcess = process.fit(chains)
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.part("process_", ChainProcess)
+        for name in ("used_", "symbols_", "mentions_"):
+            state.integer(name)
 
     def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin, mean
+from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.types import Floats
@@ -66,6 +67,7 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
     }
     limits = "It cannot see errors that leave the probability of a text as it is, and needs text from a known language."
     configured: ClassVar[tuple[str, ...]] = ("language", "model")
+    nonfinite: ClassVar[tuple[str, ...]] = ("edges_",)
 
     def __init__(self, *, language: Mapping[str, Any] | None = None, model: Mapping[str, Any] | None = None) -> None:
         self.language = language
@@ -83,6 +85,10 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
         self._scorer("model")
         self.edges_ = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        Fitted(self).ascending("edges_")
 
     def _scorer(self, role: str) -> TextScorer:
         """Open the scorer of the ``language`` or of the ``model``."""

@@ -11,12 +11,14 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from momus.critic import LogPrior, RunningTextCritic
+from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.evidence import Axis, Cell, Chart, Direction, Evidence, Role, Series, Table, both
 from momus.laws import Law, Reordered, tokens_needed, too_short
 from momus.laws.law import ErrorEstimate
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
@@ -98,6 +100,8 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
     y_label: ClassVar[str]
     y_scale: ClassVar[Literal["linear", "log"]] = "log"
     style: ClassVar[Literal["line", "points"]] = "line"
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"block": Range(10, 10**9), "groups": Range(2, 1000)}
 
     def __init__(self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20) -> None:
         super().__init__(tokens=tokens, lower=lower, block=block)
@@ -205,6 +209,14 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         self.block_slope_, self.block_intercept_ = line.slope, line.intercept
         self.spread_ = max(line.error, 1e-3)
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        for name in ("exponent_", "intercept_", "block_slope_", "block_intercept_"):
+            state.number(name)
+        state.number("error_", low=0.0)
+        state.number("spread_", above=0.0)
 
     def scorable(self, units: Corpus) -> Corpus:
         """Select the blocks that are long enough."""

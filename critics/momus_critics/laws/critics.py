@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from momus.evidence import Cell, Evidence, Table
 from momus.laws import Law
 from momus.numeric.types import Floats
+from momus.parameters import OneOf, Range
 from momus.text.running import RunningText
 from momus_critics.figures import percent
 from momus_critics.laws import curves
@@ -37,6 +39,8 @@ class ZipfSlope(ScalingLaw):
     direction = ("steeper in word frequency", "flatter in word frequency")
     limits = "It cannot see which words are frequent, nor their order; the many words that occur once weigh most."
     x_label, y_label = "rank", "relative frequency"
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"head": Range(1, 10**9)}
 
     def __init__(
         self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20, head: int = 1000
@@ -72,6 +76,8 @@ class Heaps(ScalingLaw):
     x_label, y_label = "tokens n", "types v(n)"
     error = "shuffled"  # the first points of the curve depend on the first words of the text
     minimum = 1000
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"share": Range(0, 1, above=True)}
 
     def __init__(
         self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20, share: float = 0.7
@@ -123,6 +129,8 @@ class Taylor(ScalingLaw):
     style = "points"
     minimum = 56_200
 
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"segment": Range(1, 10**9)}
+
     def __init__(
         self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20, segment: int = 5620
     ) -> None:
@@ -169,6 +177,8 @@ class LongRange(ScalingLaw):
     headline = "correlation"
     error = "relabelled"  # which words are rare depends on a count or two, and on the other groups
     y_scale = "linear"
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"share": Range(1, 10**9), "ties": Range(1, 1000)}
 
     def __init__(
         self,
@@ -297,6 +307,8 @@ class Productivity(ScalingLaw):
     x_label, y_label = "n-grams N", "share of n-grams seen once, N1 / N"
     error = "shuffled"
     minimum = 1000
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(0, 5), "orders": Range(0, 100)}
 
     def __init__(
         self,

@@ -10,12 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from momus.critic import ExplanationMixin, Note, Rows, Statistic, mean
+from momus.critic.fitted import Fitted
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.chains import evidence
@@ -82,6 +84,15 @@ class Passages(ChainCritic, ExplanationMixin):
     limits = "It cannot see the order of words and sentences within a passage, nor whether a passage makes sense."
     needs = 10
     uses_device = True
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
+        "number": Range(0, 500),
+        "words": Range(1, 10**6),
+        "most_pieces": Range(1, 10**7),
+        "bins": Range(2, 10_000),
+        "temper": Range(0, 10**6, above=True),
+        "alike": Range(-1, 1),
+    }
 
     def __init__(
         self,
@@ -159,6 +170,23 @@ class Passages(ChainCritic, ExplanationMixin):
         self.learn_chain(labels, chain_offsets, self.seed)
         self.pieces_ = len(pieces)
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        super().check_state()
+        state = Fitted(self)
+        state.part("embedder_")
+        places = state.part("places_", PlaceFeatures)
+        segmenter = state.part("segmenter_", Segmenter)
+        states, width = segmenter.mean_.shape
+        state.require(places.axes_.shape[1] == width, "segmenter_", f"{places.axes_.shape[1]} features")
+        if isinstance(self.embedder_, LsaEmbedder):
+            dimensions = self.embedder_.directions_.shape[1]
+            state.require(len(places.centre_) == dimensions, "places_", f"{dimensions} dimensions")
+        kept = state.array("kept_", (states,), "i", low=-1, high=self.states - 1)
+        numbers = np.array_equal(np.sort(kept[kept >= 0]), np.arange(self.states))
+        state.require(numbers, "kept_", "each state of the chain once")
+        state.integer("pieces_")
 
     def _chain(self, chains: list[Any]) -> tuple[Ints, Ints]:
         """One state per stretch, and where documents begin; a state unseen in fitting is mapped to the last one."""

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
+from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
@@ -53,6 +54,13 @@ class LsaEmbedder(Estimator):
         _, _, v = randomized_svd(x, rank, n_iter=4, random_state=self.seed)
         self.directions_ = v.T.copy()
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        words = len(state.texts("vocabulary_"))
+        state.array("idf_", (words,), low=0.0)
+        state.array("directions_", (words, None))
 
     def _weighted(self, texts: Sequence[str]) -> sparse.csr_array:
         """Sublinear TF-IDF, each row scaled to Euclidean norm 1, CSR array (N, words)."""
@@ -108,6 +116,12 @@ class PlaceFeatures(Estimator):
         within = projected - means[np.searchsorted(model.classes_, places)]
         self.axes_ = np.asarray(axes / np.maximum(within.std(axis=0), 1e-9))
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        width = len(state.array("centre_", (None,)))
+        state.array("axes_", (width, None))
 
     def transform(self, x: Floats) -> Floats:
         """Project vectors, float array (N, bins − 1)."""

@@ -9,9 +9,11 @@ from typing import ClassVar, Self
 import numpy as np
 
 from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Rows, StatisticsMixin, TokenCritic
+from momus.critic.fitted import Fitted
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.figures import rounded
@@ -67,6 +69,9 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
     limits = "It cannot see meaning, nor how sentences follow each other: it reads each sentence alone."
     uses_device = True
     configured: ClassVar[tuple[str, ...]] = ("treebank",)
+    only_for_fitting: ClassVar[tuple[str, ...]] = ("treebank",)
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"longest": Range(1, 1000)}
 
     def __init__(self, *, treebank: str = "", longest: int = 40, tokens: str = "words", lower: bool = True) -> None:
         super().__init__(tokens=tokens, lower=lower)
@@ -88,6 +93,18 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
         self.labels_, self.words_, self.trees_ = grammar.labels, grammar.words, sum(rules.top.values())
         self.top_, self.binary_, self.lexical_ = grammar.top, grammar.binary, grammar.lexical
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        labels = len(state.texts("labels_", least=1))
+        words = state.texts("words_", least=1)
+        state.probabilities("top_", (labels,))
+        binary = state.array("binary_", (labels, labels, labels), low=0.0, high=1.0)
+        lexical = state.array("lexical_", (labels, len(words)), low=0.0, high=1.0)
+        total = binary.sum(axis=(1, 2)) + lexical.sum(axis=1)  # over the expansions of each label, (K,)
+        state.require(bool(np.allclose(total, 1, atol=1e-6)), "binary_", "expansions of each label that sum to 1")
+        state.integer("trees_")
 
     def _sentences(self, batch: Corpus) -> tuple[list[list[str]], Ints]:
         """Words of each sentence of at most ``longest`` words, and where documents begin, (n + 1,)."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from momus.critic import ExplanationMixin, Note
+from momus.critic.fitted import Fitted
 from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Ints
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.titles import normalize_title
@@ -67,6 +69,13 @@ class Sections(ChainCritic, ExplanationMixin):
     sequence = True
     needs = 5
     uses_device = True
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
+        "expectation": OneOf("chain", "exact", "map"),
+        "min_documents": Range(1, 10**9),
+        "features": Range(1, 10**7),
+        "penalty": Range(0, 10**9, above=True),
+    }
 
     def __init__(
         self,
@@ -138,6 +147,17 @@ class Sections(ChainCritic, ExplanationMixin):
             posterior.device = self.device
             self.posterior_: Any = posterior.fit(titled, labels, self.states)
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        super().check_state()
+        state = Fitted(self)
+        state.texts("titles_", least=2)
+        if self.posterior == "titles":
+            return
+        posterior: Any = state.part("posterior_")
+        if isinstance(posterior, LinearPosterior):
+            state.require(posterior.bias_.shape == (self.states,), "posterior_", "one class per section type")
 
     def _labels(self, titles: Sequence[str]) -> Ints:
         """The number of each title's state, (N,); unknown titles are `OTHER`, the last."""

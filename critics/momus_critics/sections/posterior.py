@@ -6,15 +6,17 @@ The protocol is `momus.critic.tools.SectionPosterior`; adapters provide other po
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
+from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
 from momus.numeric.ragged import kept_offsets
 from momus.numeric.temperature import calibration_error, fit_temperature, softmax
 from momus.numeric.types import Floats, Ints
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable, get_tokenizer
 
@@ -33,6 +35,11 @@ class LinearPosterior(Estimator):
     seed
         Seeds the choice of the held-out sections on which the temperature is fitted.
     """
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
+        "features": Range(1, 10**7),
+        "penalty": Range(0, 10**9, above=True),
+    }
 
     def __init__(
         self,
@@ -65,6 +72,16 @@ class LinearPosterior(Estimator):
         self.temperature_ = self._calibrate(x, y, states)
         self.weights_, self.bias_ = self._regress(x, y, states)
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        words = len(state.texts("vocabulary_"))
+        state.array("idf_", (words,), low=0.0)
+        classes = len(state.array("bias_", (None,)))
+        state.array("weights_", (words, classes))
+        state.number("temperature_", above=0.0)
+        state.measures("held_out_")
 
     def _counts(self, table: TokenTable) -> sparse.csr_array:
         """Counts of known words, CSR array (N, V)."""

@@ -28,9 +28,11 @@ from momus.critic import (
     TokenCritic,
     mean,
 )
+from momus.critic.fitted import SUMS_TO_ONE, Fitted
 from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
+from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -97,6 +99,18 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
     limits = "It cannot see the order of words or sentences: only which words occur together in a document."
     needs = 10
     uses_device = True
+    only_for_fitting: ClassVar[tuple[str, ...]] = ("checkpoint",)
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
+        "topics": Range(0, 2000),
+        "least_count": Range(1, 10**9),
+        "most_documents": Range(0, 1, above=True),
+        "most_words": Range(0, 10**9),
+        "steps": Range(1, 10**6),
+        "tolerance": Range(0, 1),
+        "smoothing": Range(0, 10**6, above=True),
+        "shrinkage": Range(0, 10**9),
+    }
 
     def __init__(
         self,
@@ -176,6 +190,23 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         self.point_ = point
         self.documents_, self.tokens_ = int(counts.shape[0]), int(counts.sum())
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        words = state.texts("vocabulary_", least=1)
+        topics = len(state.probabilities("phi_", (None, len(words))))
+        state.require(topics > 1, "phi_", "at least two topics")
+        state.array("weights_", (topics, len(words)), low=0.0, high=1.0 + SUMS_TO_ONE)
+        state.array("mean_", (topics - 1,))
+        covariance = state.array("covariance_", (topics - 1, topics - 1))
+        state.require(np.allclose(covariance, covariance.T), "covariance_", "a symmetric matrix")
+        state.require(bool(np.linalg.eigvalsh(covariance).min() > 0), "covariance_", "a positive definite matrix")
+        state.array("curve_", (None,))
+        for name in ("point_", "refined_"):
+            state.flag(name)
+        for name in ("documents_", "tokens_"):
+            state.integer(name)
 
     def _counts_of(self, real: Corpus) -> sparse.csr_array:
         """Build the vocabulary, and count its words in the documents that have any: CSR (n, V)."""

@@ -20,7 +20,7 @@ from momus.report.figures.power import detectable, power_figure
 from momus.report.figures.ranks import rank_table, ranks_figure
 from momus.report.figures.style import WIDTHS, paper_style
 from momus.report.overlay import overlay
-from momus.report.safe import anchor
+from momus.report.safe import anchor, replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +66,12 @@ def figure_width(text: str) -> float:
 
 
 def write_figures(
-    comparison: Comparison, folder: Path, formats: Sequence[str] = FORMATS, width: float = WIDTHS["column"]
+    comparison: Comparison,
+    folder: Path,
+    formats: Sequence[str] = FORMATS,
+    width: float = WIDTHS["column"],
+    *,
+    csv_as_is: bool = False,
 ) -> list[Path]:
     """Write all figures of a comparison, and return the paths of their files.
 
@@ -80,6 +85,8 @@ def write_figures(
         Some of ``pdf``, ``svg`` and ``png``.
     width
         In inches.
+    csv_as_is
+        Whether texts in CSV files that a spreadsheet would run as formulas are written as they are.
 
     Raises
     ------
@@ -94,14 +101,14 @@ def write_figures(
     written: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for paper in papers(comparison):
+        for paper in papers(comparison, csv_as_is):
             written += _write(paper, folder, formats, width)
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another folder") from error
     return written
 
 
-def papers(comparison: Comparison) -> Iterator[Paper]:
+def papers(comparison: Comparison, csv_as_is: bool = False) -> Iterator[Paper]:
     """The figures of a comparison: overview, ranks, power, and one per axis, as far as the run has them."""
     answer = answer_of(comparison)
     rows = len(answer.axes)
@@ -110,7 +117,7 @@ def papers(comparison: Comparison) -> Iterator[Paper]:
         "overview",
         lambda width: 0.75 + rows * max(0.17, 0.07 * several),
         lambda axes: overview(axes, answer),
-        overview_csv(overview_of(answer)),
+        overview_csv(overview_of(answer), as_is=csv_as_is),
     )
     ranking = comparison.joint.ranking
     if ranking is not None and ranking.of(ALL_AXES):
@@ -119,24 +126,24 @@ def papers(comparison: Comparison) -> Iterator[Paper]:
             "ranks",
             lambda width: 0.7 + 0.22 * len(table),
             lambda axes: ranks_figure(axes, ranking),
-            csv_text(tuple(table[0]), [tuple(row.values()) for row in table]),
+            csv_text(tuple(table[0]), [tuple(row.values()) for row in table], as_is=csv_as_is),
         )
-    yield from _power(comparison, rows)
-    yield from _axes(comparison, answer)
+    yield from _power(comparison, rows, csv_as_is)
+    yield from _axes(comparison, answer, csv_as_is)
 
 
-def _power(comparison: Comparison, rows: int) -> Iterator[Paper]:
+def _power(comparison: Comparison, rows: int, csv_as_is: bool) -> Iterator[Paper]:
     found = [(v.axis, v.critic, v.generated, d) for v in comparison.verdicts if v.headline and (d := detectable(v))]
     if found:
         yield Paper(
             "power",
             lambda width: 0.75 + 0.17 * rows,
             lambda axes: power_figure(axes, comparison.verdicts),
-            csv_text(("axis", "critic", "generated", "detectable_in_human_bands"), found),
+            csv_text(("axis", "critic", "generated", "detectable_in_human_bands"), found, as_is=csv_as_is),
         )
 
 
-def _axes(comparison: Comparison, answer: Answer) -> Iterator[Paper]:
+def _axes(comparison: Comparison, answer: Answer, csv_as_is: bool) -> Iterator[Paper]:
     results = {r.name: r for r in comparison.results}
     for axis in answer.axes:
         result = results[axis.critic]
@@ -146,7 +153,7 @@ def _axes(comparison: Comparison, answer: Answer) -> Iterator[Paper]:
                 f"axis-{anchor(axis.critic)}",
                 lambda width: min(0.68 * width, 3.2),
                 lambda axes, result=result, chart=chart: axis_figure(axes, result, chart),  # type: ignore[misc]
-                figure_csv(chart),
+                figure_csv(chart, as_is=csv_as_is),
             )
 
 
@@ -154,7 +161,7 @@ def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> 
     from matplotlib.figure import Figure
 
     numbers = folder / f"{paper.name}.csv"
-    numbers.write_text(paper.numbers, encoding="utf-8")
+    replace_file(numbers, paper.numbers)
     with paper_style(paper.name):
         figure = Figure(figsize=(width, paper.height(width)), layout="constrained")
         paper.paint(figure.add_subplot())

@@ -98,10 +98,10 @@ def _why(cell: Cell) -> Absence:
     return "not tested" if cell.headline.p_adjusted is None else "no human band"
 
 
-def overview_csv(shown: Overview) -> str:
+def overview_csv(shown: Overview, *, as_is: bool = False) -> str:
     """The dots of the overview as CSV."""
     columns = ("axis", "critic", "generated", "gap", "low", "high", "differs", "finding", "direction")
     rows = [
         (d.axis, d.critic, d.generated, d.gap, d.low, d.high, d.differs, d.finding, d.direction) for d in shown.dots
     ]
-    return csv_text(columns, rows)
+    return csv_text(columns, rows, as_is=as_is)

@@ -1,0 +1,200 @@
+"""The boundary of the command line: faults of disks, terminals and memory become errors with words and exit codes.
+
+The library raises what happened; only here is it put into words for the reader of a terminal. ``MOMUS_DEBUG=1`` shows
+the traceback as well.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+
+from momus.errors import MomusError, StoreError
+from momus.version import __version__
+from momus.visible import visible
+
+DEBUG = "MOMUS_DEBUG"
+HINTS = {
+    errno.ENOSPC: "free space there, or name a folder on another disk with --out",
+    errno.EDQUOT: "free space there, or name a folder on another disk with --out",
+    errno.EROFS: "the disk is read-only: name a folder on another one with --out",
+    errno.EACCES: "change its mode with chmod, ask its owner, or name another path",
+    errno.EPERM: "change its mode with chmod, ask its owner, or name another path",
+    errno.ENAMETOOLONG: "shorten the name",
+    errno.ENOENT: "it was deleted, or never existed: check the path, and run the command again",
+    errno.ENOTDIR: "a part of the path is a file, not a folder: check the path",
+    errno.EISDIR: "name a file, not a folder",
+    errno.EMFILE: "close other programs, or raise the limit of open files with ulimit -n",
+    errno.EFBIG: "the file system or ulimit -f allows no larger file: name a folder on another disk with --out",
+    errno.EEXIST: "a part of the path is a file, not a folder: name another path",
+    errno.ENOMEM: "read fewer texts at once, or use a machine with more memory",
+}
+"""What to do about an error of the operating system, by its number."""
+AGAIN = "run the command again; if it happens again, check the disk"
+
+
+def safe_streams() -> None:
+    r"""Make sure that the three standard streams exist and take every character.
+
+    A closed stream becomes the null device, else the next file to be opened would take its number. A terminal that
+    does not know a character gets its number (``\u2026``) in its place.
+    """
+    while True:
+        number = os.open(os.devnull, os.O_RDWR)
+        if number > 2:
+            os.close(number)
+            break
+        os.set_inheritable(number, True)
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # lives as long as the process
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def discard_output() -> None:
+    """Send what is still to be written to standard output to the null device: its reader is gone, or its disk full."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(null, sys.stdout.fileno())
+    except (OSError, ValueError):  # a stream without a file, as in tests
+        sys.stdout = io.StringIO()
+    finally:
+        os.close(null)
+
+
+def worded(error: BaseException) -> MomusError | None:
+    """Put an error into words; None if it is a fault of the program.
+
+    >>> print(worded(OSError(28, "No space left on device", "run/run.json")))
+    run/run.json: No space left on device
+      → free space there, or name a folder on another disk with --out
+    >>> worded(TypeError("x")) is None
+    True
+    """
+    if isinstance(error, MomusError):
+        return error
+    if isinstance(error, OSError):
+        return _of_system(error)
+    if isinstance(error, UnicodeError):
+        return _of_encoding(error)
+    if isinstance(error, RecursionError):
+        return StoreError("something is nested too deeply to be read", hint=f"set {DEBUG}=1 to see where")
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or "can't allocate" in str(error):
+        return MomusError("the memory does not suffice", hint=HINTS[errno.ENOMEM] + "; fewer --jobs need less, too")
+    if isinstance(error, BrokenProcessPool):
+        return MomusError(
+            "a worker process ended unexpectedly: it was killed, or the memory does not suffice",
+            hint="run the command again, with fewer --jobs if the memory is small",
+        )
+    if type(error).__module__.startswith(("pyarrow", "safetensors")):
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        return StoreError(f"{_places()}: a table cannot be read or written ({reason})", hint=AGAIN)
+    return None
+
+
+def _of_system(error: OSError) -> MomusError:
+    """Word an error of the operating system, with the paths that it names."""
+    if isinstance(error, ConnectionError):
+        return MomusError(f"the connection failed ({error.strerror or type(error).__name__})", hint="run it again")
+    paths = [os.fsdecode(p) for p in (error.filename, error.filename2) if isinstance(p, (str, bytes)) and p]
+    place = " → ".join(paths) or _places()
+    reason = error.strerror or (str(error).splitlines() or [type(error).__name__])[0]
+    return StoreError(f"{place}: {reason}", hint=HINTS.get(error.errno or 0, AGAIN))
+
+
+def _places() -> str:
+    """Where a command writes, for errors that do not say where they come from."""
+    words = sys.argv[1:]
+    outputs = [b for a, b in pairwise(words) if a in ("--out", "-o")]
+    outputs += [word.partition("=")[2] for word in words if word.startswith("--out=")]
+    return f"{outputs[-1] if outputs else 'standard output'}, or the temporary folder {tempfile.gettempdir()}"
+
+
+def _of_encoding(error: UnicodeError) -> MomusError:
+    encoding = getattr(error, "encoding", "the encoding")
+    if isinstance(error, UnicodeEncodeError):
+        return StoreError(
+            f"a name or text holds characters that {encoding} cannot write",
+            hint="rename the file or the corpus with ordinary characters",
+        )
+    return StoreError(f"a file is not valid {encoding}", hint="it is damaged: write or fetch it again")
+
+
+def crash_report(error: BaseException) -> Path | None:
+    """Save where the program failed, without texts, values, names or paths of the user; None if no disk takes it.
+
+    The file holds the types of errors and the lines of code; it can be read by its owner only.
+    """
+    lines = [f"momus {__version__}, Python {sys.version.split()[0]}, {sys.platform}", f"command: {_command()}"]
+    for each in _chain(error):
+        lines.append(f"{type(each).__module__}.{type(each).__qualname__}")
+        lines += [f"  {place}" for place in _frames(each.__traceback__)]
+    try:
+        handle, name = tempfile.mkstemp(prefix="momus-crash-", suffix=".txt")  # mode 0600
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write("\n".join(lines) + "\n")
+    except OSError:
+        return None
+    return Path(name)
+
+
+def _command() -> str:
+    """The subcommand, and the names of the options, without their values."""
+    options = [word.partition("=")[0] for word in sys.argv[1:] if word.startswith("-")]
+    first = next((word for word in sys.argv[1:2] if word.isalpha()), "")
+    return " ".join(["momus", first, *options])
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and those that it came from, the last one first."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+
+
+def _frames(trace: TracebackType | None) -> list[str]:
+    """File, line and function of each frame; of a path, only the part within a package."""
+    return [f"{_short(frame.filename)}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace, limit=-60)]
+
+
+def _short(filename: str) -> str:
+    parts = Path(filename).parts
+    starts = [i for i, part in enumerate(parts) if part in ("momus", "momus_critics", "momus_adapters")]
+    starts = starts or [i + 1 for i, part in enumerate(parts) if part == "site-packages"]
+    return "/".join(parts[starts[0] :]) if starts else parts[-1]
+
+
+def report_error(error: BaseException) -> int:
+    """Tell an error on standard error, and return the exit code."""
+    if os.environ.get(DEBUG, "") not in ("", "0"):
+        traceback.print_exception(error)
+    known = worded(error)
+    if known is not None:
+        say(f"momus: {known}")
+        return known.exit_code
+    path = crash_report(error)
+    last = _frames(error.__traceback__)[-1:] or ["?"]
+    saved = f"a report without your texts is in {path}" if path else "no report could be saved"
+    say(f"momus: internal error, {type(error).__name__} at {last[0]}: {saved}; {DEBUG}=1 shows the traceback")
+    return 1
+
+
+def say(text: str) -> None:
+    """Print on standard error; if that is closed or full, nobody can be told."""
+    try:
+        print(visible(text), file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        return

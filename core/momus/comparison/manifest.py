@@ -1,0 +1,114 @@
+"""The manifest of a run folder: length, SHA-256 and number of rows of every file, written last and checked first.
+
+A folder whose files do not match its manifest was damaged, edited, or replaced in part; its numbers are not shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from momus.errors import StoreError
+from momus.files import write_json
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+"""Of run folders; raised when a reader of an older version would misunderstand a file."""
+DERIVED = ("report.html",)
+"""Files that can be written again from the others, and that readers never read."""
+AGAIN = "run `momus compare` again, with --overwrite for the same folder"
+
+
+def write_manifest(folder: Path) -> None:
+    """Record every file of a finished run; temporary and derived files are left out."""
+    files = {str(p.relative_to(folder).as_posix()): _entry(p) for p in _files(folder)}
+    write_json(folder / MANIFEST, {"format": FORMAT, "files": dict(sorted(files.items()))})
+
+
+def check_manifest(folder: Path) -> None:
+    """Check that every file of a run is as the run wrote it.
+
+    Raises
+    ------
+    StoreError
+        The folder has no manifest or one of another format; a file is missing, or differs in length or SHA-256.
+    """
+    recorded = read_entries(folder / MANIFEST)
+    for name, entry in recorded.items():
+        path = folder / name
+        try:
+            length = path.stat().st_size
+            digest = _digest(path) if length == entry["bytes"] else ""
+        except FileNotFoundError:
+            raise StoreError(f"{path}: missing, although the run wrote it", hint=AGAIN) from None
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read ({error.strerror})", hint=AGAIN) from error
+        if digest != entry["sha256"]:
+            what = f"{length:,} bytes, not {entry['bytes']:,}" if length != entry["bytes"] else "other content"
+            raise StoreError(f"{path}: not what the run wrote ({what}): damaged, edited or replaced", hint=AGAIN)
+
+
+def read_entries(path: Path) -> dict[str, dict[str, Any]]:
+    """Read a manifest: length and SHA-256 by name of the file, relative to the run folder.
+
+    Raises
+    ------
+    StoreError
+        There is no manifest, or it is not one of this format.
+    """
+    folder = path.parent
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise StoreError(
+            f"{folder}: no {MANIFEST}: an older version of Momus wrote this run, or it was not copied whole", hint=AGAIN
+        ) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise StoreError(f"{path}: not readable ({error})", hint=AGAIN) from error
+    if not isinstance(content, dict) or not isinstance(content.get("files"), dict):
+        raise StoreError(f"{path}: not a manifest", hint=AGAIN)
+    if content.get("format") != FORMAT:
+        raise StoreError(
+            f"{folder}: run folder of format {content.get('format')!r}; this version of Momus reads format {FORMAT}",
+            hint="read it with the version that wrote it, or run `momus compare` again",
+        )
+    for name, entry in content["files"].items():
+        parts = Path(name).parts
+        inside = parts and not Path(name).is_absolute() and ".." not in parts
+        fine = isinstance(entry, dict) and isinstance(entry.get("bytes"), int) and isinstance(entry.get("sha256"), str)
+        if not (inside and fine):
+            raise StoreError(f"{path}: not a manifest (entry {name!r})", hint=AGAIN)
+    files: dict[str, dict[str, Any]] = content["files"]
+    return files
+
+
+def _entry(path: Path) -> dict[str, Any]:
+    entry: dict[str, Any] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
+    rows = _rows(path)
+    return entry if rows is None else {**entry, "rows": rows}
+
+
+def _rows(path: Path) -> int | None:
+    """Number of rows of a table; None for other files."""
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        return int(pq.read_metadata(path).num_rows)
+    return path.read_bytes().count(b"\n") if path.suffix == ".jsonl" else None
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    """Files of the run: not hidden, neither derived nor the manifest, no links."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.is_file() and not path.is_symlink() and not hidden and name not in (*DERIVED, MANIFEST):
+            yield path

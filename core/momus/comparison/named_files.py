@@ -1,0 +1,50 @@
+"""Files that the parameters of a critic name: what they hold decides the result as much as the parameters do."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+LARGE = 1 << 26
+"""Files above 64 MiB (weights of models) are identified by length and time of change instead of content."""
+LONGEST = 1024
+
+
+def files_named(params: Any) -> dict[str, str]:
+    """Identify the files that parameters name, by name: those in a folder, too.
+
+    >>> files_named({"tokens": "words", "bins": 20})
+    {}
+    """
+    return {name: _identity(path) for name, path in sorted(_paths(params))}
+
+
+def _paths(value: Any) -> Iterator[tuple[str, Path]]:
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _paths(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _paths(item)
+    elif isinstance(value, str | Path) and 0 < len(str(value)) <= LONGEST and "\0" not in str(value):
+        try:
+            path = Path(value)
+            if path.is_file():
+                yield str(value), path
+            elif path.is_dir() and path.parts:  # a bare name in the working folder may be anything
+                yield from ((f.as_posix(), f) for f in path.rglob("*") if f.is_file())
+        except OSError:  # too long for a path, or not readable: not a file that the critic reads
+            return
+
+
+def _identity(path: Path) -> str:
+    try:
+        status = path.stat()
+        if status.st_size > LARGE:
+            return f"{status.st_size} bytes, changed {status.st_mtime_ns}"
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"not readable ({error.strerror})"

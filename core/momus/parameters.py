@@ -1,0 +1,228 @@
+"""The schema of constructor parameters: types from annotations, ranges from a class attribute, errors with words."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import numbers
+import re
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from momus.errors import UsageError
+
+LARGEST = 2**63 - 1
+"""The largest whole number of a parameter: arrays hold no larger one."""
+DEEPEST = 20
+"""How deep tables and lists of a parameter may be nested."""
+UNFIT = re.compile("[\0\ud800-\udfff]")
+PLAIN = (bool, int, float, str, type(None))
+SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, Sequence, AbstractSet)
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers that a parameter may be; a class lists them in its attribute ``ranges``.
+
+    Attributes
+    ----------
+    low, high
+        The smallest and the largest value; None: no bound.
+    above
+        Whether ``low`` itself is excluded.
+
+    >>> Range(1), Range(0, 1, above=True)
+    (a number of at least 1, a number above 0 and at most 1)
+    """
+
+    low: float | None = None
+    high: float | None = None
+    above: bool = False
+
+    def holds(self, value: float) -> bool:
+        """Whether the value lies in the range."""
+        if self.low is not None and (value <= self.low if self.above else value < self.low):
+            return False
+        return self.high is None or value <= self.high
+
+    def __repr__(self) -> str:
+        bounds = [] if self.low is None else [f"{'above' if self.above else 'of at least'} {self.low:,}"]
+        bounds += [] if self.high is None else [f"{'at most' if bounds else 'of at most'} {self.high:,}"]
+        return " ".join(["a number", " and ".join(bounds)]).strip()
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """The words that a parameter may be; a class lists them in its attribute ``ranges``.
+
+    >>> OneOf("full", "mean")
+    one of 'full', 'mean'
+    """
+
+    words: tuple[str, ...]
+
+    def __init__(self, *words: str) -> None:
+        object.__setattr__(self, "words", words)
+
+    def holds(self, value: str) -> bool:
+        """Whether the value is one of the words."""
+        return value in self.words
+
+    def __repr__(self) -> str:
+        return f"one of {', '.join(map(repr, self.words))}"
+
+
+def check_values(cls: type, values: Mapping[str, Any], place: str = "") -> None:
+    """Check values for the constructor of a class: types by its annotations, ranges by its attribute ``ranges``.
+
+    Understood are bool, int, float, str, None, ``Literal``, unions, and lists, tuples, sets and mappings of those.
+    Parameters with other annotations, and objects in place of plain values, are left to the class.
+
+    Raises
+    ------
+    UsageError
+        A value is of another type, not finite, or out of range.
+
+    >>> class Ruler:
+    ...     ranges = {"marks": Range(1)}
+    ...     def __init__(self, *, marks: int = 12, metric: bool = True) -> None: ...
+    >>> check_values(Ruler, {"metric": "false"})
+    Traceback (most recent call last):
+    momus.errors.UsageError: Ruler: metric is 'false', expected true or false
+      → correct metric; it is true by default
+    """
+    kinds = _schema(cls)
+    place = place or str(getattr(cls, "name", cls.__name__))
+    for name, value in values.items():
+        fault = _fault(kinds.get(name, Any), value) or _out_of_range(cls, name, value)
+        if fault:
+            raise UsageError(f"{place}: {name} is {_shown(value)}, expected {fault}", hint=_hint(cls, name))
+
+
+@cache
+def _schema(cls: type) -> dict[str, Any]:
+    """The types of the constructor's parameters; Any where an annotation cannot be resolved."""
+    # a class attribute `__init__` of a subclass that takes **kwargs passes them on: annotations of all ancestors count
+    schema: dict[str, Any] = {}
+    for ancestor in reversed(cls.__mro__):
+        init = vars(ancestor).get("__init__")
+        if not inspect.isfunction(init):
+            continue
+        for name, parameter in inspect.signature(init).parameters.items():
+            if name == "self" or parameter.annotation is inspect.Parameter.empty:
+                schema.pop(name, None)
+                continue
+            schema[name] = _resolved(parameter.annotation, init)
+    return schema
+
+
+def _resolved(annotation: Any, function: Any) -> Any:
+    """Evaluate an annotation; one that names what is imported for type checkers only counts as Any."""
+    module = sys.modules.get(function.__module__)
+    holder = types.SimpleNamespace(__annotations__={"x": annotation})
+    try:
+        return get_type_hints(holder, {**vars(module), **function.__globals__} if module else function.__globals__)["x"]
+    except Exception:  # an annotation is code of a plug-in, and may do anything but stop us
+        return Any
+
+
+def ranges_of(cls: type) -> dict[str, Range | OneOf]:
+    """The ranges of a class and its ancestors; those of the class itself count first."""
+    ranges: dict[str, Range | OneOf] = {"seed": Range(0, 2**32 - 1)}  # what scikit-learn takes
+    for ancestor in reversed(cls.__mro__):
+        ranges |= vars(ancestor).get("ranges", {})
+    return ranges
+
+
+def _out_of_range(cls: type, name: str, value: Any) -> str:
+    allowed = ranges_of(cls).get(name)
+    if isinstance(allowed, Range):
+        numbers = value if isinstance(value, (list, tuple)) else [value]
+        good = all(allowed.holds(v) for v in numbers if isinstance(v, (int, float)))
+    else:
+        good = allowed is None or not isinstance(value, str) or allowed.holds(value)
+    return "" if good else repr(allowed)
+
+
+def _fault(kind: Any, value: Any) -> str:
+    """Say what a value of this type looks like if this is none, else an empty string."""
+    if kind is Any or kind is object:
+        return _unfit_plain(value)
+    origin = get_origin(kind)
+    if origin is Literal:
+        good = any(value == word and type(value) is type(word) for word in get_args(kind))
+        return "" if good else "one of " + ", ".join(map(repr, get_args(kind)))
+    if origin in (Union, types.UnionType):
+        faults = [_fault(option, value) for option in get_args(kind)]
+        return "" if "" in faults else " or ".join(dict.fromkeys(faults))
+    if kind in PLAIN or kind is None:
+        return _plain_fault(type(None) if kind is None else kind, value)
+    return _container_fault(origin or kind, get_args(kind), value)
+
+
+def _plain_fault(kind: type, value: Any) -> str:
+    if kind is bool:
+        return "" if isinstance(value, bool) else "true or false"
+    if kind is int:
+        good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        return "" if good and abs(value) <= LARGEST else "a whole number of at most 63 bits"
+    if kind is float:
+        good = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        return "" if good and _finite(value) else "a finite number"
+    if kind is str:
+        good = isinstance(value, str) and not UNFIT.search(value)
+        return "" if good else "a text without NUL and unpaired surrogates"
+    return "" if value is None else "nothing"
+
+
+def _finite(value: Any) -> bool:
+    if isinstance(value, int):
+        return abs(value) <= LARGEST
+    return math.isfinite(float(value))
+
+
+def _container_fault(origin: Any, inner: tuple[Any, ...], value: Any) -> str:
+    if origin in SEQUENCES:
+        if isinstance(value, (str, bytes)) or not isinstance(value, (list, tuple, set, frozenset)):
+            return "a list"
+        kind = inner[0] if inner else Any
+        return next((f"a list, each item {fault}" for fault in (_fault(kind, v) for v in value) if fault), "")
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        if not isinstance(value, Mapping):
+            return "a table of names and values"
+        return _unfit_plain(dict(value))
+    return ""  # a class: objects are left to the estimator
+
+
+def _unfit_plain(value: Any, depth: int = 0) -> str:
+    """Refuse what no file can hold as a plain value: NaN, huge numbers, nesting without end."""
+    if depth > DEEPEST:
+        return f"tables and lists of at most {DEEPEST} levels"
+    if isinstance(value, int) and abs(value) > LARGEST:
+        return "a whole number of at most 63 bits"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "a finite number"
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+    return next((fault for fault in (_unfit_plain(v, depth + 1) for v in inner) if fault), "")
+
+
+def _shown(value: Any) -> str:
+    """Write a value as in a file, at most 60 characters."""
+    try:
+        text = json.dumps(value) if isinstance(value, bool) or value is None else repr(value)
+    except (ValueError, RecursionError):  # a number with thousands of digits, a list in itself
+        text = f"a {type(value).__name__} that is too large to show"
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+def _hint(cls: type, name: str) -> str:
+    parameter = inspect.signature(cls).parameters.get(name)
+    if parameter is None or parameter.default is inspect.Parameter.empty:
+        return f"correct {name}"
+    return f"correct {name}; it is {_shown(parameter.default)} by default"

@@ -1,0 +1,38 @@
+"""Fixtures of the fault suite: small texts on disk, and the command in a process of its own."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MOMUS = [sys.executable, "-c", "from momus.cli import main; main()"]
+WORDS = "the cat sat on a mat and dog ran all day rain fell".split()  # noqa: SIM905
+
+
+@pytest.fixture(scope="session")
+def texts(tmp_path_factory) -> Path:
+    """A folder with ``fit.jsonl``, ``real.jsonl`` and ``gen.jsonl`` of 24 documents each."""
+    folder = tmp_path_factory.mktemp("texts")
+    rng = random.Random(0)
+    for name in ("fit", "real", "gen"):
+        lines = [
+            json.dumps({"id": f"{name}{i}", "text": " ".join(rng.choices(WORDS, k=rng.randint(5, 40)))})
+            for i in range(24)
+        ]
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def momus_process():
+    """Start the command in a process of its own; keyword arguments are those of ``subprocess.Popen``."""
+
+    def start(*words, env=None, **options):
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
+        return subprocess.Popen([*MOMUS, *map(os.fsencode, words)], env=environment, **options)
+
+    return start

@@ -1,0 +1,163 @@
+"""Nothing that a command does not own is overwritten, merged or left out without a word."""
+
+import json
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+import momus
+from momus.cli.app import app
+from momus.comparison import read_comparison
+from momus.comparison.folder import VERDICTS
+from momus.errors import MomusError, ReadingError, StoreError, UsageError
+from momus.generating import write_documents
+from momus.generating.writing import locked
+from momus.reading import read_corpus
+from momus.sequences import Decoding, Generated, Prompt
+
+QUICK = {"critics": ["length"], "permutations": 99, "resamples": 99}
+
+
+def run(*words):
+    return CliRunner().invoke(app, list(map(str, words)))
+
+
+def refusal(*words):
+    """The error of a command that must be refused."""
+    result = run(*words)
+    assert isinstance(result.exception, MomusError), result.output
+    return result.exception
+
+
+@pytest.mark.parametrize("names", [("a", "a "), ("a", "\ta"), ("é", "e\u0301"), ("", "b"), (" ", "b"), ("a", 3)])
+def test_names_that_readers_cannot_tell_apart(names, texts):
+    generated = dict.fromkeys(names, str(texts / "gen.jsonl"))
+    with pytest.raises(UsageError, match=r"called"):
+        momus.compare(str(texts / "real.jsonl"), generated, fit=str(texts / "fit.jsonl"), **QUICK)
+
+
+def test_an_empty_path_is_not_the_current_folder(texts, monkeypatch):
+    monkeypatch.chdir(texts)
+    with pytest.raises(UsageError, match="empty"):
+        read_corpus("")
+
+
+def test_a_linked_subfolder_is_not_skipped_without_a_word(texts, tmp_path):
+    (tmp_path / "all").mkdir()
+    shutil.copy(texts / "gen.jsonl", tmp_path / "all")
+    (tmp_path / "all" / "more").symlink_to(texts)
+    with pytest.raises(ReadingError, match="subfolder 'more' is a link"):
+        read_corpus(tmp_path / "all")
+
+
+@pytest.fixture
+def critic(texts, tmp_path):
+    assert run("fit", "length", "--real", texts / "fit.jsonl", "--out", tmp_path / "critic").exit_code == 0
+    return tmp_path / "critic"
+
+
+def test_outputs_are_not_inputs(texts, critic, tmp_path):
+    data = tmp_path / "data.jsonl"
+    shutil.copy(texts / "gen.jsonl", data)
+    (tmp_path / "link.jsonl").symlink_to(data)
+    before = data.read_bytes()
+    for out in (data, tmp_path / "link.jsonl", tmp_path / "critic" / ".." / "data.jsonl"):
+        assert "own input" in str(refusal("score", critic, data, "--out", out))
+        assert "own input" in str(refusal("prepare", data, "--out", out, "--overwrite"))
+        assert "own input" in str(refusal("generate", "2-gram", "--fit", data, "--out", out, "--overwrite"))
+    assert "own input" in str(refusal("score", critic, f"{data}#text", "--out", data))
+    assert "a file of its input" in str(refusal("score", critic, data, "--out", critic / "critic.json"))
+    assert data.read_bytes() == before
+
+
+def test_a_critic_is_not_written_among_other_files(texts, critic, tmp_path):
+    foreign = tmp_path / "mine"
+    foreign.mkdir()
+    (foreign / "thesis.tex").write_text("x", encoding="utf-8")
+    assert "not of a fitted critic" in str(refusal("fit", "length", "--real", texts / "fit.jsonl", "--out", foreign))
+    assert [p.name for p in foreign.iterdir()] == ["thesis.tex"]
+    assert run("fit", "length", "--real", texts / "fit.jsonl", "--out", critic).exit_code == 0  # replaces a critic
+
+
+LINE_ENDS = "a\u2028b\u0085c\x0bd"
+
+
+@pytest.fixture(scope="module")
+def finished(texts, tmp_path_factory):
+    """A run with line ends of Unicode in the name of a corpus."""
+    out = tmp_path_factory.mktemp("run") / "run"
+    generated = {LINE_ENDS: str(texts / "gen.jsonl")}
+    momus.compare(str(texts / "real.jsonl"), generated, fit=str(texts / "fit.jsonl"), out=out, **QUICK)
+    return out
+
+
+def test_line_ends_of_unicode_in_names_are_read_back(finished):
+    rows = (finished / VERDICTS).read_bytes().removesuffix(b"\n").split(b"\n")
+    assert {json.loads(row)["generated"] for row in rows} == {LINE_ENDS}
+    assert {v.generated for v in read_comparison(finished).verdicts} == {LINE_ENDS}
+
+
+def test_a_report_replaces_reports_only(finished, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("<html>mine</html>", encoding="utf-8")
+    assert "not a report" in str(refusal("report", finished, "--out", page))
+    assert page.read_text(encoding="utf-8") == "<html>mine</html>"
+    assert run("report", finished, "--out", page, "--overwrite").exit_code == 0
+    assert run("report", finished, "--out", page).exit_code == 0
+
+
+class Writer:
+    """A model that writes the prompt again, and calls ``between`` before each document."""
+
+    name, identity = "writer", ""
+
+    def __init__(self, between=lambda: None):
+        self.between = between
+
+    def generate(self, requests, decoding):
+        for request in requests:
+            self.between()
+            yield Generated(request, request.prompt.text, 1, True)
+
+
+PROMPTS = [Prompt(f"p{i}", f"text {i}") for i in range(4)]
+
+
+def test_two_runs_do_not_write_one_file(tmp_path):
+    out = tmp_path / "out.jsonl"
+    with locked(out), pytest.raises(StoreError, match="in use by process"):
+        write_documents(out, Writer(), PROMPTS, Decoding())
+    assert write_documents(out, Writer(), PROMPTS, Decoding()).written == 4
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.jsonl", "out.jsonl.run.json"]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_deleted_midway_is_an_error(tmp_path, replaced):
+    out = tmp_path / "out.jsonl"
+
+    def between():
+        if out.stat().st_size > 200:
+            out.unlink()
+            if replaced:
+                out.write_text("other\n", encoding="utf-8")
+
+    with pytest.raises(StoreError, match="deleted or replaced"):
+        write_documents(out, Writer(between), PROMPTS, Decoding())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--permutations", "1000000000"),
+        ("--resamples", "1000000000"),
+        ("--refits", "1000000000"),
+        ("--seed", str(2**80)),
+        ("--seed", "-1"),
+        ("--max-document", "many"),
+    ],
+)
+def test_numbers_beyond_the_stated_limits_are_refused(words, texts):
+    real, generated = texts / "real.jsonl", f"a={texts / 'gen.jsonl'}"
+    result = run("compare", "-r", real, "-g", generated, "-c", "length", "--no-out", *words)
+    assert result.exit_code == 2 or isinstance(result.exception, UsageError)

@@ -1,0 +1,154 @@
+"""Parameters have a schema: a wrong value is refused with the name, the value and what is allowed."""
+
+import datetime
+from importlib.metadata import entry_points
+from typing import Any
+
+import pytest
+
+from momus import Corpus, Critic
+from momus.cli import main
+from momus.critic import LogPrior
+from momus.critic.registry import critic_class, make_critics
+from momus.errors import MomusError, UsageError
+from momus.parameters import OneOf, Range, ranges_of
+from momus.plugins import CRITICS
+
+ODD: list[Any] = [
+    *("false", "", "x", "3", "\0", "\ud800", "a" * 10_000, b"x", True, False, None),
+    *(0, -1, -2, 1, 0.5, -0.5, 1.5, float("nan"), float("inf"), 10**400, 2**63, 2**70, 10**12),
+    *([], [1], ["a"], [None], {}, {"a": 1}, (1, 2), datetime.date(2020, 1, 1), [[[[[]]]]]),
+]
+SHIPPED = sorted(e.name for e in entry_points(group=CRITICS) if e.module.startswith("momus_critics"))
+CLASSES = {name: critic_class(name) for name in SHIPPED}
+QUICK = ("length", "unigram", "type-token", "stopword-share", "symbol-share", "rank-frequency", "perplexity")
+"""Critics that are fitted in the fuzz too, since that takes milliseconds."""
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    words = ("the cat sat on a mat and dog ran all day rain fell town bird sings song " * 2).split()
+    texts = [" ".join(words[(i * 7 + j * j) % len(words)] for j in range(20 + i)) + "." for i in range(14)]
+    return Corpus.from_texts(texts, name="words")
+
+
+def parameters():
+    return [(name, parameter) for name in SHIPPED for parameter in CLASSES[name].parameter_names()]
+
+
+def test_every_shipped_critic_is_fuzzed():
+    assert len(SHIPPED) == 21
+    assert len(parameters()) > 100
+
+
+@pytest.mark.parametrize(("name", "parameter"), parameters())
+def test_odd_values_are_refused_with_words_or_work(name, parameter, corpus):
+    refused, cls = 0, CLASSES[name]
+    for value in ODD:
+        try:
+            critic = cls.with_params({parameter: value}, place=f"[{name}]")
+            if name in QUICK:
+                critic.fit(corpus).score(corpus)
+        except MomusError as error:
+            refused += f"{parameter} is " in error.message
+    assert refused >= 15  # no parameter takes more than half of these values
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_defaults_are_allowed_and_all_ranges_name_parameters(name):
+    cls = CLASSES[name]
+    cls().check_params()
+    assert set(ranges_of(cls)) - {"seed"} <= set(cls.parameter_names())
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value", "allowed"),
+    [
+        ("length", "lower", "false", "true or false"),
+        ("length", "bins", "x", "a whole number"),
+        ("length", "bins", True, "a whole number"),
+        ("length", "bins", -2, "a number of at least 0"),
+        ("length", "bins", 2.5, "a whole number"),
+        ("sections", "penalty", float("nan"), "a finite number"),
+        ("sections", "expectation", "chian", "'chain', 'exact', 'map'"),
+        ("topics", "without", "abc", "a list or nothing"),
+        ("topics", "without", [1], "each item a text"),
+        ("topics", "seed", 2**80, "63 bits"),
+        ("mauve", "options", 3, "a table of names and values or nothing"),
+    ],
+)
+def test_the_error_names_critic_parameter_value_and_what_is_allowed(name, parameter, value, allowed):
+    with pytest.raises(UsageError) as caught:
+        make_critics([name], {name: {parameter: value}})
+    text = str(caught.value)
+    assert text.startswith(f"[{name}]: {parameter} is ")
+    assert allowed in text
+    assert f"correct {parameter}" in text
+
+
+class Plugged(Critic):
+    """A critic as somebody else would write it: annotations, and one range."""
+
+    name, axis = "plugged", "nothing"
+    ranges = {"depth": Range(1, 9), "mode": OneOf("a", "b")}  # noqa: RUF012
+
+    def __init__(self, *, depth: int = 2, mode: str = "a", names: "list[str] | None" = None, scale: "Odd" = 1) -> None:  # noqa: F821
+        self.depth, self.mode, self.names, self.scale = depth, mode, names, scale
+
+    def fit(self, real):
+        return self
+
+    def project(self, batch):
+        return list(batch)
+
+    def log_prior(self, latents):
+        import numpy as np
+
+        return LogPrior(np.zeros(len(latents)), np.ones(len(latents)))
+
+
+@pytest.mark.parametrize(
+    "params", [{"depth": 0}, {"depth": "2"}, {"mode": "c"}, {"names": [1]}, {"scale": float("nan")}]
+)
+def test_plugins_get_the_checks_from_their_annotations(params, corpus):
+    with pytest.raises(UsageError, match=f"plugged: {next(iter(params))} is"):
+        Plugged(**params).fit(corpus)
+    assert Plugged(depth=9, mode="b", names=["x"], scale=object()).fit(corpus).is_fitted
+
+
+TOML = {
+    "deep list": "[length]\nbins = " + "[" * 5000 + "]" * 5000,
+    "400 digits": "[length]\nbins = " + "9" * 400,
+    "5000 digits": "[length]\nbins = " + "9" * 5000,
+    "date": "[length]\nbins = 2020-01-01",
+    "text for true": '[length]\nlower = "false"',
+    "not a number": "[length]\nbins = nan",
+    "not UTF-8": None,
+    "deep table": "[" + ".".join(["a"] * 3000) + "]",
+}
+
+
+@pytest.mark.parametrize("kind", TOML)
+def test_odd_configurations_are_worded(kind, tmp_path, monkeypatch, capsys):
+    config = tmp_path / "c.toml"
+    config.write_bytes(b"[length]\nbins = \xff" if TOML[kind] is None else TOML[kind].encode())
+    (tmp_path / "a.jsonl").write_text('{"text": "a b c"}\n' * 9, encoding="utf-8")
+    words = [
+        "fit",
+        "length",
+        "--real",
+        str(tmp_path / "a.jsonl"),
+        "--out",
+        str(tmp_path / "o"),
+        "--config",
+        str(config),
+    ]
+    monkeypatch.setattr("sys.argv", ["momus", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    told = capsys.readouterr().err
+    if kind == "deep table":  # tables of no critic that is asked for
+        assert end.value.code in (0, 2, 4)
+    else:
+        assert end.value.code == 2, told
+    assert "internal error" not in told
