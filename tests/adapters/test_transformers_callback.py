@@ -131,7 +131,7 @@ def test_each_evaluation_and_the_trainers_own_log(tokenizer, critics, real, tmp_
     trainer = trained(tokenizer, tmp_path, callback, attach=True, eval_strategy="steps", eval_steps=6)
     assert sorted(set(callback.frame()["step"])) == [6, 12]
     names = {k for row in trainer.state.log_history for k in row}
-    assert {f"momus/length/latent_nll{end}" for end in ("", "/difference", "/low", "/high")} <= names
+    assert {f"momus/length/ks{end}" for end in ("", "/difference", "/low", "/high")} <= names
 
 
 def state_at(step):

@@ -216,8 +216,10 @@ def test_output_folder_in_use(run, tmp_path):
         "critics",
         "documents.parquet",
         "joint.json",
+        "manifest.json",
         "report.html",
         "run.json",
+        "texts.parquet",
         "verdicts.jsonl",
     ]
     code, output = run("--out", out)

@@ -16,6 +16,7 @@ import pytest
 import momus
 from momus import Corpus, Document, MomusError, ReadingOptions
 from momus.comparison.documents import COLUMNS
+from momus.comparison.manifest import write_manifest
 from momus.critic.shown import shown_latents
 from momus.errors import ReadingError, StoreError, UsageError
 from momus.reading import read_memory
@@ -346,13 +347,21 @@ def test_a_folder_of_an_older_version_lacks_only_the_new_columns(run, tmp_path):
     old = shutil.copytree(run[1], tmp_path / "old")
     table = pq.read_table(old / "documents.parquet")
     pq.write_table(table.select(table.column_names[:6]), old / "documents.parquet")
+    write_manifest(old)
     documents = momus.read_comparison(old).documents
     assert tuple(documents.columns) == COLUMNS
     assert documents[["prompt", "group", "z"]].isna().all(axis=None)
     pd.testing.assert_series_equal(documents["nll"], run[0].documents["nll"])
     (old / "documents.parquet").write_bytes(b"PAR1")
+    with pytest.raises(StoreError, match="not what the run wrote"):
+        momus.read_comparison(old)
+    (old / "manifest.json").unlink()
+    shutil.copy(run[1] / "documents.parquet", old)
+    write_manifest(old)
+    kept = momus.read_comparison(old)
+    (old / "documents.parquet").write_bytes(b"PAR1")
     with pytest.raises(StoreError, match=r"documents\.parquet: not readable"):
-        _ = momus.read_comparison(old).documents
+        _ = kept.documents
     with pytest.raises(StoreError, match="neither in memory nor in a folder"):
         _ = momus.Comparison(results=run[0].results).documents
 

@@ -102,7 +102,12 @@ ERRORS = {
         {},
         ["a.jsonl", "'summary' (string)", "--field summary"],
     ),
-    "two-fields": ("a.jsonl", b'{"output": "x", "story": "y"}\n', {}, ["'output'", "'story'", "--field output or --field story"]),
+    "two-fields": (
+        "a.jsonl",
+        b'{"output": "x", "story": "y"}\n',
+        {},
+        ["'output'", "'story'", "--field output or --field story"],
+    ),
     "wrong-field": (
         "a.jsonl",
         GOOD + GOOD.replace(b'"a"', b'"b"'),

@@ -131,6 +131,7 @@ def test_fitting_keeps_what_it_was_fitted_on():
     assert critic.fitted_on_ == {
         "corpus": "real", "documents": 2, "left_out": 1,
         "fingerprint": Corpus.from_texts(["c d", "a b"]).fingerprint,
+        "identity": Corpus.from_texts(["a b", "", "c d"], name="real").take([0, 2]).identity,
     }  # fmt: skip
     assert critic.overlap(Corpus.from_texts(["a b", "x", "c d", "a b"])) == 3
     assert critic.headline_statistic == "latent_ppl"

@@ -73,7 +73,7 @@ def test_wrong_parameters_are_named():
     corpus = Corpus.from_texts(TEXTS[:5])
     with pytest.raises(MomusError, match="choose one of ngram"):
         Perplexity(scorer="oracle").fit(corpus)
-    with pytest.raises(MomusError, match="words or tokens"):
+    with pytest.raises(MomusError, match="one of 'words', 'tokens'"):
         Perplexity(per="letters").fit(corpus)
     with pytest.raises(MomusError, match="scorer 'kenlm'"):
         Perplexity(scorer="kenlm").fit(corpus)

@@ -9,6 +9,7 @@ from tests.history.conftest import corpus
 from typer.testing import CliRunner
 
 from momus.cli.app import app
+from momus.comparison.manifest import write_manifest
 from momus.errors import StoreError, UsageError
 from momus.history.diff import diff_runs
 from momus.history.view import diff_json, diff_markdown, diff_view
@@ -176,6 +177,7 @@ def test_laws_change_by_their_standard_errors(make_sectioned, tmp_path):
 def test_a_run_of_an_older_version_is_an_error(runs, tmp_path):
     shutil.copytree(runs.folder / "near", tmp_path / "old")
     (tmp_path / "old" / "texts.parquet").unlink()
+    write_manifest(tmp_path / "old")
     with pytest.raises(StoreError, match="an older version"):
         diff_runs(tmp_path / "old", runs.folder / "long")
 

@@ -10,6 +10,7 @@ from tests.history.test_diff import text
 from typer.testing import CliRunner
 
 from momus.cli.app import app
+from momus.comparison.manifest import write_manifest
 from momus.errors import GateFailed, StoreError, UsageError
 from momus.history.baselines import Baselines
 from momus.history.gap import Gap
@@ -186,6 +187,7 @@ def test_baselines_are_kept_by_fingerprint(runs, tmp_path):
     other = json.loads((run / "run.json").read_text())
     other["corpora"][1]["fingerprint"] = "0" * 16
     (run / "run.json").write_text(json.dumps(other))
+    write_manifest(run)
     with pytest.raises(StoreError, match="another run has replaced"):
         known.resolve("main")
     with pytest.raises(UsageError, match="no baseline 'old'"):

@@ -9,6 +9,7 @@ from tests.history.conftest import corpus
 from typer.testing import CliRunner
 
 from momus.cli.app import app
+from momus.comparison.manifest import write_manifest
 from momus.errors import StoreError
 from momus.history.page import render_history, write_history
 from momus.history.rules import Limit
@@ -27,6 +28,7 @@ def folder(runs, tmp_path_factory):
         content = json.loads(record.read_text())
         content["started"] = f"2026-01-0{i + 1}T00:00:00+00:00"
         record.write_text(json.dumps(content))
+        write_manifest(record.parent)
     (path / "broken").mkdir()
     (path / "broken" / "run.json").write_text("{")
     return path

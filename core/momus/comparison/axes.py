@@ -58,7 +58,10 @@ def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Ax
     if isinstance(critic, RunningTextCritic) or not scored:
         return None
     keys = next((list(s.rows) for s in scored if s.rows), [])
-    statistic = next(s for s in all_statistics(critic, keys) if s.name == (name or critic.headline_statistic))
+    wanted = name or critic.headline_statistic
+    statistic = next((s for s in all_statistics(critic, keys) if s.name == wanted), None)
+    if statistic is None:  # `judge` refuses such a critic
+        return None
     parts = [_rows(s, statistic.rows) for s in scored]
     if any(p is None for p in parts):  # a corpus without a scored document
         return None

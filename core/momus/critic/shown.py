@@ -35,10 +35,7 @@ def shown_latents(latents: object, names: Sequence[str] = ()) -> list[str] | Non
     """
     if isinstance(latents, StateSequences):
         bounds = latents.offsets.tolist()
-        return [
-            " → ".join(_runs(latents.states[start:stop].tolist(), names))
-            for start, stop in pairwise(bounds)
-        ]
+        return [" → ".join(_runs(latents.states[start:stop].tolist(), names)) for start, stop in pairwise(bounds)]
     if isinstance(latents, Values) and latents.values.ndim == 1:
         return [f"{value:.4g}" for value in latents.values.tolist()]
     return None

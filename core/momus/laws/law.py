@@ -28,7 +28,7 @@ def tokens_needed(minimum: int) -> int:
 
 
 def too_short(name: str, tokens: int, minimum: int) -> str:
-    """Say how many more tokens a text needs to fit a law or to test it; empty if it has enough.
+    """Say how many tokens are missing to fit or to test a law; empty if there are enough.
 
     >>> too_short("real", 60_000, 56_200)
     "'real' has 60,000 tokens of running text; the law needs 74,934 (56,200 without any one of 4 pieces)"

@@ -5,7 +5,7 @@ import pytest
 
 import momus
 from momus.comparison.distribution import bin_edges, shares_of
-from momus.comparison.examples import find_examples, compared_rows
+from momus.comparison.examples import compared_rows, find_examples
 from momus.critic import Scores
 from momus.text.corpus import Corpus
 from momus.text.languages import Languages, languages_of
