@@ -12,6 +12,9 @@ PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if
 NOT_RUN = {"README.md": 2, "quickstart.md": 1, "validity.md": 9}
 """How many blocks of a page may be marked as not run; each says why on the page."""
 
+SLOW = ("run-against-run", "report", "distortion")
+"""Pages that take long, and whose commands other tests run too."""
+
 
 def load():
     spec = importlib.util.spec_from_file_location("momus_docs_blocks", ROOT / "docs" / "blocks.py")
@@ -24,7 +27,9 @@ def load():
 blocks = load()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "page", [pytest.param(p, marks=[pytest.mark.slow] * (p.stem in SLOW), id=p.stem) for p in PAGES]
+)
 def test_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MOMUS_CACHE", str(tmp_path / "cache"))
     running = blocks.Page(tmp_path)
