@@ -10,7 +10,7 @@ import momus
 from momus import Corpus, LogPrior, Statistic, Values
 from momus.comparison.components import PromptComponents
 from momus.comparison.dependence import LEVEL, check_groups, group_notes
-from momus.comparison.floors import floor_warnings, limits_of
+from momus.comparison.floors import decided_rows, floor_warnings
 from momus.comparison.joint import Joint
 from momus.comparison.overall import GlobalTest
 from momus.comparison.ranks import Ranking, RankRow
@@ -261,7 +261,7 @@ def test_a_run_that_cannot_find_anything_says_so():
 def test_rows_that_only_some_relabellings_decide_are_named():
     few = {"permutations": 70, "exact": True, "units": (4, 4)}
     verdicts = adjust([row(2 / 70, **few), row(0.0001, critic="d"), row(0.6, permutations=448, critic="e")])
-    assert [v.critic for v in limits_of(verdicts).rows] == ["c"]
+    assert [v.critic for v in decided_rows(verdicts).rows] == ["c"]
     (warning,) = floor_warnings(verdicts)
     assert warning.startswith("1 of 3 headline rows cannot differ (c on g)")
     sampled = adjust([row(1 / 20, permutations=19, critic="a"), row(1 / 20, permutations=19, critic="b")])

@@ -22,14 +22,10 @@ SHOWN = (0.01, 0.99)
 """Quantiles of all documents between which a distribution is drawn; the outer bins hold the rest."""
 
 
-def told_axis(critic: Critic[Any], scored: Sequence[Scores]) -> Axis | None:
-    """The axis of a critic with the values of the statistic that tells its direction, where documents have them.
-
-    None for critics of running text.
-    """
-    axis = axis_of(critic, scored)
-    told = "" if axis is None else told_statistic(critic, list(scored[0].rows))
-    if axis is None or told in ("", axis.statistic.name):
+def told_axis(critic: Critic[Any], scored: Sequence[Scores], axis: Axis) -> Axis:
+    """The axis of a critic with the values of the statistic that tells its direction, where documents have them."""
+    told = told_statistic(critic, list(scored[0].rows))
+    if told in ("", axis.statistic.name):
         return axis
     other = axis_of(critic, scored, told)
     return other if other is not None and _one_each(other) else axis

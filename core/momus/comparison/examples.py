@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,21 +106,8 @@ def find_examples(
     measured = values[1][generated]
     order = np.lexsort(([texts[1].ids[i] for i in generated], -measured if higher else measured))
     chosen = [int(generated[i]) for i in order if np.isfinite(measured[i])][:count]
-    of_prompt = {p: int(i) for i in reversed(real) if (p := texts[0].prompts[i]) is not None}
-    typical = _median_row(values[0], real)
-    examples = []
-    for row in chosen:
-        prompt = texts[1].prompts[row]
-        partner = of_prompt.get(prompt) if prompt is not None else None
-        human = typical if partner is None else partner
-        examples.append(
-            Example(
-                marked(critic, texts[1], scores[1], row),
-                marked(critic, texts[0], scores[0], human),
-                partner is not None,
-            )
-        )
-    return examples
+    human = _Humans(critic, texts[0], scores[0], real, values[0])
+    return [Example(marked(critic, texts[1], scores[1], row), *human.beside(texts[1].prompts[row])) for row in chosen]
 
 
 def find_references(
@@ -135,19 +123,23 @@ def find_references(
     scored = np.flatnonzero(scores[0].scored)
     if critic.unit != "document" or not len(scored):
         return []
-    of_prompt = {p: int(i) for i in reversed(scored) if (p := texts[0].prompts[i]) is not None}
     prompts = dict(zip(texts[1].ids, texts[1].prompts, strict=True))
-    typical = _median_row(scores[0].per_step if critic.sequence else scores[0].nll, scored)
-    shown: dict[int, MarkedDocument] = {}
-    references = []
-    for outlier in outliers:
-        prompt = prompts[outlier.id]
-        partner = of_prompt.get(prompt) if prompt is not None else None
-        row = typical if partner is None else partner
-        if row not in shown:
-            shown[row] = marked(critic, texts[0], scores[0], row)
-        references.append(Example(replace(outlier, steps=()), shown[row], partner is not None))
-    return references
+    human = _Humans(critic, texts[0], scores[0], scored, scores[0].per_step if critic.sequence else scores[0].nll)
+    return [Example(replace(outlier, steps=()), *human.beside(prompts[outlier.id])) for outlier in outliers]
+
+
+class _Humans:
+    """Human text to read beside generated documents; each document is marked once."""
+
+    def __init__(self, critic: Critic[Any], corpus: Corpus, scores: Scores, rows: Ints, values: Floats) -> None:
+        self.marked = cache(lambda row: marked(critic, corpus, scores, row))
+        self.of_prompt = {p: int(i) for i in reversed(rows) if (p := corpus.prompts[i]) is not None}
+        self.typical = _median_row(values, rows)
+
+    def beside(self, prompt: str | None) -> tuple[MarkedDocument, bool]:
+        """The document of the same prompt, else the one with the median value; and whether the prompt is the same."""
+        row = None if prompt is None else self.of_prompt.get(prompt)
+        return self.marked(self.typical if row is None else row), row is not None
 
 
 def marked(critic: Critic[Any], corpus: Corpus, scores: Scores, row: int) -> MarkedDocument:

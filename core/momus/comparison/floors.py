@@ -12,7 +12,7 @@ SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Limits:
+class DecidedRows:
     """How far the numbers of relabellings decide the headline rows of a table.
 
     Attributes
@@ -39,7 +39,7 @@ class Limits:
         return bool(self.rows) and len(self.rows) == self.tested
 
 
-def limits_of(verdicts: Sequence[Verdict], adjustment: str = "holm") -> Limits:
+def decided_rows(verdicts: Sequence[Verdict], adjustment: str = "holm") -> DecidedRows:
     """Find the headline rows that the number of relabellings decides.
 
     Relabellings that were drawn at random are no limit where p is above their floor: a test stops early if its p is
@@ -49,7 +49,7 @@ def limits_of(verdicts: Sequence[Verdict], adjustment: str = "holm") -> Limits:
     times = len(tested) if adjustment == "holm" else 1
     limited = [v for v in tested if _at_floor(v) and times * v.method.floor > v.alpha and not v.differs]
     floor = min((v.method.floor for v in limited), default=0.0)
-    return Limits(len(tested), tuple(limited), floor, all(v.method.exact for v in limited))
+    return DecidedRows(len(tested), tuple(limited), floor, all(v.method.exact for v in limited))
 
 
 def _at_floor(v: Verdict) -> bool:
@@ -60,7 +60,7 @@ def _at_floor(v: Verdict) -> bool:
 
 def floor_warnings(verdicts: Sequence[Verdict], adjustment: str = "holm") -> list[str]:
     """Warn of headline rows that the number of relabellings decides, and say how to go on."""
-    limits = limits_of(verdicts, adjustment)
+    limits = decided_rows(verdicts, adjustment)
     if not limits.rows:
         return []
     names = ", ".join(f"{v.critic} on {v.generated}" for v in limits.rows[:SHOWN])

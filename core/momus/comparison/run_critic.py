@@ -13,7 +13,7 @@ from momus.comparison.axes import axis_of
 from momus.comparison.band import HumanBands
 from momus.comparison.dependence import group_notes
 from momus.comparison.distribution import distribution, told_axis
-from momus.comparison.examples import EXAMPLES, Example, compared_rows, find_examples, find_references
+from momus.comparison.examples import Example, compared_rows, find_examples, find_references
 from momus.comparison.folder import RunFolder
 from momus.comparison.judge import differences, judge
 from momus.comparison.named_files import files_named
@@ -24,7 +24,7 @@ from momus.comparison.settings import Settings
 from momus.comparison.statistics import NLL, PPL
 from momus.comparison.texts import Texts
 from momus.comparison.verdict import Verdict, finite
-from momus.critic import EvidenceMixin, Scores, usable_documents
+from momus.critic import EvidenceMixin, Pooled, Scores, Summary, take_rows, usable_documents
 from momus.critic.base import notes_of
 from momus.errors import FittingError, StoreError
 from momus.numeric.types import Ints
@@ -32,6 +32,7 @@ from momus.progress import Timed, reporting
 from momus.version import __version__
 
 if TYPE_CHECKING:
+    from momus.comparison.axes import Axis
     from momus.comparison.reuse import Reuse
     from momus.critic import Critic
     from momus.evidence import Evidence, MarkedDocument
@@ -81,8 +82,8 @@ def run_critic(
         differing = sorted(k for k in {**kept.signature, **signature} if kept.signature.get(k) != signature.get(k))
         warning = f"Critic {critic.name!r} was computed again: the earlier run differs in {', '.join(differing)}."
     scored = _scored(critic, texts, timed, folder, reuse)
-    result = _result(critic, texts, scored, settings, timed, signature, family)
     axis = axis_of(critic, scored)
+    result = _result(critic, texts, scored, axis, settings, timed, signature, family)
     if settings.refits:
         spread = _refitted(critic, texts, settings, timed)
         result = replace(
@@ -130,6 +131,7 @@ def _result(
     critic: Critic[Any],
     texts: Texts,
     scored: list[Scores],
+    axis: Axis | None,
     settings: Settings,
     timed: Timed,
     signature: dict[str, Any],
@@ -142,7 +144,7 @@ def _result(
     outliers: list[MarkedDocument] = []
     references: list[Example] = []
     examples: list[Example] = []
-    told = told_axis(critic, scored)
+    told = None if axis is None else told_axis(critic, scored, axis)
     for scores, corpus in zip(others, texts.generated, strict=True):
         with timed.stage("testing", corpus.name, documents=len(corpus)):
             rows = judge(critic, real, scores, settings, family=family, bands=bands)
@@ -152,11 +154,8 @@ def _result(
                 tested = None if told is None else compared_rows(real, scores, settings.paired)
                 evidence.append((corpus.name, _evidence(critic, (texts.real, corpus), (real, scores), tested)))
                 if told is not None and tested is not None:
-                    values = told.values[real.corpus], told.values[scores.corpus]
-                    higher = _higher(rows)
-                    examples += find_examples(
-                        critic, (texts.real, corpus), (real, scores), tested, values, higher, EXAMPLES
-                    )
+                    values, sides = (told.values[real.corpus], told.values[scores.corpus]), (texts.real, corpus)
+                    examples += find_examples(critic, sides, (real, scores), tested, values, _higher(rows))
             oddest = find_outliers(critic, corpus, scores, settings.top)
             references += find_references(critic, (texts.real, corpus), (real, scores), oddest)
             outliers += oddest
@@ -194,13 +193,21 @@ def _evidence(
     """Evidence from the documents of the test; summaries of all scored documents serve where all take part."""
     if not isinstance(critic, EvidenceMixin):
         return []
-    summaries = []
-    for i, (corpus, s) in enumerate(zip(texts, scores, strict=True)):
-        rows = None if tested is None else tested[i]
-        summaries.append(
-            s.summary if rows is None or len(rows) == s.n_scored else critic.score(corpus.take(rows)).summary
-        )
-    return [] if any(s is None for s in summaries) else critic.evidence(*summaries)
+    rows = (None, None) if tested is None else tested
+    real, generated = (_summary(critic, c, s, r) for c, s, r in zip(texts, scores, rows, strict=True))
+    return [] if real is None or generated is None else critic.evidence(real, generated)
+
+
+def _summary(critic: Critic[Any], corpus: Corpus, scores: Scores, rows: Ints | None) -> Summary | None:
+    """The summary of the documents in these rows; None: of all.
+
+    A summary that pools the rows of documents is made from these; others need the latents, and these another scoring.
+    """
+    if rows is None or len(rows) == scores.n_scored:
+        return scores.summary
+    if isinstance(critic, EvidenceMixin) and type(critic).summarize is EvidenceMixin.summarize:
+        return Pooled.of_rows({key: take_rows(table, rows) for key, table in scores.rows.items()}, len(rows))
+    return critic.score(corpus.take(rows)).summary
 
 
 def _higher(verdicts: Sequence[Verdict]) -> bool:

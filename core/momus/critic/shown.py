@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby, islice, pairwise
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 from momus.critic.latents import StateSequences, Values
+from momus.numeric.types import Ints
 
 MOST_RUNS = 8
 """Runs of equal states that are shown of a document."""
@@ -34,18 +38,28 @@ def shown_latents(latents: object, names: Sequence[str] = ()) -> list[str] | Non
     ['141', '0.1235']
     """
     if isinstance(latents, StateSequences):
-        bounds = latents.offsets.tolist()
-        return [" → ".join(_runs(latents.states[start:stop].tolist(), names)) for start, stop in pairwise(bounds)]
+        return _of_states(np.asarray(latents.states), np.asarray(latents.offsets), names)
     if isinstance(latents, Values) and latents.values.ndim == 1:
         return [f"{value:.4g}" for value in latents.values.tolist()]
     return None
 
 
-def _runs(states: list[int], names: Sequence[str]) -> Iterator[str]:
-    """The first runs of equal states of one document, then ``…`` if there are more."""
-    runs = ((state, sum(1 for _ in run)) for state, run in groupby(states))
-    for state, length in islice(runs, MOST_RUNS):
-        name = names[state] if 0 <= state < len(names) else str(state)
-        yield name if length == 1 else f"{name} ×{length}"
-    if next(runs, None) is not None:
-        yield "…"
+def _of_states(states: NDArray[np.integer], offsets: Ints, names: Sequence[str]) -> list[str]:
+    # a run begins at the first state of a document, and where a state differs from the one before: bool (N,)
+    begins = np.ones(len(states), dtype=bool)
+    begins[1:] = states[1:] != states[:-1]
+    begins[offsets[:-1][np.diff(offsets) > 0]] = True
+    starts = np.flatnonzero(begins)
+    lengths = np.diff(starts, append=len(states))
+    first = np.searchsorted(starts, offsets)  # first run of each document, (n + 1,)
+    texts = []
+    for a, b in pairwise(first.tolist()):
+        shown = slice(a, min(b, a + MOST_RUNS))
+        runs = zip(states[starts[shown]].tolist(), lengths[shown].tolist(), strict=True)
+        texts.append(" → ".join([*(_run(*run, names) for run in runs), *(["…"] if b - a > MOST_RUNS else [])]))
+    return texts
+
+
+def _run(state: int, length: int, names: Sequence[str]) -> str:
+    name = names[state] if 0 <= state < len(names) else str(state)
+    return name if length == 1 else f"{name} ×{length}"

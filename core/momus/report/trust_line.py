@@ -43,13 +43,13 @@ def trust_items(comparison: Comparison) -> list[TrustItem]:
     """Documents, fitted text, groups, copies, languages and unscored documents of a comparison, in this order."""
     signature = comparison.signature
     corpora: list[dict[str, Any]] = signature["corpora"]
-    checks: list[dict[str, Any]] = signature.get("checks", [])
+    checks: list[dict[str, Any]] = signature["checks"]
     return [
         _documents(corpora),
         _fitted(signature, corpora, checks),
         _groups(corpora, checks),
         *_copies(checks),
-        *_languages(signature.get("languages", [])),
+        *_languages(signature["languages"]),
         _unscored(comparison, corpora),
     ]
 

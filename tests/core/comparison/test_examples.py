@@ -55,13 +55,15 @@ def test_equal_values_are_ordered_by_id(fitted):
     assert [[e.document.id for e in t] for t in texts] == [["g:0", "g:1", "g:2"]]
 
 
-def test_evidence_is_of_the_documents_of_the_test():
+@pytest.mark.parametrize("critic", ["length", "unigram", "type-token", "stopword-share"])
+def test_evidence_is_of_the_documents_of_the_test(critic):
+    """Whether the summary is pooled from rows, or comes from another scoring."""
     prompts = [f"p{i}" for i in range(40)]
     real, fit = corpus("r", range(5, 45), prompts), corpus("f", range(5, 60))
     same = corpus("g", range(5, 45), prompts)
     more = corpus("g", [*range(5, 45), *[500] * 4], [*prompts, *["elsewhere"] * 4])
     shown = [
-        momus.compare(real, {"g": g}, fit=fit, critics=["length"], permutations=99, resamples=99).results[0].evidence
+        momus.compare(real, {"g": g}, fit=fit, critics=[critic], permutations=99, resamples=99).results[0].evidence
         for g in (same, more)
     ]
     assert shown[0] == shown[1]
