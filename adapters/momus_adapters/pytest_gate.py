@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,9 +30,9 @@ def momus_gate(request: pytest.FixtureRequest) -> Gate:
     """
     root = request.config.rootpath
 
-    def gate(run: str | Path, **rules: object) -> GateResult:
+    def gate(run: str | Path, **rules: Any) -> GateResult:
         try:
-            return check_run(run, root=root, **rules)  # type: ignore[arg-type]
+            return check_run(run, root=root, **rules)
         except GateFailed as error:
             pytest.fail(str(error), pytrace=False)
 

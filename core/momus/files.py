@@ -1,8 +1,11 @@
-"""Write tables and JSON files."""
+"""Write tables and JSON files, and digests of files."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -45,6 +48,8 @@ def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary path beside ``path``; it takes the place of ``path`` if the context ends without an error.
 
+    The temporary file is hidden, and its name holds the process number: processes that write the same file do not mix.
+
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "a.txt"
     >>> with replacing(target) as temporary:
@@ -52,7 +57,7 @@ def replacing(path: Path) -> Iterator[Path]:
     >>> target.read_text(), temporary.exists()
     ('done', False)
     """
-    temporary = path.with_name(f"{path.name}.part")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield temporary
         temporary.replace(path)
@@ -71,6 +76,27 @@ def _without_formulas(table: pa.Table) -> pa.Table:
             column = pc.replace_substring_regex(table.column(i), FORMULA, r"'\0")
             table = table.set_column(i, field, column)
     return table
+
+
+def plain(value: Any) -> Any:
+    """Lists for tuples, and None for numbers that are not finite: what JSON can hold.
+
+    >>> plain({"a": (1.0, float("nan"))})
+    {'a': [1.0, None]}
+    """
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value.item() if hasattr(value, "item") else value
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of the content of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_json(path: Path, content: Any) -> None:

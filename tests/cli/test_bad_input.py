@@ -10,7 +10,6 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from momus.cli import main
 from momus.locking import Lock
 
 GOOD = [{"id": f"d{i}", "text": f"plain words number {i} and some {'more ' * (i % 7)}"} for i in range(24)]
@@ -22,23 +21,15 @@ def write(path, records):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(tmp_path, momus):
     """Run ``momus compare`` on good files, with some arguments replaced; returns (exit code, all output)."""
     good = write(tmp_path / "good.jsonl", GOOD)
     other = write(tmp_path / "other.jsonl", [{"text": r["text"] + " x", "id": r["id"]} for r in GOOD])
 
     def call(*extra, generated=None, real=None, critics="length"):
         arguments = ["compare", "-r", str(real or good), "-g", f"{generated or f'gen={other}'}", "-c", critics]
-        arguments += ["--permutations", "99", "--resamples", "99", *map(str, extra)]
-        monkeypatch.setattr("sys.argv", ["momus", *arguments])
-        monkeypatch.setenv("COLUMNS", "200")
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-        captured = capsys.readouterr()
-        return code, captured.out + captured.err
+        arguments += ["--permutations", "99", "--resamples", "99", *extra]
+        return momus(*arguments)
 
     return call
 
@@ -206,7 +197,6 @@ def test_broken_plugin_is_named_and_stops_no_other(run, monkeypatch):
     assert code == 6
     assert "no_such_module" in output
     assert run()[0] == 0
-    monkeypatch.setattr("sys.argv", ["momus", "critics"])
 
 
 def test_output_folder_in_use(run, tmp_path):
@@ -262,19 +252,9 @@ def test_hostile_markup_in_titles_and_names(run, tmp_path, make_sectioned):
     assert "<script>alert" not in html
 
 
-def test_other_commands(run, tmp_path, monkeypatch, capsys):
+def test_other_commands(run, momus, tmp_path):
     out = tmp_path / "run"
     assert run("--out", out)[0] == 0
-
-    def momus(*arguments):
-        monkeypatch.setattr("sys.argv", ["momus", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-        captured = capsys.readouterr()
-        return code, captured.out + captured.err
 
     code, output = momus("outliers", out, "--critic", "length", "--top", 2)
     assert code == 0

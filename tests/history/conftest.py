@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import momus
 from momus import Corpus
@@ -14,10 +15,18 @@ OPTIONS = {"permutations": 199, "critics": ["length", "unigram", "stopword-share
 
 
 def corpus(name: str, n: int, seed: int, mean: float = 20, prompts: bool = True) -> Corpus:
-    """Documents of about ``mean`` random words, each with a prompt of its own."""
+    """Documents of about ``mean`` random words, each with another prompt."""
     rng = np.random.default_rng(seed)
     texts = [" ".join(rng.choice(WORDS, rng.poisson(mean) + 1)) for _ in range(n)]
     return Corpus.from_texts(texts, prompts=[f"p{i}" for i in range(n)] if prompts else None, name=name)
+
+
+def text(view, width: int = 80) -> str:
+    """What a terminal of this width shows of a rich renderable."""
+    console = Console(width=width, color_system=None)
+    with console.capture() as capture:
+        console.print(view)
+    return capture.get()
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,11 @@ import shutil
 
 import numpy as np
 import pytest
-from tests.history.conftest import corpus
+from tests.history.conftest import OPTIONS, corpus, text
 from typer.testing import CliRunner
 
+import momus
+from momus import Corpus
 from momus.cli.app import app
 from momus.comparison.manifest import write_manifest
 from momus.errors import StoreError, UsageError
@@ -18,15 +20,6 @@ from momus.history.view import diff_json, diff_markdown, diff_view
 def axis(diff, critic):
     (pair,) = diff.pairs
     return next(a for a in pair.axes if a.critic == critic)
-
-
-def text(view, width=80):
-    from rich.console import Console
-
-    console = Console(width=width, color_system=None)
-    with console.capture() as capture:
-        console.print(view)
-    return capture.get()
 
 
 def test_longer_documents_are_farther_on_length_and_named_first(runs):
@@ -65,10 +58,6 @@ def test_a_run_against_itself_has_no_change_at_all(runs):
 
 def test_distances_are_those_of_the_ranks_of_both_models(runs):
     """`momus compare` of both texts at once ranks them by the same distances."""
-    from tests.history.conftest import OPTIONS
-
-    import momus
-
     both = momus.compare(
         runs.real, {"near": corpus("g", 60, 3), "long": corpus("h", 60, 5, mean=32)}, fit=runs.fit, **OPTIONS
     )
@@ -80,13 +69,11 @@ def test_distances_are_those_of_the_ranks_of_both_models(runs):
 
 
 def test_pairing_by_prompts_makes_the_interval_narrower(runs):
-    """Both texts have the lengths of the real one but for noise of their own, which prompts take out."""
+    """Both texts have the lengths of the real one but for noise, which pairing by prompts takes out."""
     rng = np.random.default_rng(0)
     sizes = rng.integers(5, 60, 60)
 
     def like(name, prompts, more=0):
-        from momus import Corpus
-
         texts = [" ".join(["word"] * int(s + more + rng.integers(0, 3))) for s in sizes]
         return Corpus.from_texts(texts, prompts=[f"p{i}" for i in range(60)] if prompts else None, name=name)
 
@@ -105,8 +92,6 @@ def test_new_outliers_have_the_prompts_of_the_long_documents(runs):
     texts = corpus("g", 60, 3)
     changed = [d.text for d in texts]
     changed[7] = " ".join(["zebra"] * 300)
-    from momus import Corpus
-
     odd = Corpus.from_texts(changed, prompts=texts.prompts, name="g")
     run = runs.make("odd", odd, critics_from=runs.folder / "near")
     found = diff_runs(runs.folder / "near", run)
@@ -159,8 +144,6 @@ def test_corpora_are_matched_by_name_or_as_told(runs):
 
 
 def test_laws_change_by_their_standard_errors(make_sectioned, tmp_path):
-    import momus
-
     fit, real, g, h = (make_sectioned(90, s, name=n) for s, n in ((1, "fit"), (2, "real"), (3, "g"), (4, "g")))
     for name, generated in (("one", g), ("two", h)):
         momus.compare(real, {"m": generated}, fit=fit, critics=["heaps"], out=tmp_path / name, permutations=99)

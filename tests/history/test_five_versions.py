@@ -1,6 +1,8 @@
 """The worked example: the gate finds the regression in the fourth of five versions, and names its axis."""
 
+import contextlib
 import importlib.util
+import io
 import json
 import re
 import sys
@@ -26,13 +28,16 @@ def example():
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory):
-    return tmp_path_factory.mktemp("five")
+def ran(example, tmp_path_factory):
+    """The output folder, the outcomes by version, and what was printed."""
+    out, printed = tmp_path_factory.mktemp("five"), io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        results = example.main(["--out", str(out), "--documents", "100"])
+    return out, results, printed.getvalue()
 
 
-def test_the_gate_finds_the_fourth_version_and_names_the_axis(example, out, capsys):
-    results = example.main(["--out", str(out), "--documents", "100"])
-    printed = capsys.readouterr().out
+def test_the_gate_finds_the_fourth_version_and_names_the_axis(ran):
+    out, results, printed = ran
     assert {name: r is None or r.passed for name, r in results.items()} == {
         **dict.fromkeys(("v1", "v2", "v3", "v5"), True),
         "v4": False,
@@ -51,8 +56,8 @@ def test_the_gate_finds_the_fourth_version_and_names_the_axis(example, out, caps
     assert "length of documents: above its limit in v4" in (out / "history.html").read_text()
 
 
-def test_diff_of_the_versions_says_what_changed(example, out):
-    assert (out / "runs" / "v4").exists(), "made by the test above"
+def test_diff_of_the_versions_says_what_changed(ran):
+    out, *_ = ran
     done = CliRunner().invoke(app, ["diff", str(out / "runs" / "v3"), str(out / "runs" / "v4")])
     said = " ".join(done.output.split())
     assert "v4 is farther from real text than v3" in said

@@ -5,8 +5,7 @@ import shutil
 from xml.etree import ElementTree
 
 import pytest
-from tests.history.conftest import corpus
-from tests.history.test_diff import text
+from tests.history.conftest import corpus, text
 from typer.testing import CliRunner
 
 from momus.cli.app import app
@@ -269,10 +268,33 @@ def test_exit_code_is_7(runs, tmp_path):
 
 def test_hostile_names_are_escaped(runs):
     name = "<script>alert(1)</script>\n::error::[red]x[/red]|"
-    run = runs.make("hostile", {name: corpus("g", 60, 5, mean=32)}, critics=["length"])
-    result = gate_run(run, Rules(max=limits(length=0.1)))
-    assert not result.passed
+    long = corpus("g", 60, 5, mean=32)
+    run = runs.make("hostile", {name: long, "plain": corpus("h", 60, 3)}, critics=["length"])
+    result = gate_run(run, Rules(max=limits(length=0.5)))
+    assert [c.corpus for c in result.failed] == [name]
     assert "<script>" not in gate_markdown(result)
     (line,) = workflow_commands(result)
     assert "\n" not in line
-    assert "[red]x[/red]" in text(gate_view(result), 300) or "model" not in name
+    assert "[red]x[/red]" in text(gate_view(result), 300)
+
+
+def test_a_corpus_that_the_baseline_lacks_does_not_pass_unseen(runs):
+    near, long = corpus("g", 60, 3), corpus("g", 60, 5, mean=32)
+    before = runs.make("gate-one", {"a": near, "b": near}, critics=["length"])
+    after = runs.make("gate-two", {"a": near, "c": long}, critics=["length"])
+    rules = Rules(max_worse=(Limit("*", 0.5),), baseline=str(before))
+    with pytest.raises(UsageError, match="no generated corpus 'c'"):
+        gate_run(after, rules)
+    assert gate_run(after, rules.updated(corpus=("a",))).passed
+
+
+def test_the_limit_of_a_required_finding_and_one_of_the_same_size_are_two_rules(runs, tmp_path):
+    rules = Rules(
+        max=(Limit("*", 1.0),), require=("not-beyond-human",), strict=True, sequential=str(tmp_path / "state.json")
+    )
+    checks = gate_run(runs.folder / "near", rules).checks
+    assert [c.text for c in checks].count("max 1") == 3
+    assert [c.text for c in checks].count("require not-beyond-human") == 3
+    for c in checks:
+        assert (c.status == "failed") == ((c.high if c.rule == "max" else c.low) > 1), c
+    assert any(c.low <= 1 < c.high for c in checks), "strict and lenient differ"

@@ -47,7 +47,7 @@ def _exit_code(interruption: Interruption) -> int:
         return interruption.exit_code
     except BrokenPipeError as error:
         return _lost_output(error, 0)
-    except Exception as error:
+    except Exception as error:  # a fault of the program ends in a crash report, not in a traceback
         return report_error(error)
     return 0
 

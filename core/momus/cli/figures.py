@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from momus.cli.echo import echo
-from momus.cli.options import CsvAsIs
+from momus.cli.options import CsvAsIs, comma_separated
 
 
 def figures(
@@ -32,7 +32,6 @@ def figures(
 
     Next: include the files in your paper; the CSV files have the numbers.
     """
-    from momus.cli.options import comma_separated
     from momus.comparison import read_comparison
     from momus.report.figures.export import figure_width, write_figures
 

@@ -175,18 +175,18 @@ def gate(
     if junit is not None:
         write_junit(result, junit)
     if github:
-        _report_to_github(result)
+        _report_to_github(result, err=as_json)
     result.check()
 
 
-def _report_to_github(result: Any) -> None:
-    """Annotations on standard output, and the summary of the job if GitHub says where it is."""
+def _report_to_github(result: Any, err: bool) -> None:
+    """Annotations, on standard error if ``err`` (GitHub reads both), and the summary of the job if it has a file."""
     import os
 
     from momus.history.gate_view import append_summary, workflow_commands
 
     for line in workflow_commands(result):
-        echo(line)
+        echo(line, err=err)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:
         append_summary(result, Path(summary))

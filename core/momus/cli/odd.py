@@ -15,8 +15,8 @@ from momus.errors import UsageError
 from momus.inference import holm
 from momus.numeric.types import Floats
 from momus.report.format import p_value
+from momus.report.safe import one_line
 from momus.report.sentences import axes
-from momus.report.table import one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -97,7 +97,9 @@ def odd_documents(run: Path, corpus: str | None = None) -> list[OddCorpus]:
     folder = RunFolder(run)
     record = folder.read_run()
     results = [
-        r for r in folder.results(c["name"] for c in record["critics"]) if r.verdicts and _of_documents(r.verdicts)
+        r
+        for r in folder.results(c["name"] for c in record["critics"])
+        if r.verdicts and all(v.unit == "document" for v in r.verdicts)
     ]
     if len(results) < FEWEST:
         raise UsageError(
@@ -122,10 +124,6 @@ def odd_documents(run: Path, corpus: str | None = None) -> list[OddCorpus]:
             tails[result.name] = float(np.mean(last <= TAIL * n)) if n else 0.0
         found.append(_odd(name, ranks, tails))
     return found
-
-
-def _of_documents(verdicts: Sequence[Any]) -> bool:
-    return all(v.unit == "document" for v in verdicts)
 
 
 def _odd(corpus: str, ranks: dict[str, list[OddAxis]], tails: dict[str, float]) -> OddCorpus:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from momus.cli.outliers import Listing, Outlier
 from momus.evidence import MarkedDocument, Step
 from momus.report.format import number
-from momus.report.table import one_line
+from momus.report.safe import one_line
 from momus.text.counting import counted
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from momus.comparison.joint import Joint
 from momus.errors import StoreError
-from momus.files import write_json
+from momus.files import plain, write_json
 
 
 def write_joint(joint: Joint, path: Path) -> None:
@@ -22,8 +22,8 @@ def write_joint(joint: Joint, path: Path) -> None:
 
 def joint_json(joint: Joint) -> dict[str, Any]:
     """The analyses as plain lists, strings and numbers; numbers that do not exist are null."""
-    plain: dict[str, Any] = _plain(asdict(joint))
-    return plain
+    content: dict[str, Any] = plain(asdict(joint))
+    return content
 
 
 def read_joint(path: Path) -> Joint:
@@ -86,14 +86,3 @@ def _of(kind: Any, data: Any, fits: bool) -> Any:
     if not fits:
         raise TypeError(f"expected {getattr(kind, '__name__', kind)}, found {type(data).__name__}")
     return data
-
-
-def _plain(value: Any) -> Any:
-    """Lists for tuples, and None for numbers that are not finite."""
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value.item() if hasattr(value, "item") else value

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from momus.comparison.folder import RUN
 from momus.errors import StoreError, UsageError
 from momus.files import write_json
 from momus.history.kept import KeptRun
@@ -159,7 +158,7 @@ class Baselines:
         StoreError
             The run is gone, or another run has taken its place since the baseline was set.
         """
-        if (Path(name) / RUN).exists() or Path(name).is_dir() or not _NAME.fullmatch(name):
+        if Path(name).is_dir() or not _NAME.fullmatch(name):
             return Resolved(KeptRun.read(name))
         baseline = self.get(name)
         run = KeptRun.read(self.folder / baseline.path)

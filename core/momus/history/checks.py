@@ -73,59 +73,51 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
     sequential
         Whether findings are decided by intervals of this level too, not by those of the run.
     """
-    limited: list[tuple[Verdict, Limit, Gap]] = []
+    limited: list[tuple[Rule, str, Verdict, Limit, Gap]] = []
     checks: list[Check] = []
     left_out: list[str] = []
-    required = tuple(Limit(EVERY, 1.0) for name in rules.require if sequential and name == NOT_BEYOND)
+    within = Limit(EVERY, 1.0)
     for corpus in corpora:
         for critic, v in run.headlines(corpus).items():
-            limits = [x for x in (limit_of(rules.max, critic), limit_of(required, critic)) if x is not None]
-            for limit in limits:
+            limits: list[tuple[Rule, str, Limit]] = []
+            most = limit_of(rules.max, critic)
+            if most is not None:
+                limits.append(("max", f"max {most}", most))
+            for name in rules.require:
+                if sequential and name == NOT_BEYOND:
+                    limits.append(("require", f"require {name}", within))
+                elif v.effect is not None and v.p is not None and v.gap_interval is None:
+                    why = "its effect has no interval" if v.band else "it has no human band"
+                    left_out.append(f"{corpus}, {v.axis}, {name}: {why}")
+                else:
+                    checks.append(_required(name, v))
+            for rule, text, limit in limits:
                 gap = Gap.of(v, limit.effect)
                 if isinstance(gap, Gap):
-                    limited.append((v, limit, gap))
+                    limited.append((rule, text, v, limit, gap))
                 elif limit.critic == EVERY and v.effect is not None:
                     left_out.append(f"{corpus}, {v.axis}: {gap}")
                 else:
-                    checks.append(_undecided("max", f"max {limit}", v, gap, limit.value))
-            for name in rules.require:
-                if not (sequential and name == NOT_BEYOND):
-                    checks += _required(name, v)
+                    checks.append(_undecided(rule, text, v, gap, limit.value))
     p = 1.0
-    for v, limit, gap in limited:
+    for rule, text, v, limit, gap in limited:
         low, high = gap.interval(level / len(limited))
-        broken = high > limit.value if rules.strict and limit not in required else low > limit.value
+        broken = high > limit.value if rules.strict and rule == "max" else low > limit.value
         p = min(p, len(limited) * gap.p_above(limit.value))
-        rule: Rule = "require" if limit in required else "max"
-        text = f"require {NOT_BEYOND}" if limit in required else f"max {limit}"
-        checks.append(
-            Check(
-                rule,
-                text,
-                v.generated,
-                v.critic,
-                v.axis,
-                "failed" if broken else "passed",
-                gap.value,
-                low,
-                high,
-                limit.value,
-                not limit.effect,
-            )
-        )
+        status: Status = "failed" if broken else "passed"
+        span = (gap.value, low, high, limit.value)
+        checks.append(Check(rule, text, v.generated, v.critic, v.axis, status, *span, bands=not limit.effect))
     return Decided(tuple(checks), p, tuple(left_out))
 
 
-def _required(name: str, v: Verdict) -> list[Check]:
-    """A required finding of one headline verdict; axes without a human band have none."""
-    if v.p is None or v.effect is None:
-        return [_undecided("require", f"require {name}", v, v.method.reason or "it was not tested", 1.0)]
+def _required(name: str, v: Verdict) -> Check:
+    """A required finding of one headline verdict."""
     interval = v.gap_interval
-    if interval is None:
-        return []
+    if v.p is None or interval is None:
+        return _undecided("require", f"require {name}", v, v.method.reason or "it was not tested", 1.0)
     broken = v.finding == BEYOND if name == NOT_BEYOND else interval[1] > 1
     status: Status = "failed" if broken else "passed"
-    return [Check("require", f"require {name}", v.generated, v.critic, v.axis, status, v.gap, *interval, limit=1.0)]
+    return Check("require", f"require {name}", v.generated, v.critic, v.axis, status, v.gap, *interval, limit=1.0)
 
 
 def _undecided(rule: Rule, text: str, v: Verdict, reason: str, limit: float) -> Check:

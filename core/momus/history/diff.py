@@ -14,7 +14,6 @@ from momus.history.kept import KeptRun
 from momus.history.moves import AxisMoves, moves_of
 from momus.history.outliers import OutlierChange, outlier_changes
 
-ALL_AXES = "all axes"
 Finding = Literal["farther", "nearer", "not told apart"]
 
 
@@ -25,13 +24,13 @@ class AxisChange:
     Attributes
     ----------
     critic, axis
-        The critic and what its axis is called; `ALL_AXES` for the mean over axes of documents.
+        The critic and what its axis is called; `momus.comparison.ranks.ALL_AXES` for the mean over axes of documents.
     before, after
-        Distances to real text, in units of the effect (``effect_kind``); in human bands for `ALL_AXES`. For distances,
-        the excess over chance, no lower than 0.
+        Distances to real text, in units of the effect (``effect_kind``); in human bands for the mean over axes. For
+        distances, the excess over chance, no lower than 0.
     change, low, high
         after − before, with its interval: simultaneous over the axes of all pairs of corpora, and by itself for
-        `ALL_AXES`.
+        the mean over axes.
     band
         Human band of the earlier run, in units of the effect; None if the axis has none.
     n_real, n_before, n_after
@@ -181,11 +180,8 @@ def matching_corpora(before: KeptRun, after: KeptRun, corpora: Sequence[tuple[st
         A named corpus is missing, or no name is common to both runs.
     """
     for one, other in corpora:
-        for run, name in ((before, one), (after, other)):
-            if name not in run.generated:
-                raise UsageError(
-                    f"{run.path}: this run has no generated corpus {name!r}", hint=f"it has {', '.join(run.generated)}"
-                )
+        before.check_generated(one)
+        after.check_generated(other)
     if corpora:
         return list(corpora)
     if len(before.generated) == len(after.generated) == 1:

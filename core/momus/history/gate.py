@@ -96,10 +96,11 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
     """
     rules.check()
     run = run if isinstance(run, KeptRun) else KeptRun.read(run)
-    corpora = _corpora(run, rules)
+    for name in rules.corpus:
+        run.check_generated(name)
+    corpora = list(rules.corpus) or run.generated
     _check_axes(run, rules)
-    alpha = 1 - run.confidence if rules.alpha is None else rules.alpha
-    alpha = round(alpha, 12)
+    alpha = round(1 - run.confidence if rules.alpha is None else rules.alpha, 12)
     baseline = Baselines.find(registry).resolve(rules.baseline).run if rules.baseline else None
     looks = GateLooks.read(rules.sequential, alpha, run.identity) if rules.sequential else None
     level = alpha if looks is None else looks.level
@@ -111,6 +112,7 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
         pairs = [(one, other) for one, other in matching_corpora(baseline, run) if other in corpora]
         inputs = changed_inputs(baseline, run, tuple(pairs))
         if rules.max_worse:
+            _check_paired(baseline, [name for name in corpora if name not in {other for _, other in pairs}])
             check_comparable(baseline, run)
             found.append(decide_changes(baseline, run, pairs, rules, share))
     p = min(1.0, families * min(f.p for f in found))
@@ -130,13 +132,13 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
     )
 
 
-def _corpora(run: KeptRun, rules: Rules) -> list[str]:
-    for name in rules.corpus:
-        if name not in run.generated:
-            raise UsageError(
-                f"{run.path}: this run has no generated corpus {name!r}", hint=f"it has {', '.join(run.generated)}"
-            )
-    return list(rules.corpus) or run.generated
+def _check_paired(baseline: KeptRun, unpaired: list[str]) -> None:
+    """Raise `UsageError` if the baseline lacks a corpus whose change is limited: it must not pass unseen."""
+    if unpaired:
+        raise UsageError(
+            f"{baseline.path}: the baseline has no generated corpus {unpaired[0]!r}, so its change cannot be decided",
+            hint=f"it has {', '.join(baseline.generated)}; name the corpora to check with --corpus",
+        )
 
 
 def _check_axes(run: KeptRun, rules: Rules) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from momus.errors import StoreError
+from momus.files import plain
 from momus.history.gate import GateResult
 from momus.history.gate_words import CHECK_HEADS, check_cells, check_line, gate_notes, verdict_line
-from momus.history.view import markdown, markdown_table, plain, text_table
+from momus.history.view import markdown, markdown_table, text_table
 from momus.history.words import input_line
 from momus.report.safe import clean
 

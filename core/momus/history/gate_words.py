@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from momus.history.checks import Check
-from momus.history.words import plural, run_name, signed
+from momus.history.rules import WITHIN
+from momus.history.words import run_name, signed
 from momus.report.format import number
+from momus.text.counting import counted
 
 if TYPE_CHECKING:
     from momus.history.gate import GateResult
@@ -50,18 +52,14 @@ def check_line(check: Check, strict: bool = False) -> str:
     what = "change in distance to real text" if check.rule == "max-worse" else "distance to real text"
     shown = "passed"
     if check.status == "failed":
-        shown = "not shown to be kept" if strict or check.text.endswith("within-human") else "broken"
-    return (
-        f"{where}: {what} {amount(check, check.value)}{unit}, interval {span(check)}: {check.text} is {shown}".replace(
-            "is passed", "passed"
-        )
-    )
+        shown = "is not shown to be kept" if strict or check.text == f"require {WITHIN}" else "is broken"
+    return f"{where}: {what} {amount(check, check.value)}{unit}, interval {span(check)}: {check.text} {shown}"
 
 
 def verdict_line(result: GateResult) -> str:
     """Whether the gate passed, in a sentence."""
     against = f" against {run_name(result.baseline)}" if result.baseline else ""
-    checks = plural(len(result.checks), "check")
+    checks = counted(len(result.checks), "check")
     if result.passed:
         return f"{run_name(result.run)}{against}: the gate passed ({checks})"
     return f"{run_name(result.run)}{against}: the gate failed in {len(result.failed):,} of {checks}"

@@ -13,7 +13,7 @@ from momus.comparison.folder import RunFolder
 from momus.comparison.texts_file import KeptTexts, read_kept_texts
 from momus.comparison.verdict import Verdict
 from momus.critic.registry import load_critic
-from momus.errors import StoreError
+from momus.errors import StoreError, UsageError
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,13 @@ class KeptRun:
     def generated(self) -> list[str]:
         """Names of the generated corpora."""
         return [c["name"] for c in self.signature["corpora"] if c["role"] == "generated"]
+
+    def check_generated(self, name: str) -> None:
+        """Raise `UsageError` if the run has no generated corpus of this name."""
+        if name not in self.generated:
+            raise UsageError(
+                f"{self.path}: this run has no generated corpus {name!r}", hint=f"it has {', '.join(self.generated)}"
+            )
 
     def fingerprint(self, name: str) -> str:
         """Fingerprint of a corpus (``real``, ``fit``, or a generated one); empty if the run has none of this name."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from momus.errors import StoreError, UsageError
 from momus.files import write_json
@@ -27,13 +26,10 @@ class GateLooks:
         The state file; it need not exist yet.
     looks
         The looks before this one.
-    last
-        Identity of the run of the last look, and the state before that look.
     """
 
     path: Path
     looks: Looks
-    last: dict[str, Any]
 
     @classmethod
     def read(cls, path: str | Path, alpha: float, identity: str) -> GateLooks:
@@ -55,7 +51,7 @@ class GateLooks:
             state = last["before"] if last["identity"] == identity else content["looks"]
             looks = Looks.from_json(json.dumps(state))
         except FileNotFoundError:
-            return cls(path, Looks(alpha), {})
+            return cls(path, Looks(alpha))
         except (OSError, ValueError, KeyError, TypeError, StoreError) as error:
             raise StoreError(
                 f"{path}: not readable as the state of a gate ({error})".split("\n")[0], hint="delete it to begin anew"
@@ -65,7 +61,7 @@ class GateLooks:
                 f"{path} was begun with alpha = {looks.alpha:g}, and now alpha is {alpha:g}",
                 hint="keep the level, or begin another state file",
             )
-        return cls(path, looks, last)
+        return cls(path, looks)
 
     @property
     def level(self) -> float:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from momus.comparison.axes import Axis
+from momus.comparison.ranks import ALL_AXES
 from momus.comparison.replicates import Replicates
 from momus.comparison.texts_file import KeptTexts
 from momus.errors import MomusError
 from momus.history.change import RESAMPLES, Moves
+from momus.history.gap import NORMAL
 from momus.history.inputs import incomparable
 from momus.history.kept import KeptRun
 from momus.inference.pools import Pools, pools_of, shared_prompts
@@ -189,7 +191,7 @@ def _law(runs: tuple[KeptRun, KeptRun], critic: str, pair: tuple[str, str], seed
             raise ValueError(f"{run.path}: {reason}")
         effects.append(v.difference)
         errors.append(v.standard_error)
-        freedom.append(v.freedom or 1e6)
+        freedom.append(v.freedom or NORMAL)
     one, other = verdicts
     assert one is not None
     assert other is not None
@@ -215,4 +217,4 @@ def _overall(counted: Sequence[tuple[Distances, float]], axes: Sequence[AxisMove
     single = [Distances(mean.estimates[i : i + 1], mean.deviations[:, i : i + 1], False, mean.freedom) for i in (0, 1)]
     sizes = [a.documents for a in axes if a.band]
     smallest = min(s[0] for s in sizes), min(s[1] for s in sizes), min(s[2] for s in sizes)
-    return AxisMoves("all axes", "all axes", "bands", Moves.of(single[0], single[1]), 1.0, smallest)
+    return AxisMoves(ALL_AXES, ALL_AXES, "bands", Moves.of(single[0], single[1]), 1.0, smallest)

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from momus.comparison.folder import DOCUMENTS
-from momus.critic.registry import critic_class
-from momus.errors import MomusError, StoreError
+from momus.comparison.statistics import PPL
+from momus.errors import StoreError
 from momus.history.kept import KeptRun
 
 BEYOND = 0.99
@@ -119,13 +119,10 @@ def _listed(
 
 def _values(run: KeptRun, corpus: str, keys: dict[str, str], critic: str) -> tuple[dict[str, float], float]:
     """The largest value of each key in a generated corpus, and the value that few real documents exceed."""
-    try:
-        sequence = bool(critic_class(critic).sequence)
-    except MomusError:
-        sequence = False
+    sequence = any(v.critic == critic and v.statistic == PPL.name for v in run.verdicts)
     path = run.path / DOCUMENTS
     try:
-        table = pq.read_table(path, filters=[("critic", "=", critic)])
+        table = pq.read_table(path, filters=[("critic", "=", critic), ("corpus", "in", ["real", corpus])])
         table = table.filter(pc.is_valid(table["nll"]))
         ids, corpora = table["id"].to_pylist(), table["corpus"].to_pylist()
         nll, states = (np.asarray(table[c].to_numpy(zero_copy_only=False), dtype=np.float64) for c in ("nll", "states"))

@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from momus.errors import StoreError
 from momus.history.drawing import draw_lines
 from momus.history.timeline import Line, Timeline
-from momus.history.words import input_line, listed, plural
-from momus.report.figures.palette import COLOURS, DARK
+from momus.history.words import input_line
 from momus.report.format import number
-from momus.report.page import asset, digest
-from momus.report.safe import clean
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
-ACCENT = {"light": "#8a3324", "dark": "#f0a58f"}
+from momus.report.page import asset, digest, environment
+from momus.report.safe import replace_file
+from momus.report.sentences import joined
+from momus.text.counting import counted
 
 
 @dataclass(frozen=True)
@@ -48,12 +43,12 @@ def write_history(timeline: Timeline, path: Path) -> Path:
     Raises
     ------
     StoreError
-        The file cannot be written.
+        The file cannot be written, or is a link.
     """
     text = render_history(timeline)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        replace_file(path, text)
     except OSError as error:
         raise StoreError(
             f"{path}: cannot be written ({error.strerror})", hint="name another file with --out"
@@ -69,39 +64,19 @@ def render_history(timeline: Timeline) -> str:
     panels.sort(key=lambda p: not p.broken)
     script = asset("report.js")
     return (
-        _environment()
+        environment()
         .get_template("history.html.j2")
         .render(
             timeline=timeline,
-            runs=plural(len(timeline.runs), "run"),
+            runs=counted(len(timeline.runs), "run"),
             panels=[(p, Markup(p.figure)) for p in panels],
             has_limits=any(line.limit is not None for line in timeline.lines),
             broken=_broken(panels),
             changes=[[input_line(c) for c in run.changed] for run in timeline.runs],
             script=Markup(script),
-            style=Markup(_variables() + asset("style.css")),
+            style=Markup(asset("style.css")),
             script_digest=digest(script),
         )
-    )
-
-
-def _environment() -> Environment:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    jinja = Environment(
-        loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    jinja.filters["clean"] = clean
-    return jinja
-
-
-def _variables() -> str:
-    """Colours of figures as CSS variables, on light and on dark screens."""
-    light = ";".join(f"--{k}:{v}" for k, v in {**COLOURS, "accent": ACCENT["light"]}.items())
-    dark = ";".join(f"--{k}:{v}" for k, v in {**DARK, "accent": ACCENT["dark"]}.items())
-    return (
-        f":root{{{light}}}@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
-        f":root[data-theme=dark]{{{dark}}}\n"
     )
 
 
@@ -135,4 +110,4 @@ def _rows(timeline: Timeline, lines: Sequence[Line]) -> tuple[tuple[str, ...], .
 
 def _broken(panels: Sequence[Panel]) -> list[str]:
     """A sentence per axis whose limit some run breaks."""
-    return [f"{p.axis}: above its limit in {listed(p.broken)}" for p in panels if p.broken]
+    return [f"{p.axis}: above its limit in {joined(p.broken)}" for p in panels if p.broken]

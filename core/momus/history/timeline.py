@@ -9,11 +9,11 @@ from typing import Any
 
 from momus.comparison.folder import RUN
 from momus.errors import StoreError
+from momus.files import plain
 from momus.history.gap import Gap
 from momus.history.inputs import InputChange, changed_inputs
 from momus.history.kept import KeptRun
 from momus.history.rules import Limit, limit_of
-from momus.history.view import plain
 
 
 @dataclass(frozen=True)

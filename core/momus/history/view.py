@@ -1,12 +1,12 @@
-"""Changes, gates and baselines for the terminal (80 columns), as Markdown, and as JSON."""
+"""Changes between runs for the terminal (80 columns), as Markdown, and as JSON; and tables for other views."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from momus.files import plain
 from momus.history.diff import AxisChange, CorpusDiff, RunDiff
 from momus.history.words import (
     CHANGE_HEADS,
@@ -22,21 +22,6 @@ from momus.report.safe import clean
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
-
-
-def plain(value: Any) -> Any:
-    """Lists for tuples, and None for numbers that are not finite: what JSON can hold.
-
-    >>> plain({"a": (1.0, float("nan"))})
-    {'a': [1.0, None]}
-    """
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value.item() if hasattr(value, "item") else value
 
 
 def diff_json(diff: RunDiff) -> dict[str, Any]:

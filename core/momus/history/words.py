@@ -1,4 +1,4 @@
-"""Sentences and cells about changes between runs and about gates; made last, from fields."""
+"""Sentences and cells about changes between runs; made last, from fields."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from momus.history.diff import AxisChange, CorpusDiff, RunDiff
 from momus.history.inputs import InputChange
 from momus.history.outliers import OutlierChange
 from momus.report.format import number
+from momus.report.sentences import joined
+from momus.text.counting import counted
 
 CHANGE_HEADS = ("axis", "before", "after", "change", "interval", "")
 ARROWS = {"farther": "▲ farther", "nearer": "▼ nearer", "not told apart": "·"}
@@ -27,15 +29,6 @@ INPUTS = {
 def run_name(path: str) -> str:
     """A run by the name of its folder."""
     return PurePath(path).name or path
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """A count with its noun.
-
-    >>> plural(1, "document"), plural(1200, "document"), plural(2, "axis", "axes")
-    ('1 document', '1,200 documents', '2 axes')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def signed(value: float) -> str:
@@ -82,7 +75,7 @@ def diff_sentences(diff: RunDiff, pair: CorpusDiff) -> list[str]:
     for finding, words in (("farther", "Surely farther on"), ("nearer", "Surely nearer on")):
         axes = [c.axis for c in pair.axes if c.finding == finding]
         if axes:
-            lines.append(f"{words} {listed(axes)}.")
+            lines.append(f"{words} {joined(axes)}.")
     if not any(c.finding != "not told apart" for c in pair.axes):
         lines.append("No single axis changed for sure.")
     return lines
@@ -95,15 +88,6 @@ def _models(diff: RunDiff, pair: CorpusDiff) -> tuple[str, str]:
     return later, earlier
 
 
-def listed(items: Sequence[str]) -> str:
-    """Join by commas and a final *and*.
-
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
-
-
 def outlier_lines(outliers: Sequence[OutlierChange]) -> list[str]:
     """One line per critic whose outliers changed."""
     lines = []
@@ -113,7 +97,7 @@ def outlier_lines(outliers: Sequence[OutlierChange]) -> list[str]:
         new = f", such as {o.new[0].key!r}" if o.new else ""
         gone = f", such as {o.gone[0].key!r}" if o.gone else ""
         lines.append(
-            f"{o.critic}: {o.before:,} of {plural(o.n_before, 'document')} before, {o.after:,} of {o.n_after:,} now; "
+            f"{o.critic}: {o.before:,} of {counted(o.n_before, 'document')} before, {o.after:,} of {o.n_after:,} now; "
             f"{o.appeared:,} new{new}; {o.vanished:,} gone{gone}."
         )
     return lines
@@ -138,13 +122,13 @@ def diff_notes(diff: RunDiff, pair: CorpusDiff) -> list[str]:
         )
     notes += [f"{critic} is not compared: {why}." for critic, why in pair.not_compared.items()]
     if any(c.law for c in pair.axes):
-        laws = listed([c.axis for c in pair.axes if c.law])
+        laws = joined([c.axis for c in pair.axes if c.law])
         notes.append(f"From the standard errors of both verdicts alone, which makes intervals wider: {laws}.")
     if any(not c.band for c in pair.axes):
         notes.append("* no human band: in units of the effect.")
     compared = "prompt by prompt" if pair.matched else "all documents, since runs and real text share no prompts"
     notes.append(
         f"Distances in human bands, {compared}; intervals hold at once over "
-        f"{plural(len(pair.axes), 'axis', 'axes')} ({diff.confidence:.0%}, {plural(pair.units, 'unit')} resampled)."
+        f"{counted(len(pair.axes), 'axis', 'axes')} ({diff.confidence:.0%}, {counted(pair.units, 'unit')} resampled)."
     )
     return notes
