@@ -29,7 +29,7 @@ from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table,
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
-from momus_critics.figures import rounded
+from momus_critics.figures import log_spaced, rounded
 from momus_critics.marking import Mark, highest, mark_passage, words_of
 
 UNKNOWN = "<unknown>"
@@ -149,7 +149,7 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
             (str(w), 1000 * a, 1000 * b, 1000 * (b - a), abs(b - a) / 2, "yes" if w in known else "no")
             for w, a, b in shares[:SHOWN]
         ]
-        ranks = _log_spaced(len(known))
+        ranks = log_spaced(len(known), POINTS)
         curves = [
             Series(role, rounded(ranks), rounded(self._coverage(s.counts["words"], ranks)), role)
             for role, s in both(real, generated)
@@ -192,13 +192,13 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
         """Mark the words that the document uses most above their frequency in real text."""
         words = words_of(document, self.tokenizer)
         z = self.project(document)
-        types, where, counts = np.unique(words, return_inverse=True, return_counts=True)
+        types, first, where, counts = np.unique(words, return_index=True, return_inverse=True, return_counts=True)
         expected = len(words) * np.exp(self.log_probabilities_[z.states])
         # contribution of each token's word to the divergence from real text, c log(c / expected), (N,)
         surplus = counts[where] * np.log(counts[where] / expected)
-        over = set(types[highest(_first(surplus, where, len(types)))].tolist())
+        over = set(types[highest(surplus[first])].tolist())
         marks = {
-            i: Mark(word, f"{counts[where[i]]} times here, {expected[i]:.2g} expected")
+            i: Mark(word, f"{counts[where[i]]} times in {len(words):,} words, {expected[i]:.2g} expected")
             for i, word in enumerate(words)
             if word in over and surplus[i] > 0 and counts[where[i]] > 1
         }
@@ -207,15 +207,3 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
         note = "Marked: repeated words among the tenth of its words whose frequency is most above that of real text."
         nats = -self.log_probabilities_[z.states]
         return mark_passage(document, words, marks, value=value, unit="nats per word", values=nats, note=note)
-
-
-def _first(values: Floats, where: Ints, types: int) -> Floats:
-    """The value of each type, (V,), from those of its tokens, which are equal."""
-    by_type = np.zeros(types)
-    by_type[where] = values
-    return by_type
-
-
-def _log_spaced(n: int) -> Ints:
-    """About `POINTS` ranks from 1 to n, evenly spaced on a log axis."""
-    return np.unique(np.geomspace(1, max(n, 1), POINTS).astype(np.int64))

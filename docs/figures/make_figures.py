@@ -49,7 +49,7 @@ COLOURS = {
     "minus": "#1f6f8b",
     "paper": "#fdfcfa",
 }
-"""Of light paper, as in the report: a picture in a page cannot know the page's colours."""
+"""Of light paper: a picture in a page cannot know the page's colours."""
 
 
 def measure(critic: str) -> dict[str, Any]:

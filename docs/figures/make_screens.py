@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, ImageChops
 
 from momus.errors import MomusError
 
@@ -58,8 +58,6 @@ def cut(html: str, start: str, end: str, opened: bool) -> str:
 def trimmed(picture: Image.Image, margin: int = 24) -> Image.Image:
     """Cut the empty paper below the last line of a picture."""
     paper = Image.new("RGB", picture.size, picture.getpixel((0, picture.height - 1)))
-    from PIL import ImageChops
-
     box = ImageChops.difference(picture, paper).getbbox()
     return picture if box is None else picture.crop((0, 0, picture.width, min(box[3] + margin, picture.height)))
 

@@ -114,5 +114,5 @@ def signature(corpora):
             {"name": name, "role": role, "documents": 200, "characters": 5000, "fingerprint": "0f"}
             for name, role in roles
         ],
-        "split": False, "seconds": {"total": 1.0},
+        "split": False, "checks": [], "languages": [], "seconds": {"total": 1.0},
     }  # fmt: skip

@@ -71,9 +71,7 @@ def test_a_reader_of_the_text_alone_finds_the_answer(found, page):
     text = Page(page).text
     answer = answer_of(found)
     first = first_sentences(answer)
-    assert (
-        text.index(first[0]) < text.index(first[1]) < text.index("Axes Answer" if "Axes Answer" in text else "axis of")
-    )
+    assert text.index(first[0]) < text.index(first[1]) < text.index("Distance from human text on each axis")
     assert first[0].startswith("one is nearest to human text")
     assert "axis of critic-16" in first[1]
     assert "longer" in first[1]

@@ -105,6 +105,8 @@ def comparison(evidence=(), outliers=()):
             for role in ("fit", "real", "generated")
         ],
         "split": True,
+        "checks": [],
+        "languages": [],
         "seconds": {"total": 1.0},
     }
     return momus.Comparison(verdicts, [result], signature, [HOSTILE])

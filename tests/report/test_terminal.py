@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from markdown_it import MarkdownIt
@@ -81,6 +82,8 @@ def comparison(names, axes=("length of documents", "an axis with a name of more 
         "momus": "0",
         "seed": 0,
         "split": False,
+        "checks": [],
+        "languages": [],
         "permutations": 999,
         "adjustment": "holm",
         "seconds": {"total": 1.0},
@@ -120,6 +123,17 @@ def test_rows_and_corpora_are_in_the_order_of_the_answer():
     assert table.axes[0].cells == ("5.0↑**", "2.5↑**")
     assert table.axes[1].cells == ("0.1", "0.0")
     assert [r.cells for r in table.ranks] == [("1.0", "2.0"), ("1–2, 0.50", "1–2, 0.50")]
+
+
+def test_a_share_of_replicates_is_1_only_if_all_agree():
+    found = comparison(["near", "far"])
+    rows = [replace(r, p_nearest=p) for r, p in zip(found.joint.ranking.rows, (0.999, 0.001), strict=True)]
+    found.joint.ranking.rows[:] = rows
+    (_, places) = overview(answer_of(found)).ranks
+    assert places.cells == ("1–2, > 0.99", "1–2, < 0.01")
+    text = comparison_text(found, wide=True)
+    assert "P(nearest) > 0.99" in text
+    assert "1.00" not in text
 
 
 def test_what_was_not_tested_and_what_has_no_band():

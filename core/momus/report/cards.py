@@ -109,8 +109,7 @@ def _shared(evidence: Sequence[tuple[str, Sequence[Evidence]]]) -> list[tuple[st
 
 def first_excerpt(cards: Sequence[Card]) -> tuple[str, Excerpt] | None:
     """A line of generated text that shows the largest gap that has one, with the name of its axis."""
-    found = ((c.axis.axis, c.examples[0].generated) for c in cards if c.differs and c.examples)
-    shown = list(found)
+    shown = [(c.axis.axis, c.examples[0].generated) for c in cards if c.differs and c.examples]
     best = next(((axis, p) for axis, p in shown if any(q.marked for q in p.pieces)), shown[0] if shown else None)
     return None if best is None else (best[0], excerpt(best[1]))
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 
 from momus.evidence import Chart, Evidence, Graph, Heatmap, Table
+from momus.files import FORMULA
 from momus.report.safe import clean
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""Spreadsheets read texts that begin so as formulas."""
 
 
 def csv_text(columns: Sequence[object], rows: Iterable[Sequence[object]], *, as_is: bool = False) -> str:
@@ -41,7 +40,7 @@ def _cell(value: object, as_is: bool) -> object:
     if isinstance(value, int):
         return value
     text = clean(value)
-    return "'" + text if text.startswith(FORMULA) and not as_is else text
+    return "'" + text if not as_is and re.match(FORMULA, text) else text
 
 
 def data_of(item: Evidence) -> Table | None:

@@ -91,7 +91,7 @@ def nearest(ranking: Ranking) -> list[str]:
     over = "on 1 axis" if n == 1 else f"over {n} axes"
     return [
         f"Nearest to real text {over}: {first.model!r}, {number(first.distance)} human bands on average "
-        f"(interval {number(first.low)} to {number(first.high)}; P(nearest) {first.p_nearest:.2f}; {sure})."
+        f"(interval {number(first.low)} to {number(first.high)}; P(nearest) {chance(first)}; {sure})."
     ]
 
 
@@ -102,6 +102,19 @@ def rank(row: RankRow) -> str:
     '1–3'
     """
     return str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
+
+
+def chance(row: RankRow) -> str:
+    """P(nearest) of a corpus; shares of replicates are never shown as 0 or 1 unless they are.
+
+    >>> chance(RankRow("all axes", "all axes", "a", 0.1, 0.0, 0.2, 1, 3, 0.997, (), 10, 10, 10))
+    '> 0.99'
+    """
+    if 0 < row.p_nearest < 0.01:
+        return "< 0.01"
+    if 0.99 < row.p_nearest < 1:
+        return "> 0.99"
+    return f"{row.p_nearest:.2f}"
 
 
 def overall(test: GlobalTest) -> str:

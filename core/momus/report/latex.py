@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from momus.report.answer import answer_of
+from momus.report.safe import one_line
 from momus.report.sentences import first_sentences, legend
-from momus.report.table import Row, one_line, overview
+from momus.report.table import Row, overview
 
 if TYPE_CHECKING:
     from momus.comparison.result import Comparison

@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from momus.report.answer import answer_of
+from momus.report.safe import one_line
 from momus.report.sentences import first_sentences, largest_gaps, legend
-from momus.report.table import one_line, overview
+from momus.report.table import overview
 from momus.report.trust_line import trust_items
 
 if TYPE_CHECKING:

@@ -22,14 +22,23 @@ from momus.report.figures.chart import chart_svg
 from momus.report.figures.overview_rows import overview_csv, overview_of
 from momus.report.figures.overview_svg import NARROW, key_svg, overview_svg, row_svg
 from momus.report.figures.palette import Look, looks
-from momus.report.figures.ranks import chance
 from momus.report.figures.scale import GapScale
 from momus.report.figures.svg import draw
 from momus.report.format import number, p_value
-from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, given, joint_lines, rank, subgroup_cells
+from momus.report.joint_words import (
+    ADJUSTED,
+    SUBGROUPS,
+    adjusted_cells,
+    chance,
+    count,
+    given,
+    joint_lines,
+    rank,
+    subgroup_cells,
+)
 from momus.report.passages import Shown
 from momus.report.safe import anchor, clean, replace_file
-from momus.report.sentences import finding_words, first_sentences
+from momus.report.sentences import finding_words, first_sentences, label
 from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null, statistic_name
 
@@ -85,9 +94,9 @@ def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
     jinja.globals |= {
         "finding_words": finding_words,
         "statistic_name": statistic_name,
-        "label": lambda v: statistic_name(v.statistic, v.wording),
+        "label": label,
         "interval": lambda v, scale: Markup(_interval(v, scale)),
-        "picture": lambda item, prefix: Markup(draw(item, looks_of)),
+        "picture": lambda item: Markup(draw(item, looks_of)),
         "narrow": lambda chart: Markup(chart_svg(chart, looks_of, NARROW, 220).svg()),
         "key": lambda name: Markup(key_svg(looks_of[name])) if name in looks_of else "",
         "kind": lambda item: type(item).__name__,
@@ -180,7 +189,7 @@ def methods(verdicts: Sequence[Verdict]) -> list[MethodNote]:
     """Describe each method once, with the rows that were tested so."""
     rows: dict[str, dict[str, list[str]]] = {}
     for v in verdicts:
-        what = f"{v.critic}, {statistic_name(v.statistic, v.wording)}"
+        what = f"{v.critic}, {label(v)}"
         rows.setdefault(f"{method(v)}. Null hypothesis: {null(v)}.", {}).setdefault(what, []).append(v.generated)
     everything = len(dict.fromkeys(v.generated for v in verdicts))
     return [
@@ -202,15 +211,14 @@ def bands_words(verdicts: Sequence[Verdict]) -> str:
 def examples_words(examples: Sequence[Shown]) -> str:
     """Say what the fold of examples holds.
 
-    >>> examples_words([])
-    'no passages'
+    >>> from momus.report.passages import Passage
+    >>> p = Passage("g", "1", "", (), False, False, "")
+    >>> examples_words([Shown(p, p, True)] * 3), examples_words([Shown(p, p, False)])
+    ('three passages beside human text of the same prompt', 'one passage beside human text')
     """
-    if not examples:
-        return "no passages"
-    count = {1: "one passage", 2: "two passages", 3: "three passages"}.get(len(examples), f"{len(examples)} passages")
     same = all(e.same_prompt for e in examples)
-    beside = "human text of the same prompt" if same else "human text"
-    return f"{count} beside {beside}"
+    passages = f"{count(len(examples))} passage{'s' * (len(examples) != 1)}"
+    return f"{passages} beside human text{' of the same prompt' * same}"
 
 
 def numeric_columns(table: Table) -> list[bool]:
@@ -220,9 +228,7 @@ def numeric_columns(table: Table) -> list[bool]:
     [False, True]
     """
     columns = zip_longest(*table.rows[:SHOWN_ROWS])
-    found = [
-        any(v is not None for v in c) and not any(isinstance(v, str | bool) for v in c) for c in map(list, columns)
-    ]
+    found = [any(v is not None for v in c) and not any(isinstance(v, str | bool) for v in c) for c in columns]
     return found or [False] * len(table.columns)
 
 

@@ -32,6 +32,15 @@ def clean(text: object, clip: int = CLIP) -> str:
     return cleaned if len(cleaned) <= clip else cleaned[: clip - 1] + "…"
 
 
+def one_line(text: object, clip: int = 2000) -> str:
+    r"""Text without control characters and line breaks.
+
+    >>> one_line("a\n\x1b[31m b")
+    'a [31m b'
+    """
+    return " ".join(clean(text, clip).split())
+
+
 def anchor(*parts: object) -> str:
     """Build an HTML id from letters, digits and hyphens only.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from momus.comparison.result import CriticResult
 from momus.comparison.verdict import Verdict
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
-from momus.report.format import number
+from momus.report.format import number, percent, signed_percent
 from momus.report.joint_words import count
 from momus.report.words import statistic_name
 from momus.text.counting import counted
@@ -20,15 +20,6 @@ def value(v: Verdict, x: float | None) -> str:
     if x is None:
         return "–"
     return percent(x) if v.wording.format == "share" else number(x)
-
-
-def percent(share: float) -> str:
-    """A share in percent, to three digits.
-
-    >>> percent(0.125), percent(0.00061), percent(1.0)
-    ('12.5 %', '0.061 %', '100 %')
-    """
-    return f"{100 * share:.3g} %" if abs(share) >= 1e-6 or not share else f"{100 * share:.1g} %"
 
 
 def label(v: Verdict) -> str:
@@ -88,17 +79,6 @@ def _versus(told: Verdict, cell: Cell) -> str:
     return f"{label(told)} {value(told, told.generated_value)}{unit} against {value(told, told.real_value)}{relative}"
 
 
-def signed_percent(change: float) -> str:
-    """A relative change with its sign.
-
-    >>> signed_percent(-0.18), signed_percent(0.0921), signed_percent(11.2)
-    ('−18 %', '+9.2 %', '+1,120 %')
-    """
-    size = abs(100 * change)
-    digits = f"{size:,.0f}" if size >= 10 else f"{size:.2g}"
-    return ("−" if change < 0 else "+") + digits + " %"
-
-
 def axis_sentences(axis: AxisAnswer) -> list[tuple[str, str]]:
     """What each corpus does on an axis: pairs of its name and a sentence without it."""
     return [(c.generated, says_what(c)) for c in axis.cells]
@@ -130,15 +110,12 @@ def _nearest(answer: Answer) -> str:
     """Who is nearest, and on how many axes each corpus is beyond human variation."""
     first, rest = answer.corpora[0], answer.corpora[1:]
     counts = ", ".join(f"{joined(names)} on {n}" for n, names in _by_count(rest))
+    beyond = f"beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
     if answer.nearest is not None:
-        start = f"{first.generated} is nearest to human text"
-    elif len(answer.tied) > 1:
-        start = f"Which is nearest to human text is not sure ({joined(answer.tied)}); {first.generated} is"
-        return f"{start} beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
-    else:
-        start = first.generated
-        return f"{start} is beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
-    return f"{start}: beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
+        return f"{first.generated} is nearest to human text: {beyond}"
+    if len(answer.tied) > 1:
+        return f"Which is nearest to human text is not sure ({joined(answer.tied)}); {first.generated} is {beyond}"
+    return f"{first.generated} is {beyond}"
 
 
 def _by_count(corpora: Sequence[CorpusAnswer]) -> list[tuple[int, list[str]]]:
@@ -170,7 +147,7 @@ def axes(n: int) -> str:
     >>> axes(1), axes(17)
     ('1 axis', '17 axes')
     """
-    return f"{n} {'axis' if n == 1 else 'axes'}"
+    return counted(n, "axis", "axes")
 
 
 def joined(names: Sequence[str]) -> str:

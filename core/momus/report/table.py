@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from momus.report.answer import Answer, Cell
-from momus.report.joint_words import rank
-from momus.report.safe import clean
+from momus.report.joint_words import chance, rank
+from momus.report.safe import one_line
 from momus.report.sentences import ARROWS, mark, short
 
 MIDDLE = "…"
@@ -67,7 +67,7 @@ def overview(answer: Answer, pad: bool = False) -> Overview:
     if any(r is not None for r in rows):
         plain = (False,) * len(names)
         means = tuple(("n/a" if r is None else f"{r.distance:.1f}") + " " * 3 * pad for r in rows)
-        places = tuple("n/a" if r is None else f"{rank(r)}, {r.p_nearest:.2f}" for r in rows)
+        places = tuple("n/a" if r is None else f"{rank(r)}, {chance(r)}" for r in rows)
         ranks = (Row("mean over axes", means, plain), Row("rank, P(nearest)", places, plain))
     return Overview(tuple(one_line(n) for n in names), tuple(axes), ranks)
 
@@ -83,15 +83,6 @@ def cell_text(cell: Cell, pad: bool = False) -> str:
         return text
     arrow = ARROWS[cell.sign] if signs else ""
     return f"{text.removesuffix(signs)}{arrow or ' '}{signs.removeprefix(arrow):<2}"
-
-
-def one_line(text: object, clip: int = 2000) -> str:
-    r"""Text without control characters and line breaks.
-
-    >>> one_line("a\n\x1b[31m b")
-    'a [31m b'
-    """
-    return " ".join(clean(text, clip).split())
 
 
 def shortened(text: str, width: int) -> str:

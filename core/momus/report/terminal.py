@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from momus.report.answer import Answer, answer_of
+from momus.report.safe import one_line
 from momus.report.sentences import first_sentences, largest_gaps, legend, unscored_lines
-from momus.report.table import Overview, one_line, overview, short_names, shortened
+from momus.report.table import Overview, overview, short_names, shortened
 from momus.report.trust_line import trust_items
 from momus.report.wide import wide_view
 

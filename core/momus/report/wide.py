@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING
 from momus.comparison.ranks import ALL_AXES
 from momus.comparison.verdict import Verdict
 from momus.report.format import number, p_value
-from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, given, joint_lines, rank, subgroup_cells
-from momus.report.table import one_line
-from momus.report.words import families, floors, gap, says, shows
+from momus.report.joint_words import (
+    ADJUSTED,
+    SUBGROUPS,
+    adjusted_cells,
+    chance,
+    given,
+    joint_lines,
+    rank,
+    subgroup_cells,
+)
+from momus.report.safe import one_line
+from momus.report.words import families, floors, gap, shows
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
@@ -40,14 +49,14 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     if every:
         table.add_column("statistic", no_wrap=True)
     shown = [v for v in verdicts if v.headline or every]
-    deltas = {v.delta for v in shown} - {None}
+    deltas = {v.delta for v in shown if v.delta is not None}
     refitted = any(v.refit_spread is not None for v in shown)
     for name in ("÷ band", "difference", "interval", "real", "generated", "n", "p adj."):
         table.add_column(name, justify="right", no_wrap=True)
     if refitted:
         table.add_column("± over refits", justify="right")
     if deltas:
-        table.add_column(f"within ±{max(d for d in deltas if d is not None):g}")
+        table.add_column(f"within ±{max(deltas):g}")
     table.add_column("verdict", no_wrap=True)
     for v in shown:
         unscored = v.unscored_real + v.unscored_generated
@@ -65,7 +74,7 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
             p_value(v.p_adjusted),
             *([number(v.refit_spread)] if refitted else []),
             *([shows(v)] if deltas else []),
-            f"[bold]{says(v)}[/bold]" if v.differs else says(v),
+            f"[bold]{v.finding}[/bold]" if v.differs else v.finding,
         )
     return table
 
@@ -114,7 +123,7 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
         for row in joint.ranking.of(ALL_AXES):
             interval = f"\\[{number(row.low)}, {number(row.high)}]"
             n = f"{row.n_real:,} | {row.n:,}"
-            table.add_row(safe(row.model), number(row.distance), interval, rank(row), f"{row.p_nearest:.2f}", n)
+            table.add_row(safe(row.model), number(row.distance), interval, rank(row), chance(row), n)
         parts.append(table)
     lines = joint_lines(joint, axes)
     parts += [Text(("\n" if i == 0 else "") + one_line(line)) for i, line in enumerate(lines)]

@@ -19,11 +19,6 @@ def statistic_name(name: str, wording: Wording | None = None) -> str:
     return wording.label if wording is not None and wording.label else name.replace("_", " ")
 
 
-def says(verdict: Verdict) -> str:
-    """Return the finding of a row, such as ``not told apart`` or ``beyond human variation``."""
-    return verdict.finding
-
-
 def gap(v: Verdict) -> str:
     """Size of the effect in human bands, such as ``2.3``; ``*`` marks bands that are defaults."""
     if v.gap is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from momus.comparison.result import CriticResult
 from momus.errors import UsageError
 from momus.evidence import Chart, Series
+from momus.report.figures.chart import MANY, MARKED
 from momus.report.figures.numbers import log_ticks, plain_number
 from momus.report.figures.overview import above
 from momus.report.figures.overview_rows import run_order
@@ -18,11 +19,6 @@ from momus.report.safe import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-MANY = 60
-"""Scatters of more points than this have smaller points."""
-MARKED = 6
-"""Lines have a marker about so many times."""
 
 
 def axis_figure(axes: Axes, result: CriticResult, chart: Chart | None = None) -> Axes:

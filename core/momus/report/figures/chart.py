@@ -155,7 +155,7 @@ def _band(canvas: Canvas, series: Series, scales: tuple[Scale, Scale], look: Loo
     ]
     if edges:
         there, back = [(a, b) for a, b, _ in edges], [(a, c) for a, _, c in reversed(edges)]
-        canvas.add("path", d=joined([*there, *back]) + "z", fill=f"var(--{look.colour})", fill_opacity=".18")
+        canvas.add("path", d=joined([*there, *back]) + "z", fill=colour(look.colour), fill_opacity=".18")
 
 
 def _bar_width(placed: list[Point], n: int) -> float:

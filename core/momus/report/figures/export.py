@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,7 +117,7 @@ def papers(comparison: Comparison, csv_as_is: bool = False) -> Iterator[Paper]:
     yield Paper(
         "overview",
         lambda width: 0.75 + rows * max(0.17, 0.07 * several),
-        lambda axes: overview(axes, answer),
+        partial(overview, answer=answer),
         overview_csv(overview_of(answer), as_is=csv_as_is),
     )
     ranking = comparison.joint.ranking
@@ -125,7 +126,7 @@ def papers(comparison: Comparison, csv_as_is: bool = False) -> Iterator[Paper]:
         yield Paper(
             "ranks",
             lambda width: 0.7 + 0.22 * len(table),
-            lambda axes: ranks_figure(axes, ranking),
+            partial(ranks_figure, ranking=ranking),
             csv_text(tuple(table[0]), [tuple(row.values()) for row in table], as_is=csv_as_is),
         )
     yield from _power(comparison, rows, csv_as_is)
@@ -138,7 +139,7 @@ def _power(comparison: Comparison, rows: int, csv_as_is: bool) -> Iterator[Paper
         yield Paper(
             "power",
             lambda width: 0.75 + 0.17 * rows,
-            lambda axes: power_figure(axes, comparison.verdicts),
+            partial(power_figure, verdicts=comparison.verdicts),
             csv_text(("axis", "critic", "generated", "detectable_in_human_bands"), found, as_is=csv_as_is),
         )
 
@@ -152,7 +153,7 @@ def _axes(comparison: Comparison, answer: Answer, csv_as_is: bool) -> Iterator[P
             yield Paper(
                 f"axis-{anchor(axis.critic)}",
                 lambda width: min(0.68 * width, 3.2),
-                lambda axes, result=result, chart=chart: axis_figure(axes, result, chart),  # type: ignore[misc]
+                partial(axis_figure, result=result, chart=chart),
                 figure_csv(chart, as_is=csv_as_is),
             )
 

@@ -62,7 +62,7 @@ def _arrow(canvas: Canvas, edge: Edge, start: Point, end: Point, width: float) -
     _head(canvas, tip, angle, head, colour)
     if edge.marked:
         place = (start[0] + end[0] + 2 * bend[0]) / 4, (start[1] + end[1] + 2 * bend[1]) / 4
-        canvas.text(place, f"{edge.weight:+.2f}".replace("-", "−"), "middle", 10.5, bold=True)
+        _weight(canvas, edge, place)
 
 
 def _loop(canvas: Canvas, edge: Edge, place: Point, middle: Point, width: float) -> None:
@@ -75,7 +75,11 @@ def _loop(canvas: Canvas, edge: Edge, place: Point, middle: Point, width: float)
     _head(canvas, (place[0] + corners[3][0], place[1] + corners[3][1]), out + math.pi, 5 + width, colour)
     if edge.marked:
         x, y = turned(40, 0, out)
-        canvas.text((place[0] + x, place[1] + y), f"{edge.weight:+.2f}".replace("-", "−"), "middle", 10.5, bold=True)
+        _weight(canvas, edge, (place[0] + x, place[1] + y))
+
+
+def _weight(canvas: Canvas, edge: Edge, place: Point) -> None:
+    canvas.text(place, f"{edge.weight:+.2f}".replace("-", "−"), "middle", 10.5, bold=True)
 
 
 def _head(canvas: Canvas, tip: Point, angle: float, size: float, colour: str) -> None:

@@ -42,7 +42,8 @@ def overview(axes: Axes, answer: Answer, legend: bool = True) -> Axes:
     >>> overview(Figure().add_subplot(), Answer((), ())).get_xlabel()
     'distance from human text (human bands)'
     """
-    shown, scale = overview_of(answer), overview_of(answer).scale
+    shown = overview_of(answer)
+    scale = shown.scale
     corpora = looks(shown.corpora)
     # row i is at height −i, so that the first axis is at the top; its corpora share SPREAD around it
     heights = {critic: -i for i, (critic, _) in enumerate(shown.axes)}

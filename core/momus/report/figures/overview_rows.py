@@ -71,13 +71,12 @@ class Overview:
 
 def overview_of(answer: Answer) -> Overview:
     """Collect the dots of an answer."""
-    cells = [(a.axis, c) for a in answer.axes for c in a.cells]
-    dots = tuple(d for axis, c in cells if (d := _dot(axis, c)) is not None)
+    cells = [(c, _dot(a.axis, c)) for a in answer.axes for c in a.cells]
     return Overview(
         tuple((a.critic, a.axis) for a in answer.axes),
-        run_order(c.generated for a in answer.axes for c in a.cells),
-        dots,
-        {(c.headline.critic, c.generated): _why(c) for axis, c in cells if _dot(axis, c) is None},
+        run_order(c.generated for c, _ in cells),
+        tuple(dot for _, dot in cells if dot is not None),
+        {(c.headline.critic, c.generated): _why(c) for c, dot in cells if dot is None},
     )
 
 

@@ -10,6 +10,7 @@ from momus.errors import UsageError
 from momus.report.figures.overview_rows import run_order
 from momus.report.figures.palette import COLOURS, LABEL, looks
 from momus.report.figures.style import plain
+from momus.report.joint_words import chance
 from momus.report.safe import clean
 
 if TYPE_CHECKING:
@@ -58,19 +59,6 @@ def ranks_figure(axes: Axes, ranking: Ranking, of: str = ALL_AXES) -> Axes:
         fontsize="small", annotation_clip=False,
     )  # fmt: skip
     return axes
-
-
-def chance(row: RankRow) -> str:
-    """P(nearest) of a corpus; shares of replicates are never shown as 0 or 1 unless they are.
-
-    >>> chance(RankRow("all axes", "all axes", "a", 0.1, 0.0, 0.2, 1, 3, 0.997, (), 10, 10, 10))
-    '> 0.99'
-    """
-    if 0 < row.p_nearest < 0.01:
-        return "< 0.01"
-    if 0.99 < row.p_nearest < 1:
-        return "> 0.99"
-    return f"{row.p_nearest:.2f}"
 
 
 def rank_table(rows: Sequence[RankRow]) -> list[dict[str, object]]:

@@ -52,13 +52,9 @@ class GapScale:
         """Values that have a tick.
 
         >>> GapScale(22.0, True).ticks, GapScale(1.5, False).ticks
-        ([0, 1, 2, 5, 10, 20], [0, 0.5, 1, 1.5])
+        ([0.0, 1.0, 2.0, 5.0, 10.0, 20.0], [0.0, 0.5, 1.0, 1.5])
         """
-        if not self.root:
-            step = 0.5 if self.top <= 2 else 1
-            return [t * step for t in range(int(self.top / step) + 1)] if step != 0.5 else _halves(self.top)
-        return [t for t in _TICKS if t <= self.top]
-
-
-def _halves(top: float) -> list[float]:
-    return [t // 2 if t % 2 == 0 else t / 2 for t in range(int(2 * top) + 1)]
+        if self.root:
+            return [float(t) for t in _TICKS if t <= self.top]
+        step = 0.5 if self.top <= 2 else 1.0
+        return [step * i for i in range(int(self.top / step) + 1)]
