@@ -7,8 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.numeric.types import Floats, Ints
+
 DIGITS = 5
 """Significant digits of the points of a series."""
+POINTS = 201
+"""Most points of a cumulative distribution."""
 
 
 def percent(share: float) -> float:
@@ -27,3 +31,21 @@ def rounded(values: Sequence[float] | NDArray[np.generic], digits: int = DIGITS)
     [1234600.0, 0.00012346]
     """
     return [float(f"{v:.{digits}g}") for v in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def log_spaced(n: int, points: int) -> Ints:
+    """About so many whole numbers from 1 to n, evenly spaced on a log axis.
+
+    >>> log_spaced(5, 20).tolist()
+    [1, 2, 3, 4, 5]
+    """
+    return np.unique(np.geomspace(1, max(n, 1), points).astype(np.int64))
+
+
+def evenly_cumulated(cumulated: Floats) -> Ints:
+    """Indices of at most `POINTS` points of a cumulative distribution, evenly spaced in the cumulative share.
+
+    >>> evenly_cumulated(np.array([0.25, 0.5, 1.0])).tolist()
+    [0, 1, 2]
+    """
+    return np.unique(np.searchsorted(cumulated, np.linspace(0, 1, POINTS)).clip(0, len(cumulated) - 1))

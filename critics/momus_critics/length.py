@@ -27,7 +27,7 @@ from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
-from momus_critics.figures import rounded
+from momus_critics.figures import evenly_cumulated, rounded
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -147,14 +147,12 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
         curves: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         for role, summary in both(real, generated):
-            label = str(role)
             lengths, counts = _sorted(summary)
             share = np.cumsum(counts) / counts.sum()
-            # at most 201 points of the curve, evenly spaced in the cumulative share
-            pick = np.unique(np.searchsorted(share, np.linspace(0, 1, 201)).clip(0, len(share) - 1))
-            curves.append(Series(label, lengths[pick].tolist(), rounded(share[pick]), role, "steps"))
+            pick = evenly_cumulated(share)
+            curves.append(Series(role, lengths[pick].tolist(), rounded(share[pick]), role, "steps"))
             quantiles = [float(lengths[np.searchsorted(share, q - 1e-12)]) for q in QUANTILES]
-            rows.append((label, int(counts.sum()), float((lengths * counts).sum() / counts.sum()), *quantiles))
+            rows.append((role, int(counts.sum()), float((lengths * counts).sum() / counts.sum()), *quantiles))
         columns = ("text", "documents", "mean", *(f"{q:.0%}" for q in QUANTILES))
         return [
             Chart(

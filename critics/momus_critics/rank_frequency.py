@@ -27,9 +27,12 @@ from momus.numeric.types import Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable
-from momus_critics.figures import rounded
+from momus_critics.figures import log_spaced, rounded
 from momus_critics.fits import zipf
 from momus_critics.marking import Mark, highest, mark_passage, words_of
+
+POINTS = 120
+"""Points of the curves of frequency by rank."""
 
 
 class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, ExplanationMixin):
@@ -127,40 +130,33 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
             types=len(self.vocabulary_) if self.truncated else None,
             ranks=self.ranks,
         )
+        ranked = partial(Statistic, rows="words", prepare=zipf.ranked)
         return (
-            Statistic(
+            ranked(
                 "ks",
-                "words",
-                "distance",
-                partial(zipf.ks_ranked, ranks=self.ranks),
-                prepare=zipf.ranked,
+                kind="distance",
+                function=partial(zipf.ks_ranked, ranks=self.ranks),
                 band=0.08,
                 label="Kolmogorov–Smirnov distance of ranks",
             ),
-            Statistic(
+            ranked(
                 "ks_real_law",
-                "words",
-                "value",
-                real_law,
-                prepare=zipf.ranked,
+                kind="value",
+                function=real_law,
                 label="KS distance to the law of real text",
                 direction=("closer to real text's law", "further from real text's law"),
             ),
-            Statistic(
+            ranked(
                 "ks_own_law",
-                "words",
-                "value",
-                own_law,
-                prepare=zipf.ranked,
+                kind="value",
+                function=own_law,
                 label="KS distance to the text's own law",
                 direction=("closer to Zipf's law", "further from Zipf's law"),
             ),
-            Statistic(
+            ranked(
                 "exponent",
-                "words",
-                "value",
-                partial(zipf.exponents, truncated=self.truncated),
-                prepare=zipf.ranked,
+                kind="value",
+                function=partial(zipf.exponents, truncated=self.truncated),
                 label="Zipf exponent",
                 direction=("less dominated by common words", "more dominated by common words"),
             ),
@@ -171,15 +167,14 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
         series: list[Series] = []
         rows: list[tuple[str, int, int, int, float, float, float]] = []
         for role, summary in both(real, generated):
-            label = str(role)
             counts = np.sort(np.fromiter(summary.counts["words"].values(), np.float64))[::-1]
-            picked = _log_spaced(len(counts))
-            series.append(Series(label, picked.tolist(), rounded(counts[picked - 1] / counts.sum()), role))
+            picked = log_spaced(len(counts), POINTS)
+            series.append(Series(role, picked.tolist(), rounded(counts[picked - 1] / counts.sum()), role))
             hapaxes = int((counts == 1).sum())
             exponent = zipf.fit_exponent(counts, self.truncated)
             distance, p = zipf.monte_carlo_p(counts, self.ranks)
-            rows.append((label, int(counts.sum()), len(counts), hapaxes, exponent, distance, p))
-        ranks = _log_spaced(len(self.vocabulary_))
+            rows.append((role, int(counts.sum()), len(counts), hapaxes, exponent, distance, p))
+        ranks = log_spaced(len(self.vocabulary_), POINTS)
         normalizer = zipf.log_normalizer(self.exponent_, len(self.vocabulary_) if self.truncated else None)
         law = np.exp(-self.exponent_ * np.log(ranks) - normalizer)
         series.append(Series(f"law of real text, s = {self.exponent_:.3f}", ranks.tolist(), rounded(law), "fitted"))
@@ -238,8 +233,3 @@ def _rank_new_words(ranks: Ints, table: TokenTable, known: int) -> None:
     rank = np.empty(len(first), dtype=np.int64)
     rank[by_appearance] = known + 1 + places_of(offsets_of(per_document))
     ranks[new] = rank[inverse]
-
-
-def _log_spaced(n: int, points: int = 120) -> Ints:
-    """About ``points`` ranks from 1 to n, evenly spaced on a log axis."""
-    return np.unique(np.geomspace(1, max(n, 1), points).astype(np.int64))

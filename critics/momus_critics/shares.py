@@ -32,7 +32,7 @@ from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.figures import percent, rounded
+from momus_critics.figures import evenly_cumulated, percent, rounded
 from momus_critics.marking import Mark, mark_passage, words_of
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -150,8 +150,7 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
             table = sorted((float(k), v) for k, v in summary.counts["shares"].items())
             shares, counts = np.array([k for k, _ in table]), np.array([v for _, v in table])
             cumulated = np.cumsum(counts) / counts.sum()
-            # at most 201 points of the curve, evenly spaced in the cumulative share of documents
-            pick = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, 201)).clip(0, len(shares) - 1))
+            pick = evenly_cumulated(cumulated)
             curves.append(Series(role, rounded(100 * shares[pick]), rounded(cumulated[pick]), role, "steps"))
             quantiles = [percent(shares[np.searchsorted(cumulated, q - 1e-12)]) for q in QUANTILES]
             rows.append((role, int(counts.sum()), percent(shares @ counts / counts.sum()), *quantiles))

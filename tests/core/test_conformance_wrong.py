@@ -351,6 +351,16 @@ def test_one_error_is_reported_once_with_the_checks_that_it_stopped():
     assert {*stopped, errors[0].name} <= {*report.failures()}
 
 
+def test_errors_of_a_critic_without_a_source_file_are_reported():
+    """As in an interactive session, whose module is no file."""
+    cell = "class Cell(Right):\n    def project(self, batch):\n        return batch.txet\n"
+    names = {"__name__": "a_cell", "Right": Right}
+    exec(compile(cell, "<cell>", "exec"), names)
+    report = conformance.check_critic(names["Cell"]())
+    (failed,) = [r for r in report.shown() if "txet" in r.detail]
+    assert "(<cell>, line 3, in project)" in failed.detail
+
+
 def test_different_errors_are_reported_apart():
     report = conformance.check_critic(DependsOnBatches())
     details = [r.detail for r in report.shown() if r.status == "failed"]

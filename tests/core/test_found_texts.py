@@ -1,8 +1,6 @@
 """Texts that said nothing, or the wrong thing: shared openings, lost order, splits, tables, lists of answers, hints."""
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -24,16 +22,8 @@ from momus.text.splitting import run_rows
 from momus_critics.laws.critics import Taylor
 from momus_critics.length import Length
 
-DATA = Path(os.environ.get("MOMUS_DATA", Path(__file__).parents[2] / "../shared/data"))
 WORDS = np.array([f"word{i}" for i in range(500)])
 ZIPF = 1 / np.arange(1, 501)
-
-
-def real(name):
-    path = DATA / name
-    if not path.exists():
-        pytest.skip("no real data: neither MOMUS_DATA nor ../shared/data holds " + name)
-    return path
 
 
 def texts(n, seed, words=60):
@@ -97,12 +87,12 @@ def test_the_length_of_an_opening_is_what_both_texts_share(extra, spaces):
     assert found.length == len(start) + bool(spaces)
 
 
-def test_continuations_of_real_prompts_share_openings_and_proposals_do_not():
-    path = real("human-vs-lm/writing_gpt2-xl.json.gz")
+def test_continuations_of_real_prompts_share_openings_and_proposals_do_not(data):
+    path = data / "human-vs-lm" / "writing_gpt2-xl.json.gz"
     sides = [read_corpus(f"{path}#{side}") for side in ("original", "sampled")]
     assert shared_openings(sides[1], sides[0]).rows.sum() > 490
-    eips = read_corpus(real("sectioned/eips.jsonl.gz"))
-    ercs = read_corpus(real("sectioned/ercs.jsonl.gz"))
+    eips = read_corpus(data / "sectioned" / "eips.jsonl.gz")
+    ercs = read_corpus(data / "sectioned" / "ercs.jsonl.gz")
     assert shared_openings(ercs, eips).rows.sum() <= 0.01 * len(ercs)
     found = shared_openings(*eips.split(0.5, 1))
     assert found.rows.mean() < 0.05
@@ -155,13 +145,12 @@ def test_taylor_finds_no_difference_between_a_text_and_itself():
         assert texts_.for_critic(critic).real.ids == whole.slice(0, 60).split_in_runs(0.5, seed)[1].ids
         by_runs.append(taylor(whole.split_in_runs(0.5, seed)[1], whole, critic).p)
         at_random.append(taylor(whole.split(0.5, seed)[1], whole, critic).p)
-    print(by_runs)
     assert max(at_random) < 0.05, "the fault: neighbours are torn apart on one side only"
     assert min(by_runs) > 0.05
 
 
-def test_taylor_finds_no_difference_between_wikitext_and_itself():
-    whole = read_corpus(real("wikitext-2/train.txt.gz"), fmt="lines").slice(0, 12_000)
+def test_taylor_finds_no_difference_between_wikitext_and_itself(data):
+    whole = read_corpus(data / "wikitext-2" / "train.txt.gz", fmt="lines").slice(0, 12_000)
     critic = Taylor()
     assert taylor(whole.split(0.5, 0)[1], whole, critic).p < 1e-4
     assert taylor(whole.split_in_runs(0.5, 0)[1], whole, critic).p > 0.05
@@ -274,7 +263,7 @@ def test_columns_of_parquet_are_named_with_the_way_to_their_texts(tmp_path):
     assert len(read_corpus(tmp_path / "a.parquet", field="replies")) == 2
 
 
-def test_a_list_of_objects_in_one_json_object_takes_a_field_of_its_own(tmp_path):
+def test_a_list_of_objects_in_one_json_object_takes_a_separate_field(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({"data": [{"output": "To be.", "note": "x"}], "size": [1]}))
     with pytest.raises(ReadingError, match=r"'data' \(1 items\)|'data'"):
         read_corpus(tmp_path / "a.json")

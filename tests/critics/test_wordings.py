@@ -1,4 +1,4 @@
-"""What readers are told of critics: names, directions and units, held against text whose difference is known."""
+"""What readers are told of critics: names, directions and units, checked on texts with a known difference."""
 
 from __future__ import annotations
 

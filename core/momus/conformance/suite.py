@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momus.conformance import contract, tables, verdict
@@ -97,27 +97,19 @@ def _failed_by(detail: str, subject: Subject) -> str | None:
 
 def _described(error: Exception, critic: Critic[Any]) -> str:
     """Name an error and the line that raised it: the innermost line of the critic's own code, if it took part."""
-    frames = traceback.extract_tb(error.__traceback__)
-    files = _files_of(critic)
-    own = [f for f in frames if f.filename in files]
+    # packages of the critic's classes, without Momus' core
+    packages = {_package(cls.__module__) for cls in type(critic).__mro__} - {"momus", *sys.stdlib_module_names}
+    calls = list(traceback.walk_tb(error.__traceback__))
+    own = [call for call in calls if _package(call[0].f_globals.get("__name__", "")) in packages]
     where = ""
-    if frames:
-        frame = own[-1] if own else frames[-1]
-        where = f" ({frame.filename.rsplit('/', 1)[-1]}, line {frame.lineno}, in {frame.name})"
+    if calls:
+        frame, line = (own or calls)[-1]
+        where = f" ({Path(frame.f_code.co_filename).name}, line {line}, in {frame.f_code.co_name})"
     return f"{type(error).__name__}: {error}{where}"
 
 
-def _files_of(critic: Critic[Any]) -> set[str]:
-    """Source files of the packages that the classes of a critic come from, without those of Momus' core."""
-    files = set()
-    for cls in type(critic).__mro__:
-        package = cls.__module__.partition(".")[0]
-        if package in ("momus", *sys.stdlib_module_names):
-            continue
-        modules = [m for n, m in list(sys.modules.items()) if n == package or n.startswith(f"{package}.")]
-        files |= {f for f in (getattr(m, "__file__", None) for m in modules) if f}
-        files |= {inspect.getsourcefile(cls) or ""} if "<" not in cls.__qualname__ else set()
-    return files
+def _package(module: str) -> str:
+    return module.partition(".")[0]
 
 
 def parametrize(

@@ -37,9 +37,8 @@ def too_short(name: str, tokens: int, minimum: int) -> str:
     if tokens >= needed:
         return ""
     return (
-        f"{name!r} has {counted(tokens, 'token')} of running text; the law needs {needed:,} ({minimum:,} without any "
-        "one of "
-        f"{LEAST_GROUPS} pieces)"
+        f"{name!r} has {counted(tokens, 'token')} of running text; the law needs {needed:,} "
+        f"({minimum:,} without any one of {LEAST_GROUPS} pieces)"
     )
 
 

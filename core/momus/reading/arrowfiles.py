@@ -20,7 +20,7 @@ from momus.limits import size_text
 from momus.reading.building import BATCH_BYTES, BATCH_ROWS
 from momus.reading.fields import field_hint
 from momus.reading.files import OpenedFile
-from momus.reading.location import Location, Problem
+from momus.reading.location import Location, Problem, trusted
 from momus.reading.records import LABELS, OBVIOUS
 
 
@@ -86,7 +86,7 @@ def _check_packing(location: Location, group: pq.RowGroupMetaData) -> None:
             raise location.error(
                 f"the column {chunk.path_in_schema!r} grows from {size_text(packed)} to {size_text(size)} when it is "
                 f"decompressed; expected at most {limits.ratio} times as much",
-                "if the file is to be trusted, set the variable MOMUS_LIMITS to ratio=100000, say",
+                trusted("ratio=100000"),
                 0,
             )
 
@@ -121,7 +121,7 @@ def _check_growth(location: Location, size: int) -> None:
         raise location.error(
             f"a few texts of the file stand in many rows: {size_text(packed)} grow to {size_text(size)} and more when "
             f"they are written out; expected at most {limits.ratio} times as much",
-            "if the file is to be trusted, set the variable MOMUS_LIMITS to ratio=100000, say",
+            trusted("ratio=100000"),
             0,
         )
 

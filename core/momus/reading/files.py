@@ -12,13 +12,16 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pyarrow as pa
 import zstandard
 
 from momus.limits import size_text
-from momus.reading.location import Location
+from momus.reading.location import Location, trusted
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 HEAD = 1 << 20
 CHUNK = 1 << 17
@@ -48,7 +51,7 @@ class ZstdReader(io.RawIOBase):
         """Return True."""
         return True
 
-    def readinto(self, buffer: object) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
         """Read the next bytes into the buffer and return their number, 0 at the end."""
         while not self._ready:
             data = self._rest or self._raw.read(CHUNK)
@@ -60,7 +63,7 @@ class ZstdReader(io.RawIOBase):
             self._ready, self._rest = memoryview(self._frame.decompress(data)), b""
             if self._frame.eof:
                 self._rest, self._frame = self._frame.unused_data, None
-        target = memoryview(buffer)  # type: ignore[arg-type]
+        target = memoryview(buffer)
         count = min(len(target), len(self._ready))
         target[:count] = self._ready[:count]
         self._ready = self._ready[count:]
@@ -77,8 +80,8 @@ class _Bounded(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: object) -> int:
-        count = self._content.readinto(buffer)  # type: ignore[arg-type]
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        count = self._content.readinto(buffer)
         self._size += count
         limits = self._location.limits
         if self._size > limits.free and count:
@@ -87,13 +90,13 @@ class _Bounded(io.RawIOBase):
                 raise self._location.error(
                     f"{size_text(packed)} of the compressed file hold more than {size_text(self._size)}; expected at "
                     f"most {limits.ratio} times as much",
-                    "if the file is to be trusted, set the variable MOMUS_LIMITS to ratio=2000, say",
+                    trusted("ratio=2000"),
                     0,
                 )
         if self._size > limits.file:
             raise self._location.error(
                 f"the file holds more than {size_text(limits.file)}",
-                "if the file is to be trusted, set the variable MOMUS_LIMITS to file=1TB, say",
+                trusted("file=1TB"),
                 0,
             )
         return count
@@ -108,8 +111,8 @@ class _Counted(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: object) -> int:
-        count = self._raw.readinto(buffer)  # type: ignore[arg-type]
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        count = self._raw.readinto(buffer)
         self._count += count
         return count
 
@@ -127,8 +130,8 @@ class _Rewound(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: object) -> int:
-        target = memoryview(buffer)  # type: ignore[arg-type]
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        target = memoryview(buffer)
         if not self._head:
             return self._rest.readinto(target)
         count = min(len(target), len(self._head))

@@ -155,8 +155,8 @@ def _type_of(value: object) -> str:
     """The type of an object for messages, with its module unless built in."""
     if value is None:
         return "None"
-    kind = type(value)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    cls = type(value)
+    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
 
 
 def _record(value: Any) -> object:
@@ -258,11 +258,11 @@ def _column_records(source: Mapping[Any, Any], name: str, field: str | None, kee
     lists = {k: _plain(v) for k, v in columns.items() if isinstance(v, list | tuple | np.ndarray)}
     lengths = {len(v) for v in lists.values()}
     if len(lists) < len(columns) or len(lengths) > 1:
-        kind = _type_of(source)
+        what = _type_of(source)
         if len(lists) == len(columns):
-            raise UsageError(f"{name!r} is {kind} whose columns differ in length", hint="give columns of one length")
+            raise UsageError(f"{name!r} is {what} whose columns differ in length", hint="give columns of one length")
         hint = "wrap it in a list if it is one record; give list(….values()) if its values are the texts"
-        raise UsageError(f"{name!r} is {kind} whose values are not all lists", hint=hint)
+        raise UsageError(f"{name!r} is {what} whose values are not all lists", hint=hint)
     chosen = _needed(list(lists), field, keep)
     return _rows(chosen, [lists[n] for n in chosen])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from momus.errors import ReadingError
-from momus.limits import Limits, size_text
+from momus.limits import VARIABLE, Limits, size_text
 
 
 @dataclass
@@ -60,6 +60,15 @@ class Location:
             hint or "split the document, or allow more with --max-document, such as --max-document 1GB",
             position,
         )
+
+
+def trusted(setting: str) -> str:
+    """The hint of an error about a file that grows too much, with a limit that lets it pass.
+
+    >>> trusted("file=1TB")
+    'if the file is to be trusted, set the variable MOMUS_LIMITS to file=1TB, say'
+    """
+    return f"if the file is to be trusted, set the variable {VARIABLE} to {setting}, say"
 
 
 @dataclass(frozen=True, slots=True)

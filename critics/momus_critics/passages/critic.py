@@ -139,9 +139,8 @@ class Passages(ChainCritic, ExplanationMixin):
         pieces, offsets = corpus_pieces(real, self.words, self.most_pieces)
         if np.median(np.diff(offsets)) < 3:
             raise FittingError(
-                f"critic 'passages': half of the {counted(len(real), 'document')} of {real.name!r} have fewer than 3 "
-                "pieces of "
-                f"{self.words} words",
+                f"critic 'passages': half of the {counted(len(real), 'document')} of {real.name!r} have fewer than "
+                f"3 pieces of {self.words} words",
                 hint="give longer documents, or lower `words`",
             )
         embedder: Any = self.component("embedder_")

@@ -136,8 +136,8 @@ class Sections(ChainCritic, ExplanationMixin):
         if len(self.titles_) < 3:
             raise FittingError(
                 f"critic 'sections': {len(titled)} of {counted(len(real), 'document')} of {real.name!r} have titled "
-                "sections; "
-                f"{len(self.titles_) - 1} titles occur in at least {self.min_documents} of them, and two are needed",
+                f"sections; {len(self.titles_) - 1} titles occur in at least {self.min_documents} of them, and two are "
+                "needed",
                 hint="give more documents with `sections` and `section_names`, or lower min_documents",
             )
         labels = self._labels(titles)

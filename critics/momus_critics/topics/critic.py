@@ -336,9 +336,8 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         return [
             Note(
                 f"{len(self.phi_)} topics, {len(self.vocabulary_):,} words; fitted on "
-                f"{counted(self.documents_, 'document')} "
-                f"with {counted(self.tokens_, 'token')} of them in {counted(len(self.curve_), 'step')} of EM; words: "
-                f"{kind}; Σ {how}."
+                f"{counted(self.documents_, 'document')} with {counted(self.tokens_, 'token')} of them in "
+                f"{counted(len(self.curve_), 'step')} of EM; words: {kind}; Σ {how}."
             )
         ]
 
