@@ -22,7 +22,7 @@ MOST_PERMUTATIONS = 1_000_000
 MOST_RESAMPLES = 100_000
 """The most resamples of a bootstrap, splits of a calibration, and refits."""
 MOST_SEED = 2**63 - 1
-"""The largest random seed: that of a signed integer of 64 bits."""
+"""The largest random seed, and the largest signed integer of 64 bits."""
 
 
 @dataclass(frozen=True)

@@ -83,13 +83,23 @@ class Lock:
                     hint="name a folder on a local disk with --out",
                 ) from error
             # whoever held the lock before may have deleted the file after we opened it: ours must be the one on disk
-            if _same(file, self.path):
-                os.ftruncate(file, 0)
-                os.pwrite(file, str(os.getpid()).encode(), 0) if hasattr(os, "pwrite") else None
+            if is_on_disk(file, self.path):
                 self._file = file
+                self._name_holder()
                 return self
             os.close(file)
         raise StoreError(f"{self.of} is in use by other processes", hint="wait for them")
+
+    def _name_holder(self) -> None:
+        """Write the process number into the lock file; if the disk takes no more, do not keep the lock."""
+        assert self._file is not None
+        try:
+            os.ftruncate(self._file, 0)
+            os.lseek(self._file, 0, os.SEEK_SET)
+            os.write(self._file, str(os.getpid()).encode())
+        except OSError:
+            self.release()
+            raise
 
     def release(self) -> None:
         """Delete the lock file and unlock, in this order: nobody can lock a file that is about to be deleted."""
@@ -97,7 +107,7 @@ class Lock:
             return
         file, self._file = self._file, None
         try:
-            if _same(file, self.path):
+            if is_on_disk(file, self.path):
                 self.path.unlink(missing_ok=True)
         except OSError:  # the folder is read-only or gone: the lock ends all the same
             pass
@@ -113,16 +123,16 @@ class Lock:
         """Take the open file over; a worker never deletes the lock file."""
         self.path, self.of = state["path"], state["of"]
         self._file = None
-        self._held = None if state["handle"] is None else state["handle"].detach()
+        if state["handle"] is not None:
+            state["handle"].detach()  # a number, not an object: the file stays open until the worker ends
 
 
-def _same(file: int, path: Path) -> bool:
-    """Whether an open file is the one that the path names now."""
+def is_on_disk(file: int, path: Path, *, follow_links: bool = False) -> bool:
+    """Whether an open file is the one that the path names now: nobody has deleted or replaced it."""
     try:
-        ours, now = os.fstat(file), os.stat(path, follow_symlinks=False)
+        return os.path.samestat(os.fstat(file), os.stat(path, follow_symlinks=follow_links))
     except OSError:
         return False
-    return (ours.st_dev, ours.st_ino) == (now.st_dev, now.st_ino)
 
 
 def _holder(file: int) -> str:

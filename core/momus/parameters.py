@@ -7,7 +7,6 @@ import json
 import math
 import numbers
 import re
-import sys
 import types
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -108,7 +107,7 @@ def check_values(cls: type, values: Mapping[str, Any], place: str = "") -> None:
 @cache
 def _schema(cls: type) -> dict[str, Any]:
     """The types of the constructor's parameters; Any where an annotation cannot be resolved."""
-    # a class attribute `__init__` of a subclass that takes **kwargs passes them on: annotations of all ancestors count
+    # a subclass may take **kwargs and pass them on: the annotations of all ancestors count
     schema: dict[str, Any] = {}
     for ancestor in reversed(cls.__mro__):
         init = vars(ancestor).get("__init__")
@@ -124,10 +123,9 @@ def _schema(cls: type) -> dict[str, Any]:
 
 def _resolved(annotation: Any, function: Any) -> Any:
     """Evaluate an annotation; one that names what is imported for type checkers only counts as Any."""
-    module = sys.modules.get(function.__module__)
     holder = types.SimpleNamespace(__annotations__={"x": annotation})
     try:
-        return get_type_hints(holder, {**vars(module), **function.__globals__} if module else function.__globals__)["x"]
+        return get_type_hints(holder, inspect.unwrap(function).__globals__)["x"]
     except Exception:  # an annotation is code of a plug-in, and may do anything but stop us
         return Any
 
@@ -143,8 +141,8 @@ def ranges_of(cls: type) -> dict[str, Range | OneOf]:
 def _out_of_range(cls: type, name: str, value: Any) -> str:
     allowed = ranges_of(cls).get(name)
     if isinstance(allowed, Range):
-        numbers = value if isinstance(value, (list, tuple)) else [value]
-        good = all(allowed.holds(v) for v in numbers if isinstance(v, (int, float)))
+        items = value if isinstance(value, (list, tuple)) else [value]
+        good = all(allowed.holds(float(v)) for v in items if isinstance(v, numbers.Real))
     else:
         good = allowed is None or not isinstance(value, str) or allowed.holds(value)
     return "" if good else repr(allowed)

@@ -38,7 +38,8 @@ def redacted_value(value: Any, name: str = "") -> Any:
     if isinstance(value, dict):
         return {k: redacted_value(v, str(k)) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)([redacted_value(v, name) for v in value]) if type(value) in (list, tuple) else value
+        items = [redacted_value(v, name) for v in value]
+        return tuple(items) if isinstance(value, tuple) else items
     return value
 
 

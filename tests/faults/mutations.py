@@ -7,7 +7,8 @@ import random
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest, _file_digest
+from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest
+from momus.files import file_digest
 
 KINDS = ["nan", "negative", "huge", "short", "column", "type", "gone", "extra", "shuffled", "empty", "other"]
 ODD = [None, True, -1, 0, 1e308, -0.5, 2**70, "", "x", "\x1b[2J", [], {}, [[]], {"@array": "x"}, {"@float": "nan"}]
@@ -41,7 +42,7 @@ def forge(folder, rng: random.Random) -> str:
     arrays = load_file(folder / ARRAYS_NAME)
     how = _forge_array(arrays, rng) if arrays and rng.random() < 0.5 else _forge_json(content, rng)
     save_file(arrays, folder / ARRAYS_NAME)
-    content[DIGESTS]["arrays"] = _file_digest(folder / ARRAYS_NAME)
+    content[DIGESTS]["arrays"] = file_digest(folder / ARRAYS_NAME)
     content[DIGESTS]["content"] = _content_digest(content)
     (folder / JSON_NAME).write_text(json.dumps(content), encoding="utf-8")
     return how

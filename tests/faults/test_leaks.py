@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
 import momus
@@ -22,10 +23,10 @@ from momus import Corpus
 from momus.calibration.leftovers import LOCK, PREFIX, delete_leftovers, temporary_folder
 from momus.cli.app import app
 from momus.critic.registry import critic_class
-from momus.critic.saved import DIGESTS, JSON_NAME, _content_digest
+from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest
 from momus.errors import StoreError, UsageError
 from momus.evidence import Axis, Chart, Series
-from momus.files import write_table
+from momus.files import file_digest, write_table
 from momus.locking import Lock
 from momus.reading.building import Builder
 from momus.reading.records import Row
@@ -102,14 +103,10 @@ def hostile(fitted, folder, **params):
         for name in ("vocabulary_", "ngrams_"):
             del content["state"][name]
         content["state"]["opened_"] = "m"
-        from safetensors.numpy import load_file, save_file
-
-        arrays = load_file(folder / "arrays.safetensors")
+        arrays = load_file(folder / ARRAYS_NAME)
         del arrays["ngrams_"]
-        save_file(arrays, folder / "arrays.safetensors")
-        from momus.critic.saved import _file_digest
-
-        content[DIGESTS]["arrays"] = _file_digest(folder / "arrays.safetensors")
+        save_file(arrays, folder / ARRAYS_NAME)
+        content[DIGESTS]["arrays"] = file_digest(folder / ARRAYS_NAME)
     content[DIGESTS]["content"] = _content_digest(content)
     (folder / JSON_NAME).write_text(json.dumps(content), encoding="utf-8")
     return folder

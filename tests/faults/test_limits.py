@@ -55,7 +55,7 @@ def zeros(path, size):
     return path
 
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS and /proc/self/statm are Linux's")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS and /proc/self are Linux's")
 
 
 @linux

@@ -2,7 +2,7 @@
 
 import datetime
 from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -13,6 +13,9 @@ from momus.critic.registry import critic_class, make_critics
 from momus.errors import MomusError, UsageError
 from momus.parameters import OneOf, Range, ranges_of
 from momus.plugins import CRITICS
+
+if TYPE_CHECKING:
+    from decimal import Decimal as Odd  # an annotation that cannot be resolved when the program runs
 
 ODD: list[Any] = [
     *("false", "", "x", "3", "\0", "\ud800", "a" * 10_000, b"x", True, False, None),
@@ -90,9 +93,9 @@ class Plugged(Critic):
     """A critic as somebody else would write it: annotations, and one range."""
 
     name, axis = "plugged", "nothing"
-    ranges = {"depth": Range(1, 9), "mode": OneOf("a", "b")}  # noqa: RUF012
+    ranges: ClassVar = {"depth": Range(1, 9), "mode": OneOf("a", "b")}
 
-    def __init__(self, *, depth: int = 2, mode: str = "a", names: "list[str] | None" = None, scale: "Odd" = 1) -> None:  # noqa: F821
+    def __init__(self, *, depth: int = 2, mode: str = "a", names: "list[str] | None" = None, scale: "Odd" = 1) -> None:
         self.depth, self.mode, self.names, self.scale = depth, mode, names, scale
 
     def fit(self, real):

@@ -45,6 +45,8 @@ def check_route(url: str, has_key: bool, allow_plain_http: bool = False) -> None
         Address of the server; credentials in it count as a key.
     has_key
         Whether requests carry a key.
+    allow_plain_http
+        Whether a key may be sent over ``http://``; the environment variable ``MOMUS_ALLOW_PLAIN_HTTP`` allows it, too.
 
     Raises
     ------

@@ -74,7 +74,7 @@ def foreign(place: str) -> Iterator[None]:
         yield
     except (MomusError, Unkeyed):
         raise
-    except Exception as error:
+    except Exception as error:  # a user's program may raise anything
         raise UsageError(
             f"the model or the guide fails {place}: {type(error).__name__}: {error}",
             hint="both take (x, size): the rows of any number of documents, and the number of documents that these "

@@ -53,5 +53,6 @@ def delete_leftovers(parent: Path) -> list[Path]:
         except (StoreError, OSError):  # in use, or deleted meanwhile
             continue
         shutil.rmtree(folder, ignore_errors=True)
-        deleted.append(folder)
+        if not folder.exists():
+            deleted.append(folder)
     return deleted

@@ -78,11 +78,10 @@ class SharedCount(Protocol):
 
 _WORKER: list[Worker] = []
 """The worker of a pool process, set once by `_start_worker`."""
-_LOCK: list[Lock | None] = []
-"""The lock on the folder, which a pool process holds together with its parent."""
 
 
 def _start_worker(work: Work, done: SharedCount, parent: int, lock: Lock | None) -> None:
+    """Prepare a pool process; it holds the lock, too, once it has been unpickled here."""
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted parent ends its processes itself
 
@@ -91,7 +90,6 @@ def _start_worker(work: Work, done: SharedCount, parent: int, lock: Lock | None)
             done.value += splits
 
     _WORKER[:] = [Worker(work, advance)]
-    _LOCK[:] = [lock]
 
 
 def _fit(name: str) -> str | None:

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from momus.calibration.plan import NULL
 from momus.calibration.rates import curves, detectable, family_wise, rows
 from momus.calibration.view import own
 from momus.comparison.folder import REPORT
 from momus.errors import StoreError
-from momus.files import write_json
+from momus.files import replacing, write_json, write_table
 
 if TYPE_CHECKING:
     from momus.calibration.result import Calibration
@@ -33,13 +32,11 @@ def write_calibration(calibration: Calibration, folder: Path) -> None:
     from momus.calibration.page import render_calibration
 
     try:
-        _write_table(
-            pa.Table.from_pylist(rows(calibration.cells, calibration.plan.alpha), schema=RATE_SCHEMA), folder / RATES
-        )
-        _write_table(p_values(calibration), folder / P_VALUES)
-        unfinished = folder / f"{REPORT}.part"
-        unfinished.write_text(render_calibration(calibration), encoding="utf-8")
-        unfinished.replace(folder / REPORT)
+        rates = pa.Table.from_pylist(rows(calibration.cells, calibration.plan.alpha), schema=RATE_SCHEMA)
+        write_table(rates, folder / RATES)
+        write_table(p_values(calibration), folder / P_VALUES)
+        with replacing(folder / REPORT) as temporary:
+            temporary.write_text(render_calibration(calibration), encoding="utf-8")
         write_json(folder / CALIBRATION, as_json(calibration))
     except OSError as error:
         raise StoreError(
@@ -70,12 +67,6 @@ def p_values(calibration: Calibration) -> pa.Table:
         p += list(c.p)
         difference += list(c.difference)
     return pa.table({**columns, "p": pa.array(p, pa.float64()), "difference": pa.array(difference, pa.float64())})
-
-
-def _write_table(table: pa.Table, path: Path) -> None:
-    unfinished = path.with_name(path.name + ".part")
-    pq.write_table(table, unfinished, compression="zstd")
-    unfinished.replace(path)
 
 
 def as_json(calibration: Calibration) -> dict[str, Any]:

@@ -5,14 +5,13 @@ A folder whose files do not match its manifest was damaged, edited, or replaced 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from momus.errors import StoreError
-from momus.files import write_json
+from momus.files import file_digest, write_json
 
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -41,7 +40,7 @@ def check_manifest(folder: Path) -> None:
         path = folder / name
         try:
             length = path.stat().st_size
-            digest = _digest(path) if length == entry["bytes"] else ""
+            digest = file_digest(path) if length == entry["bytes"] else ""
         except FileNotFoundError:
             raise StoreError(f"{path}: missing, although the run wrote it", hint=AGAIN) from None
         except OSError as error:
@@ -86,7 +85,7 @@ def read_entries(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _entry(path: Path) -> dict[str, Any]:
-    entry: dict[str, Any] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
+    entry: dict[str, Any] = {"bytes": path.stat().st_size, "sha256": file_digest(path)}
     rows = _rows(path)
     return entry if rows is None else {**entry, "rows": rows}
 
@@ -98,11 +97,6 @@ def _rows(path: Path) -> int | None:
 
         return int(pq.read_metadata(path).num_rows)
     return path.read_bytes().count(b"\n") if path.suffix == ".jsonl" else None
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _files(folder: Path) -> Iterable[Path]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from momus.files import file_digest
 
 LARGE = 1 << 26
 """Files above 64 MiB (weights of models) are identified by length and time of change instead of content."""
@@ -35,8 +36,8 @@ def _paths(value: Any) -> Iterator[tuple[str, Path]]:
                 yield str(value), path
             elif path.is_dir() and path.parts:  # a bare name in the working folder may be anything
                 yield from ((f.as_posix(), f) for f in path.rglob("*") if f.is_file())
-        except OSError:  # too long for a path, or not readable: not a file that the critic reads
-            return
+        except OSError:  # not readable, which `_identity` records, or too long for a path
+            yield str(value), Path(value)
 
 
 def _identity(path: Path) -> str:
@@ -44,7 +45,6 @@ def _identity(path: Path) -> str:
         status = path.stat()
         if status.st_size > LARGE:
             return f"{status.st_size} bytes, changed {status.st_mtime_ns}"
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_digest(path)
     except OSError as error:
         return f"not readable ({error.strerror})"

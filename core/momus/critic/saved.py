@@ -12,7 +12,6 @@ import inspect
 import json
 import os
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
@@ -23,6 +22,7 @@ from momus.critic.fitted import check_estimator, check_origin
 from momus.critic.packing import Arrays, pack, unpack
 from momus.errors import MomusError, StoreError
 from momus.estimator import Estimator
+from momus.files import file_digest, replacing
 from momus.redact import redacted_value
 
 if TYPE_CHECKING:
@@ -70,25 +70,12 @@ def save_critic(critic: Critic[Any], folder: Path) -> None:
         ) from error
     folder.mkdir(parents=True, exist_ok=True)
     contiguous = {k: np.ascontiguousarray(v) for k, v in arrays.items()}
-    _replace(folder / ARRAYS_NAME, lambda path: save_file(contiguous, path))
-    content[DIGESTS] = {"arrays": _file_digest(folder / ARRAYS_NAME), "content": _content_digest(content)}
+    with replacing(folder / ARRAYS_NAME) as temporary:
+        save_file(contiguous, temporary)
+    content[DIGESTS] = {"arrays": file_digest(folder / ARRAYS_NAME), "content": _content_digest(content)}
     text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-    _replace(folder / JSON_NAME, lambda path: path.write_bytes(text.encode("utf-8", "surrogatepass")))
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file under another name, and put it in place in one step; a link in its place is not followed."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with replacing(folder / JSON_NAME) as temporary:
+        temporary.write_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def _content_digest(content: dict[str, Any]) -> str:
@@ -239,7 +226,7 @@ def _read_arrays(folder: Path, content: dict[str, Any]) -> Arrays:
     path = folder / ARRAYS_NAME
     try:
         _check_file(folder, path)
-        if DIGESTS in content and _file_digest(path) != content[DIGESTS]["arrays"]:
+        if DIGESTS in content and file_digest(path) != content[DIGESTS]["arrays"]:
             raise StoreError(
                 f"{path}: the file was changed or damaged after it was saved (SHA-256)",
                 hint="fit and save the critic again",

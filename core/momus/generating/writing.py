@@ -12,7 +12,7 @@ from typing import Any
 
 from momus.errors import StoreError, UsageError
 from momus.generating.prompts import fingerprint
-from momus.locking import Lock
+from momus.locking import Lock, is_on_disk
 from momus.progress import Reporter, Silent
 from momus.sequences import Decoding, Generated, Generator, Prompt, Request, document_seeds
 from momus.version import __version__
@@ -137,29 +137,14 @@ def _write(
             out.write(line.encode("utf-8", "backslashreplace") + b"\n")
             out.flush()
             os.fsync(out.fileno())
-            _check_there(target, out.fileno())
+            if not is_on_disk(out.fileno(), target, follow_links=True):
+                raise StoreError(
+                    f"{target} was deleted or replaced while documents were written to it",
+                    hint="run the command again; name a different file for each run",
+                )
             outcome.written += 1
             advance(len(done) + outcome.written + len(outcome.failed))
     return outcome
-
-
-def _check_there(target: Path, file: int) -> None:
-    """Make sure that the open file is still the one on disk: nobody has deleted or replaced it.
-
-    Raises
-    ------
-    StoreError
-        The path names another file, or none.
-    """
-    try:
-        ours, now = os.fstat(file), target.stat()
-    except FileNotFoundError:
-        now = None
-    if now is None or (ours.st_dev, ours.st_ino) != (now.st_dev, now.st_ino):
-        raise StoreError(
-            f"{target} was deleted or replaced while documents were written to it",
-            hint="run the command again; name a different file for each run",
-        )
 
 
 def _name(prompt: Prompt, number: int, prompts: int) -> str:
@@ -188,7 +173,6 @@ def _begin(target: Path, record_path: Path, record: dict[str, Any], resume: bool
 
     if overwrite or not target.exists():
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)
             write_json(record_path, record)
         except OSError as error:
