@@ -90,11 +90,20 @@ def run_critic(
             result,
             verdicts=[replace(v, refit_spread=spread.get((v.generated, v.statistic))) for v in result.verdicts],
         )
+    given = [_as_given(s, c) for s, c in zip(scored, (texts.real, *texts.generated), strict=True)]
     if folder is not None:
         import pyarrow as pa
 
-        folder.keep(result, pa.concat_tables([s.table() for s in scored]), axis)
-    return Outcome(result, [replace(s, rows={}) for s in scored], warning, axis)
+        folder.keep(result, pa.concat_tables([s.table() for s in given]), axis)
+    return Outcome(result, given, warning, axis)
+
+
+def _as_given(scores: Scores, corpus: Corpus) -> Scores:
+    """Scores without their rows, in the order in which the documents were given."""
+    plain = replace(scores, rows={})
+    if corpus.given_rows is None or len(scores) != len(corpus):
+        return plain
+    return replace(plain.take(corpus.given_rows), summary=scores.summary)
 
 
 def _scored(

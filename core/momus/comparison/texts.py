@@ -6,10 +6,10 @@ import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from momus.comparison.trust import TrustCheck, check_texts
-from momus.critic import RunningTextCritic
 from momus.errors import UsageError
 from momus.progress import Reporter
 from momus.reading import MemorySource, ReadingOptions, read_memory
@@ -29,12 +29,12 @@ TextSource = Corpus | str | os.PathLike[str] | MemorySource
 
 @dataclass
 class Texts:
-    """The texts of a comparison.
+    """The texts of a comparison, in an order that does not depend on that of the files (`Corpus.sorted`).
 
     Attributes
     ----------
     fit, real, generated
-        What critics are fitted on, what is compared, and with what.
+        What critics are fitted on, what is compared, and with what; for laws of running text in the order given.
     split
         Whether the real text was split because none to fit on was given.
     warnings
@@ -46,7 +46,7 @@ class Texts:
     whole, seed
         The real text before it was split, if it was, and the seed that it was split by.
     general
-        The texts that `for_critic` was called on, if it had to split the real text anew.
+        The texts that `for_critic` was called on, where it had to change them.
     """
 
     fit: Corpus
@@ -71,15 +71,20 @@ class Texts:
         return self.whole is not None and not self.whole.units.words()
 
     def for_critic(self, critic: Critic[Any]) -> Texts:
-        """The texts as a critic needs them: for laws of running text, a real text that was split keeps its order.
+        """The texts as a critic needs them: for laws of running text, in the order given, also where they were split.
 
         The split by documents tears neighbours apart, while the generated text keeps its neighbours. So for critics of
         running text the split takes runs of neighbouring documents, unless groups or prompts say what belongs together.
         """
-        if self.whole is None or not self.by_runs or not isinstance(critic, RunningTextCritic):
-            return self
-        fitting, held_out = self.whole.split_in_runs(FIT_SHARE, self.seed, ("fit", "real"))
-        return replace(self, fit=fitting, real=held_out, general=self)
+        return self._given if critic.ordered else self
+
+    @cached_property
+    def _given(self) -> Texts:
+        if self.whole is not None and self.by_runs:
+            fitting, real = self.whole.split_in_runs(FIT_SHARE, self.seed, ("fit", "real"))
+        else:
+            fitting, real = self.fit.given, self.real.given
+        return replace(self, fit=fitting, real=real, generated=[c.given for c in self.generated], general=self)
 
 
 def as_corpus(
@@ -160,6 +165,7 @@ def read_texts(
     read = [whole, *others] if fit is None else [fitting, whole, *others]
     warnings += [answers_note(corpus) for corpus in read if corpus.answers]
     (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
+    fitting, held_out, *others = (c.sorted() for c in (fitting, held_out, *others))
     checks = check_texts(fitting, held_out, others, whole if fit is None else None)
     warnings += [check.warning for check in checks if check.warns]
     languages = {c.name: languages_of(c) for c in (fitting, held_out, *others)}

@@ -156,7 +156,7 @@ def dependence_checks(corpus: Corpus) -> list[TrustCheck]:
 
     The two tests share the level; both are left out where group ids, or prompts that repeat, say what belongs together.
     """
-    found = [f for f in (groups_of_texts(corpus), order_of_texts(corpus)) if f is not None]
+    found = [f for f in (groups_of_texts(corpus.canonical), order_of_texts(corpus.given)) if f is not None]
     level = LEVEL / max(len(found), 1)
     return [
         TrustCheck(

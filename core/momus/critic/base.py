@@ -79,6 +79,9 @@ class Critic(Estimator, ABC, Generic[Z]):
         name of the statistic, where ``("more predictable", "less predictable")`` would mislead.
     limits
         What the critic cannot see, in one line, for the report.
+    ordered
+        Whether the order of the documents matters, as it does for running text. Others are fitted on the documents in
+        one order, whatever their order in the corpus.
     guard
         Whether entropy and divergence of the aggregated posterior are reported beside Latent NLL of state sequences;
         turn it off only where the critic's own statistics say the same.
@@ -105,6 +108,7 @@ class Critic(Estimator, ABC, Generic[Z]):
     told: ClassVar[str] = ""
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {}
     limits: ClassVar[str] = ""
+    ordered: ClassVar[bool] = False
     guard: ClassVar[bool] = True
     no_steps: ClassVar[str] = "no scored step"
     needs: ClassVar[int] = 2
@@ -280,7 +284,7 @@ def _fitting(fit: _Fit) -> _Fit:
             )
         self._in_fit = True
         try:
-            fit(self, usable)
+            fit(self, usable if self.ordered else usable.canonical)
         except BaseException:
             self.reset()
             raise
