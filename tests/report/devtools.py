@@ -5,6 +5,7 @@ import json
 import os
 import select
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 
@@ -15,6 +16,18 @@ KEYS = {"Tab": 9, "Enter": 13, " ": 32, "ArrowDown": 40, "ArrowRight": 39, "Esca
 PATIENCE = 120
 """Seconds after which an answer is no longer waited for."""
 SHIFT = 8
+OPTIONS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"),
+)
+LAUNCH = """
+import fcntl, os, sys
+reading, writing = (fcntl.fcntl(int(n), fcntl.F_DUPFD, 10) for n in sys.argv[1:3])
+os.dup2(reading, 3)
+os.dup2(writing, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""Chromium reads the protocol from descriptor 3, and writes it to 4."""
 
 
 class Tab:
@@ -54,9 +67,7 @@ class Tab:
         # without emulated focus, a headless page shows none
         self.send("Emulation.setFocusEmulationEnabled", enabled=True)
         mobile = width < 600
-        self.send(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile
-        )
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
         self.send("Page.navigate", url=path.as_uri())
         while self.value("document.readyState + location.protocol") != "completefile:":
             time.sleep(0.05)
@@ -88,14 +99,17 @@ def chromium(folder):
     """Start a browser whose profile is in a folder, and end it."""
     there, writing = os.pipe()
     reading, back = os.pipe()
-    options = (
-        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-        "--disable-component-update --disable-sync --remote-debugging-pipe"
-    )
-    # Chromium reads the protocol from descriptor 3, and writes it to 4
-    command = f'exec "$0" {options} --user-data-dir="$1" about:blank 3<&{there} 4>&{back}'
     process = subprocess.Popen(
-        ["sh", "-c", command, CHROMIUM, str(folder / "profile")],
+        [
+            sys.executable,
+            "-c",
+            LAUNCH,
+            str(there),
+            str(back),
+            CHROMIUM,
+            *OPTIONS,
+            f"--user-data-dir={folder / 'profile'}",
+        ],
         pass_fds=(there, back),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -15,7 +15,7 @@ FIGURES = Path(__file__).parents[2] / "docs" / "figures"
 CRITICS = [FIGURES / f"{p.stem}.svg" for p in sorted((FIGURES.parent / "critics").glob("*.md"))]
 OF_DOCS = [*(p for p in CRITICS if p.is_file()), *sorted(FIGURES.glob("validity-*-p*.svg"))]
 ITEMS = (
-    Chart("c", "C", Axis("x"), Axis("y"), [Series("r", [1, 2], [1, 3], "real"), Series("g", [1, 2], [2, 3], "generated")]),
+    Chart("c", "C", Axis("x"), Axis("y"), [Series(role, [1, 2], [1, 3], role) for role in ("real", "generated")]),
     Heatmap("h", "H", ["a", "b"], ["a", "b"], [[1.0, -1.0], [0.5, 0.0]], "value"),
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
 
 
 def standalone(svg: str) -> str:
-    """Give a figure of a page (`momus.report.figures.svg.draw`) what the page gives it: colours, a font, the paper.
+    r"""Give a figure of a page (`momus.report.figures.svg.draw`) what the page gives it: colours, a font, the paper.
 
     Raises
     ------
@@ -19,7 +19,7 @@ def standalone(svg: str) -> str:
         The figure uses a colour that is not in the palette.
 
     >>> standalone('<svg viewBox="0 0 9 9" aria-hidden="true"><path stroke="var(--real)"/></svg>')[-47:]
-    'fill="#ffffff"/><path stroke="#0a62a6"/></svg>\\n'
+    'fill="#ffffff"/><path stroke="#0a62a6"/></svg>\n'
     """
     painted = re.sub(r"var\(--([\w-]+)\)", lambda match: COLOURS[match.group(1)], svg)
     opening, _, content = painted.partition(">")
