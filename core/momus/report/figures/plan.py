@@ -12,6 +12,7 @@ from momus.evidence import Axis, Chart, Role, Series
 from momus.numeric.types import Floats
 from momus.report.figures.standalone import standalone
 from momus.report.figures.svg import draw
+from momus.text.counting import percentage
 
 ROLES: tuple[Role, ...] = ("generated", "real", "fitted", "reference")
 """Each panel holds as many axes as there are line styles."""
@@ -32,7 +33,7 @@ def plan_charts(plans: Sequence[Plan]) -> list[Chart]:
         x = np.geomspace(max(low, 2.0), max(high, 8.0), POINTS)
         series = [_series(p, x, role, several) for p, role in zip(panel, ROLES, strict=False)]
         wanted = panel[0].power
-        label = f"documents of the real text (wanted: {wanted:.0%} power)"
+        label = f"documents of the real text (wanted: {percentage(wanted, 0)} power)"
         charts.append(Chart(f"plan-{start}", "Power by number of documents", Axis(label, "log"), Axis("power"), series))
     return charts
 
