@@ -18,7 +18,6 @@ from momus import Corpus
 from momus.cli.app import app
 from momus.cli.odd import at_least, odd_documents
 from momus.cli.outliers import listed_outliers, shared_ranks
-from momus.comparison.folder import RunFolder
 from momus.comparison.manifest import write_manifest
 from momus.comparison.scored import values_of
 from momus.errors import UsageError

@@ -126,7 +126,7 @@ def _nearest_on_one_axis(answer: Answer) -> str:
     verb = "is" if len(beyond) == 1 else "are"
     where = f"{joined(beyond)} {verb} beyond human variation" if beyond else "no text is beyond human variation"
     if answer.nearest is not None:
-        return f"{answer.nearest} is nearest to human text on the only axis; {where} on it."
+        return f"{answer.nearest.generated} is nearest to human text on the only axis; {where} on it."
     if len(answer.tied) > 1:
         return f"Which is nearest to human text is not sure ({joined(answer.tied)}); {where} on the only axis."
     return f"On the only axis, {where}."
