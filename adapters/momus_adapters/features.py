@@ -15,6 +15,7 @@ from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
+from momus.text.counting import percentage
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_adapters.saved.names import resolve
@@ -78,8 +79,8 @@ class BagOfWords(Estimator):
         self.words_ = build_vocabulary(corpus.tokens(self.tokenizer), rules)
         if not self.words_:
             raise FittingError(
-                f"no word of {corpus.name!r} occurs {self.least_count} times and in at most {self.most_documents:.0%} "
-                "of documents",
+                f"no word of {corpus.name!r} occurs {self.least_count} times and in at most "
+                f"{percentage(self.most_documents, 0)} of documents",
                 hint="give more real text, or lower least_count",
             )
         return self

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from momus.errors import UsageError
+from momus.errors import StoreError, UsageError
 
 FORMULA = r"^[=+\-@\t\r]"
 """Spreadsheets read texts that begin so as formulas."""
@@ -58,6 +58,7 @@ def replacing(path: Path) -> Iterator[Path]:
     ('done', False)
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary.unlink(missing_ok=True)  # never through a link that somebody has put there
     try:
         yield temporary
         temporary.replace(path)
@@ -65,6 +66,25 @@ def replacing(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a text file in one step; the old one stays until the new one is complete.
+
+    Raises
+    ------
+    StoreError
+        The path is a link: the file that it points to is somebody's, and is not overwritten.
+    OSError
+        The file cannot be written.
+    """
+    if path.is_symlink():
+        raise StoreError(
+            f"{path} is a link to {os.readlink(path)}, which is not overwritten",
+            hint="remove the link, or name another file",
+        )
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:

@@ -119,6 +119,7 @@ def test_the_same_text_on_both_sides_is_recognised():
         check = checks(found, "copied")["gen", "real"]
         assert (check.documents, check.share, check.warns) == (60, 1.0, True)
         assert any("both sides are the same text" in w and "Check the paths" in w for w in found.warnings)
+        assert not any("may have memorised" in w for w in found.warnings), "what is the same text is said once"
     short = ["yes", "no", "perhaps not", "why"] * 5
     found = read_texts(corpus(short, "real"), {"gen": corpus(short[::-1], "gen")}, texts(40, 2), 0)
     assert any("20 of 20 documents of 'gen' are also in 'real'" in w for w in found.warnings)

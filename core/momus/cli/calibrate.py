@@ -111,6 +111,7 @@ def calibrate(
     from momus.calibration import calibrate as run
     from momus.calibration.plan import STRENGTHS, parse_by, parse_sizes
     from momus.calibration.view import calibration_view
+    from momus.comparison.folder import REPORT
     from momus.controls import DEFECTS
     from momus.errors import UsageError
     from momus.reading import ReadingOptions
@@ -151,4 +152,4 @@ def calibrate(
         echo(f"\nInterrupted. Finished measurements are in {out}; run the same command again to resume.", err=True)
         raise
     print_view(calibration_view(calibration))
-    echo(f"Report: {out / 'report.html'}")
+    echo(f"Report: {out / REPORT}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -177,3 +178,13 @@ def print_view(view: Any, width: int | None = None) -> None:
     if width is None:
         width = max(terminal or 170, 80)
     safe_console(width=min(width, terminal or width), highlight=False).print(view)
+
+
+def print_narrow(view: Any) -> None:
+    """Print a rich renderable as wide as the terminal, and 80 columns into files and pipes."""
+    print_view(view, None if sys.stdout.isatty() else 80)
+
+
+def print_json(content: Any) -> None:
+    """Print JSON, in ASCII: names may hold what a terminal must not see."""
+    typer.echo(json.dumps(content, indent=2, allow_nan=False))

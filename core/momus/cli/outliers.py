@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from momus.comparison.folder import DOCUMENTS, RunFolder
+from momus.comparison.folder import RunFolder
 from momus.comparison.result import CriticResult
-from momus.comparison.statistics import PPL
-from momus.errors import StoreError, UsageError
+from momus.comparison.scored import is_sequence, scored_documents, values_of
+from momus.errors import UsageError
 from momus.evidence import MarkedDocument, to_json
 from momus.numeric.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-DIGITS = 9
-"""Values that agree in so many significant digits are equal: the rest is rounding."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +98,7 @@ def listed_outliers(run: Path, critic: str | None, top: int, corpus: str | None 
         raise UsageError(f"{run}: this run has no critic {critic!r}", hint=f"it has {', '.join(names)}")
     (result,) = folder.results([critic])
     frame = scored_documents(run, [critic])
-    frame["value"] = values_of(frame, result)
+    frame["value"] = values_of(frame, is_sequence(result.verdicts, critic))
     real, listed = chosen_corpora(run, record, corpus)
     human = np.sort(frame.loc[frame["corpus"] == real, "value"].to_numpy())
     kept = _kept(result)
@@ -126,7 +116,7 @@ def listed_outliers(run: Path, critic: str | None, top: int, corpus: str | None 
                 Outlier(name, row.id, int(first[i]), int(last[i]), float(row.value), int(row.states), above, *texts)
             )
     typical = float(np.median(human)) if len(human) else None
-    unit = "nats per step" if is_sequence(result) else "nats"
+    unit = "nats per step" if is_sequence(result.verdicts, critic) else "nats"
     noun = result.verdicts[0].unit if result.verdicts else "document"
     return Listing(critic, result.axis, noun, unit, typical, tuple(outliers), scored, tied, int(record.get("top", 0)))
 
@@ -137,30 +127,6 @@ def largest_gap(run: Path) -> str:
     from momus.report.answer import answer_of
 
     return answer_of(read_comparison(run)).axes[0].critic
-
-
-def scored_documents(run: Path, critics: Sequence[str]) -> pd.DataFrame:
-    """Rows of all scored documents under some critics: corpus, id, critic, nll, states."""
-    columns = ["corpus", "id", "critic", "nll", "states"]
-    try:
-        table = pq.read_table(run / DOCUMENTS, columns=columns, filters=[("critic", "in", list(critics))])
-    except (OSError, pa.ArrowException) as error:
-        raise StoreError(
-            f"{run / DOCUMENTS}: cannot be read ({str(error).splitlines()[0]})", hint="run `momus compare` again"
-        ) from error
-    return table.filter(pc.is_valid(table["nll"])).to_pandas()
-
-
-def is_sequence(result: CriticResult) -> bool:
-    """Whether the latents of a critic are sequences: those have a Latent PPL."""
-    return any(v.statistic == PPL.name for v in result.verdicts)
-
-
-def values_of(frame: pd.DataFrame, result: CriticResult) -> Floats:
-    """What ranks the documents of a critic: Latent NLL, per step for sequences, to nine significant digits."""
-    nll = frame["nll"].to_numpy(dtype=np.float64)
-    values = nll / frame["states"].to_numpy() if is_sequence(result) else nll
-    return np.array([float(f"{v:.{DIGITS}g}") for v in values])
 
 
 def chosen_corpora(run: Path, record: dict[str, Any], corpus: str | None) -> tuple[str, list[str]]:

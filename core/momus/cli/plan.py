@@ -9,6 +9,7 @@ import typer
 
 from momus.cli.echo import echo
 from momus.cli.options import comma_separated, print_view
+from momus.text.counting import percentage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,8 +110,8 @@ def _caption(plans: Sequence[Plan]) -> str:
     if first is None:
         return ""
     return (
-        f"{first.power:.0%} power at level {first.level:.2g}; real | generated, at the pilot's proportion and "
-        "documents per unit; brackets: 95 % interval of the real documents, from the uncertainty "
+        f"{percentage(first.power, 0)} power at level {first.level:.2g}; real | generated, at the pilot's proportion "
+        "and documents per unit; brackets: 95 % interval of the real documents, from the uncertainty "
         "of the pilot's standard error"
     )
 

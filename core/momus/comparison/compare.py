@@ -28,7 +28,7 @@ from momus.errors import FittingError, MissingExtraError
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
 from momus.version import __version__
 
 if TYPE_CHECKING:
@@ -181,7 +181,8 @@ def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
         warnings.append(
             f"{counted(worst.unscored_generated, 'document')} of {name!r} "
             f"{'is' if worst.unscored_generated == 1 else 'are'} unscored under {worst.critic!r} "
-            f"({worst.generated_value:.0%}; real text {worst.real_value:.0%}), and differ from real text in that under "
+            f"({percentage(worst.generated_value or 0.0, 0)}; real text {percentage(worst.real_value or 0.0, 0)}), "
+            "and differ from real text in that under "
             f"{len(rows)} of the critics: all other rows describe the scored documents only."
         )
     return warnings

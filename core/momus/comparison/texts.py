@@ -14,7 +14,7 @@ from momus.errors import UsageError
 from momus.progress import Reporter
 from momus.reading import MemorySource, ReadingOptions, read_memory
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
 from momus.text.languages import Languages, languages_of
 
 if TYPE_CHECKING:
@@ -225,8 +225,9 @@ def _language_warnings(languages: Mapping[str, Languages], real: str) -> list[st
         main = languages[real].main
         if found.differs(languages[real]):
             warnings.append(
-                f"Only {found.share(main):.0%} of {found.documents:,} sampled documents of {found.corpus!r} are in "
-                f"{main!r}, the main language of {real!r} ({languages[real].share(main):.0%}); most are in "
-                f"{found.main!r}: differences may be those of languages."
+                f"Only {percentage(found.share(main), 0)} of {found.documents:,} sampled documents of "
+                f"{found.corpus!r} are in {main!r}, the main language of {real!r} "
+                f"({percentage(languages[real].share(main), 0)}); most are in {found.main!r}: differences may be "
+                "those of languages."
             )
     return warnings

@@ -11,6 +11,7 @@ from momus.critic import LogPrior
 from momus.evidence import Edge, Evidence, Graph, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
+from momus.text.counting import percentage
 from momus_critics.chains.posterior import ChainLatents
 from momus_critics.chains.transitions import UNLIKELY
 from momus_critics.figures import percent
@@ -98,7 +99,8 @@ def error_table(critic: FittedChain, real: Floats, generated: Floats) -> Table:
         "Transitions that contribute most to the difference",
         ("transition", "P_c", "real %", "generated %", "contribution, nats per step", "kind"),
         rows,
-        note=f"Transitions with P_c < {UNLIKELY}: {total_r:.2%} in real text, {total_g:.2%} in generated text. "
+        note=f"Transitions with P_c < {UNLIKELY}: {percentage(total_r, 2)} in real text, "
+        f"{percentage(total_g, 2)} in generated text. "
         f"Smoothing constant {critic.constant_:.3g}, {critic.states} states.",
     )
 
@@ -186,7 +188,9 @@ def explain(critic: FittedChain, document: Corpus, pieces: Sequence[str]) -> Mar
     for before, after, text in zip(path[:-1], path[1:], texts, strict=True):
         p = float(critic.transitions_[before, after])
         best = int(critic.transitions_[before].argmax())
-        expected = f"likeliest after {sources[before]}: {targets[best]} ({critic.transitions_[before, best]:.0%})"
+        expected = (
+            f"likeliest after {sources[before]}: {targets[best]} ({percentage(critic.transitions_[before, best], 0)})"
+        )
         marked = p < UNLIKELY
         steps.append(
             Step(targets[after], text[:240], -float(np.log(p)), marked, expected if marked else f"P = {p:.2g}")

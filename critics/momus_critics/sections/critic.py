@@ -18,7 +18,7 @@ from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
 from momus.text.titles import normalize_title
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus_critics.chains import evidence
@@ -200,15 +200,16 @@ class Sections(ChainCritic, ExplanationMixin):
         accuracy, sections = held_out["accuracy"], held_out["sections"]
         notes.append(
             Note(
-                f"Posterior {self.posterior}: {accuracy:.1%} of {sections:,.0f} held-out real sections are typed "
-                f"correctly; expected calibration error {held_out['calibration_error']:.3f}."
+                f"Posterior {self.posterior}: {percentage(accuracy, 1)} of {sections:,.0f} held-out real sections are "
+                f"typed correctly; expected calibration error {held_out['calibration_error']:.3f}."
             )
         )
         if accuracy < ACCURATE:
             notes.append(
                 Note(
-                    f"only {accuracy:.0%} of {sections:,.0f} held-out real sections are typed correctly. The expected "
-                    "order then outweighs the text of sections, and Latent PPL may even fall if they are shuffled; "
+                    f"only {percentage(accuracy, 0)} of {sections:,.0f} held-out real sections are typed correctly. "
+                    "The expected order then outweighs the text of sections, and Latent PPL may even fall if they are "
+                    "shuffled; "
                     'check `disorder` too, or use posterior = "titles" if both texts have titles.',
                     warning=True,
                 )

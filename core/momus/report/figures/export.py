@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from momus.comparison.ranks import ALL_AXES
 from momus.comparison.result import Comparison
 from momus.errors import StoreError, UsageError
+from momus.files import replace_file
 from momus.report.answer import Answer, answer_of
 from momus.report.downloads import csv_text, figure_csv
 from momus.report.figures.axis import axis_figure
@@ -21,7 +22,7 @@ from momus.report.figures.power import detectable, power_figure
 from momus.report.figures.ranks import rank_table, ranks_figure
 from momus.report.figures.style import WIDTHS, paper_style
 from momus.report.overlay import overlay
-from momus.report.safe import anchor, replace_file
+from momus.report.safe import anchor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
