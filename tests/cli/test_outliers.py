@@ -140,6 +140,7 @@ def test_chances_of_several_tails():
     assert at_least(chances) == pytest.approx(by_hand[::-1].cumsum()[::-1])
 
 
+@pytest.mark.slow
 def test_the_expected_number_is_that_of_independent_axes(folder, tmp_path):
     """With values reassigned at random on each axis, the mean number of odd documents is the expected one."""
     table = pq.read_table(folder / "documents.parquet").to_pandas()
