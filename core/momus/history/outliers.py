@@ -29,8 +29,8 @@ class OutlierDocument:
     key
         Its prompt; its id where it has none.
     value, other
-        Latent NLL (per step, for sequences) in the run where it stands out, and of the same prompt in the other run;
-        None if the other run has no scored document of it.
+        What ranks outliers (`momus.comparison.oddity.outlier_values`) in the run where it stands out, and of the same
+        prompt in the other run; None if the other run has no scored document of it.
     """
 
     key: str
@@ -131,6 +131,8 @@ def _values(run: KeptRun, corpus: str, keys: dict[str, str], critic: str) -> tup
             f"{path}: cannot be read ({str(error).splitlines()[0]})", hint="run `momus compare` again"
         ) from error
     values: Any = nll / np.maximum(states, 1) if sequence else nll
+    if "oddity" in table.column_names and table["oddity"].null_count < len(table):  # the critic's own measure
+        values = table["oddity"].to_numpy(zero_copy_only=False)
     real = values[[c == "real" for c in corpora]]
     found: dict[str, float] = {}
     for name, document, value in zip(corpora, ids, values.tolist(), strict=True):
