@@ -85,16 +85,16 @@ def reason_of(document: MarkedDocument | None, standing: Standing, z: str | None
     >>> reason_of(odd, Standing(0.99, 1.25))
     'less likely than 99 % of the human documents (median 1.25); unlikely: Notes (likeliest: Use)'
     >>> reason_of(None, Standing(1.0, 1.25, "block"), z="7 words")
-    'less likely than all human blocks (median 1.25); 7 words'
+    'less likely than all human blocks (median 1.25); z: 7 words'
     """
     parts = [] if standing.above is None or standing.typical is None else [_standing(standing)]
     if document is not None and document.note:
-        parts.append(_clean(document.note))
+        parts.append(_clean(document.note).removesuffix("."))
     steps = named_steps(document)
     if steps:
         parts.append(steps)
     elif z:
-        parts.append(_clean(z))
+        parts.append(f"z: {_clean(z)}")
     return "; ".join(parts) or "the oddest that are scored"
 
 
@@ -117,8 +117,9 @@ def named_steps(document: MarkedDocument | None) -> str | None:
         return None
     marked = sorted((s for s in document.steps if s.marked), key=lambda s: -(s.value or 0.0))
     if marked:
-        more = f" and {len(marked) - SHOWN_STEPS:,} more" if len(marked) > SHOWN_STEPS else ""
-        return f"unlikely: {'; '.join(map(_named, marked[:SHOWN_STEPS]))}{more}"
+        names = list(dict.fromkeys(map(_named, marked)))
+        more = f" and {len(names) - SHOWN_STEPS:,} more" if len(names) > SHOWN_STEPS else ""
+        return f"unlikely: {'; '.join(names[:SHOWN_STEPS])}{more}"
     valued = [s for s in document.steps if s.value is not None and s.label]
     if len(valued) < 2:
         return None

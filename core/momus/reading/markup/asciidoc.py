@@ -17,7 +17,7 @@ _DROPPED = ("/", "+")
 _NO_TEXT = re.compile(
     r":!?[\w-]+!?:(\s|$)|//(?!/)|\[.*\]\s*$|(include|image|ifdef|ifndef|ifeval|endif|toc)::|\+\s*$|'''+"
 )
-_BULLET = re.compile(r"\s*(?:[*.-]{1,5}|\d+\.|<\d+>)\s+")
+_BULLET = re.compile(r"^\s*(?:[*.-]{1,5}|\d+\.|<\d+>)\s+")
 _BLOCK_TITLE = re.compile(r"\.(?=[^\s.])")
 _LINK = re.compile(r"(?:link:|https?://|mailto:|xref:)[^\s\[\]]*\[([^\]]*)\]")
 _REFERENCE = re.compile(r"<<[^,>]*(?:,\s*([^>]*))?>>")

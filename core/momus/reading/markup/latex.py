@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,8 +13,13 @@ LEVELS = {"part": 1, "chapter": 2, "section": 3, "subsection": 4, "subsubsection
 """Sectioning commands, with or without a star."""
 HEADED = {"abstract": "Abstract", "thebibliography": "References"}
 """Environments that are sections."""
+FONTS = tuple(
+    ["texttt", "textsf", "textsc", "textmd", "textup", "textnormal", "textsl", "underline", "mbox", "uline", "code"]
+)
 DROPPED = frozenset(("comment", "filecontents", "filecontents*", "tikzpicture", "picture"))
 _SILENT = "title author date maketitle tableofcontents bibliographystyle bibliography label"
+VERBATIM = frozenset(("verbatim", "verbatim*", "Verbatim", "lstlisting", "minted"))
+_ENDS = re.compile(r"\A\\begin\{\w+\*?\}(?:\[[^\]]*\])?(?:\{\w+\})?|\\end\{\w+\*?\}\Z")
 WITHOUT_TEXT = frozenset(_SILENT.split())
 
 
@@ -25,15 +31,21 @@ def parts_of(text: str) -> list[Part]:
     [Part(level=3, title='One', text='A b.'), Part(level=3, title='Two', text='x')]
     """
     try:
-        from pylatexenc.latex2text import LatexNodes2Text
-        from pylatexenc.latexwalker import LatexWalker
+        from pylatexenc import latex2text, latexwalker, macrospec
     except ImportError as error:
         raise MissingExtraError(
             "reading LaTeX needs the package pylatexenc", hint="pip install 'momus[prepare]'"
         ) from error
-    nodes, _, _ = LatexWalker(text, tolerant_parsing=True).get_latex_nodes()
+    # pylatexenc does not know that a link has two arguments, and drops the text of some fonts
+    markup, words = latexwalker.get_default_latex_context_db(), latex2text.get_default_latex_context_db()
+    macros = [macrospec.std_macro("href", "{{"), *(macrospec.std_macro(name, "{") for name in FONTS)]
+    shown = [latex2text.MacroTextSpec(name, simplify_repl="%(1)s") for name in FONTS]
+    shown.append(latex2text.MacroTextSpec("href", simplify_repl="%(2)s"))
+    markup.add_context_category("momus", prepend=True, macros=macros)
+    words.add_context_category("momus", prepend=True, macros=shown)
+    nodes, _, _ = latexwalker.LatexWalker(text, latex_context=markup, tolerant_parsing=True).get_latex_nodes()
     body = next((n.nodelist for n in nodes if getattr(n, "environmentname", None) == "document"), nodes)
-    reading = _Reading(LatexNodes2Text(keep_comments=False, strict_latex_spaces=False))
+    reading = _Reading(latex2text.LatexNodes2Text(latex_context=words, keep_comments=False, strict_latex_spaces=False))
     reading.read(body)
     return reading.done()
 
@@ -55,7 +67,10 @@ class _Reading:
                 self.flush()
                 self.parts.heading(LEVELS["section"], HEADED[environment])
                 self.parts.paragraph(self.text(node.nodelist))
-            elif environment and any(getattr(n, "macroname", None) in LEVELS for n in node.nodelist):
+            elif environment in VERBATIM:
+                self.flush()
+                self.parts.paragraph("\n" + _ENDS.sub("", node.latex_verbatim()))
+            elif environment and any(getattr(n, "macroname", None) in LEVELS for n in node.nodelist or ()):
                 self.read(node.nodelist)  # sections within an environment, such as appendices
             elif environment not in DROPPED and macro not in WITHOUT_TEXT:
                 self.nodes.append(node)
