@@ -63,9 +63,7 @@ def read_conll(path: str | Path, name: str = "conll") -> tuple[Corpus, dict[str,
                 raise ReadingError(f"{file}: a second document has the id {id!r}", hint="give each document its own id")
             texts[id], chains[id] = document.done()
     if not texts:
-        raise ReadingError(
-            f"{root}: no CoNLL document", hint=f"give a file, or a folder of *.conll and *.conllu: {LAYOUTS}"
-        )
+        raise ReadingError(f"{root}: no CoNLL document", hint=f"give a file or a folder: {LAYOUTS}")
     return Corpus.from_texts(texts.values(), ids=list(texts), name=name), chains
 
 

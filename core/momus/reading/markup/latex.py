@@ -13,9 +13,8 @@ LEVELS = {"part": 1, "chapter": 2, "section": 3, "subsection": 4, "subsubsection
 """Sectioning commands, with or without a star."""
 HEADED = {"abstract": "Abstract", "thebibliography": "References"}
 """Environments that are sections."""
-FONTS = tuple(
-    ["texttt", "textsf", "textsc", "textmd", "textup", "textnormal", "textsl", "underline", "mbox", "uline", "code"]
-)
+_FONTS = "texttt textsf textsc textmd textup textnormal textsl underline mbox uline code"
+FONTS = tuple(_FONTS.split())
 DROPPED = frozenset(("comment", "filecontents", "filecontents*", "tikzpicture", "picture"))
 _SILENT = "title author date maketitle tableofcontents bibliographystyle bibliography label"
 VERBATIM = frozenset(("verbatim", "verbatim*", "Verbatim", "lstlisting", "minted"))
