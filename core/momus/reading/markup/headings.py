@@ -115,7 +115,7 @@ def sections_of(parts: Sequence[Part]) -> list[tuple[str, str]]:
     r"""Divide a document into sections, (title, text) each.
 
     Headings of a lower level than that of the sections (`section_level`) stay in the text, as paragraphs. Higher ones
-    begin a section of their own if text follows them; but a single heading of the highest level, before all others,
+    begin a section too if text follows them; but a single heading of the highest level, before all others,
     is the title of the document, and what follows it belongs to the section called `LEAD`.
 
     Returns
