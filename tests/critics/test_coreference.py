@@ -348,7 +348,7 @@ def test_conll_files_are_read(tmp_path):
     with pytest.raises(ReadingError, match="line 5: a mention ends"):
         read_conll(tmp_path)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ReadingError, match="no CoNLL-2012 document"):
+    with pytest.raises(ReadingError, match="no CoNLL document"):
         read_conll(tmp_path / "empty")
 
 

@@ -15,6 +15,7 @@ from momus.cli.options import (
     Encoding,
     Field,
     Format,
+    Include,
     MaxDocument,
     Seed,
     SkipBad,
@@ -88,6 +89,7 @@ def calibrate(
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
     max_document: MaxDocument = None,
+    include: Include = None,
 ) -> None:
     """Measure each critic's false-alarm rate and power on your real text.
 
@@ -143,7 +145,9 @@ def calibrate(
             config=config_tables(config),
             out=out,
             plan=plan,
-            reading=ReadingOptions(field, fmt, encoding, skip_bad_lines, limits=limits_of(max_document)),
+            reading=ReadingOptions(
+                field, fmt, encoding, skip_bad_lines, limits=limits_of(max_document), include=tuple(include or ())
+            ),
             jobs=jobs,
             device=device,
             command=command_line(),

@@ -17,6 +17,7 @@ from momus.cli.options import (
     Every,
     Field,
     Format,
+    Include,
     Json,
     Keep,
     Latex,
@@ -111,6 +112,7 @@ def compare(
     skip_bad_lines: SkipBad = False,
     keep: Keep = None,
     max_document: MaxDocument = None,
+    include: Include = None,
     critics_from: Annotated[
         Path | None,
         typer.Option(
@@ -165,7 +167,9 @@ def compare(
             out=folder,
             overwrite=overwrite,
             resume=resume,
-            reading=ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document)),
+            reading=ReadingOptions(
+                field, fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document), tuple(include or ())
+            ),
             seed=seed,
             device=device,
             permutations=permutations,

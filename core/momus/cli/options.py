@@ -37,6 +37,14 @@ Format = Annotated[
         help="jsonl, json, csv, tsv, parquet, text, lines, paragraphs, …; default: by file name and content.",
     ),
 ]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--include",
+        metavar="PATTERN",
+        help="Read files of a folder that are set aside for their names too, e.g. 'README*'; may be repeated.",
+    ),
+]
 Encoding = Annotated[str, typer.Option(help="Encoding of text and JSON files, e.g. latin-1.")]
 Keep = Annotated[
     str | None,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from momus.comparison.folder import RunFolder
+from momus.comparison.oddity import Standing, outlier_unit, reason_of
 from momus.comparison.result import CriticResult
 from momus.comparison.scored import is_sequence, scored_documents, values_of
 from momus.errors import UsageError
@@ -26,7 +27,10 @@ class Outlier:
         Its rank among the scored documents of its corpus, 1 for the least likely. Documents with equal values share
         the ranks from ``first`` to ``last``.
     value
-        Latent NLL in nats, per step for sequences; ``steps`` is the number of scored steps.
+        What ranks it: Latent NLL in nats, per step for sequences, or the critic's own measure; ``steps`` is the number
+        of scored steps.
+    why
+        Why it is listed, in words.
     above
         Share of the human documents that are likelier; None if there are none.
     document
@@ -43,6 +47,7 @@ class Outlier:
     value: float
     steps: int
     above: float | None
+    why: str
     document: MarkedDocument | None = None
     human: MarkedDocument | None = None
     same_prompt: bool = False
@@ -101,6 +106,10 @@ def listed_outliers(run: Path, critic: str | None, top: int, corpus: str | None 
     frame["value"] = values_of(frame, is_sequence(result.verdicts, critic))
     real, listed = chosen_corpora(run, record, corpus)
     human = np.sort(frame.loc[frame["corpus"] == real, "value"].to_numpy())
+    typical = float(np.median(human)) if len(human) else None
+    unit = outlier_unit(result)
+    noun = result.verdicts[0].unit if result.verdicts else "document"
+    odder = "odder" if result.oddity_unit else "less likely"
     kept = _kept(result)
     outliers: list[Outlier] = []
     scored, tied = {}, {}
@@ -112,12 +121,12 @@ def listed_outliers(run: Path, critic: str | None, top: int, corpus: str | None 
         for i, row in enumerate(rows.head(top).itertuples()):
             above = float(np.searchsorted(human, row.value, side="left") / len(human)) if len(human) else None
             texts = kept.get((name, row.id), (None, None, False))
+            why = reason_of(texts[0], Standing(above, typical, noun, odder), getattr(row, "z", None))
             outliers.append(
-                Outlier(name, row.id, int(first[i]), int(last[i]), float(row.value), int(row.states), above, *texts)
+                Outlier(
+                    name, row.id, int(first[i]), int(last[i]), float(row.value), int(row.states), above, why, *texts
+                )
             )
-    typical = float(np.median(human)) if len(human) else None
-    unit = "nats per step" if is_sequence(result.verdicts, critic) else "nats"
-    noun = result.verdicts[0].unit if result.verdicts else "document"
     return Listing(critic, result.axis, noun, unit, typical, tuple(outliers), scored, tied, int(record.get("top", 0)))
 
 
@@ -158,7 +167,7 @@ def _kept(result: CriticResult) -> dict[tuple[str, str], tuple[MarkedDocument | 
     human = {(e.document.corpus, e.document.id): (e.human, e.same_prompt) for e in result.references}
     human |= {(e.document.corpus, e.document.id): (e.human, e.same_prompt) for e in result.examples}
     documents = {(e.document.corpus, e.document.id): e.document for e in result.examples}
-    documents |= {(o.corpus, o.id): o for o in result.outliers}
+    documents |= {(o.corpus, o.id): o for o in (*result.odd_real, *result.outliers)}
     return {key: (document, *human.get(key, (None, False))) for key, document in documents.items()}
 
 

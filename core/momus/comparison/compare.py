@@ -17,6 +17,7 @@ from momus.comparison.folder import JOINT, REPORT, RunFolder
 from momus.comparison.joint import analyse
 from momus.comparison.joint_file import write_joint
 from momus.comparison.missing import UNSCORED
+from momus.comparison.prompts import mixed_prompts_warnings
 from momus.comparison.result import Comparison
 from momus.comparison.reuse import Reuse
 from momus.comparison.run_critic import run_critic
@@ -113,6 +114,8 @@ def compare(
         comparison.verdicts = adjust(unadjusted, settings.adjustment)
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
         comparison.warnings += [*_missing_warnings(comparison.verdicts), *_left_out_warnings(comparison.verdicts)]
+        if settings.paired is None:
+            comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
         comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
         comparison.joint = analyse(comparison.axes, comparison.verdicts, texts.real, texts.generated, settings, timed)
         comparison.signature = _signature(comparison, texts, settings, command, started)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from momus.evidence import Evidence, MarkedDocument
     from momus.text.corpus import Corpus
 
-RESULT_FORMAT = 4
+RESULT_FORMAT = 5
 """Of the results that a run folder keeps; a result in another format is computed again."""
 WITHOUT_EFFECT = ("device", "adjustment", "adjust", "subgroups")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
@@ -183,6 +183,8 @@ def _result(
         pairs=pairs,
         evidence=evidence,
         outliers=outliers,
+        odd_real=find_outliers(critic, texts.real, real, settings.top),
+        oddity_unit="" if real.oddity is None else critic.oddity_unit,
         references=references,
         examples=examples,
         distribution=None if told is None else distribution(critic, told, real.corpus),

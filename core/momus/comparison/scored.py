@@ -25,7 +25,7 @@ DIGITS = 9
 
 
 def scored_documents(run: Path, critics: Sequence[str], corpora: Sequence[str] | None = None) -> pd.DataFrame:
-    """Rows of all scored documents under some critics: corpus, id, critic, nll, states.
+    """Rows of all scored documents under some critics: corpus, id, critic, nll, states, and z and oddity if kept.
 
     Parameters
     ----------
@@ -37,11 +37,13 @@ def scored_documents(run: Path, critics: Sequence[str], corpora: Sequence[str] |
     StoreError
         The table of documents is missing or damaged.
     """
-    columns = ["corpus", "id", "critic", "nll", "states"]
+    columns = ["corpus", "id", "critic", "nll", "states", "z", "oddity"]
     wanted = [("critic", "in", list(critics))]
     if corpora is not None:
         wanted.append(("corpus", "in", list(corpora)))
     try:
+        has = set(pq.read_schema(run / DOCUMENTS).names)  # older runs lack the last two
+        columns = [name for name in columns if name in has]
         table = pq.read_table(run / DOCUMENTS, columns=columns, filters=wanted)
     except (OSError, pa.ArrowException) as error:
         raise StoreError(
@@ -56,7 +58,13 @@ def is_sequence(verdicts: Iterable[Verdict], critic: str) -> bool:
 
 
 def values_of(frame: pd.DataFrame, sequence: bool) -> Floats:
-    """What ranks the documents of a critic: Latent NLL, per step for sequences, to nine significant digits."""
-    nll = frame["nll"].to_numpy(dtype=np.float64)
-    values = nll / np.maximum(frame["states"].to_numpy(), 1) if sequence else nll
+    """What ranks the documents of one critic, (n,): its own measure of oddity if it has one, else Latent NLL.
+
+    Latent NLL is per step for sequences. Values are rounded to nine significant digits.
+    """
+    values = frame["nll"].to_numpy(dtype=np.float64)
+    if "oddity" in frame and not frame["oddity"].isna().all():
+        values = frame["oddity"].to_numpy(dtype=np.float64)
+    elif sequence:
+        values = values / np.maximum(frame["states"].to_numpy(), 1)
     return np.array([float(f"{v:.{DIGITS}g}") for v in values])

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from momus.comparison.trust import TrustCheck, check_texts
@@ -15,6 +16,7 @@ from momus.progress import Reporter
 from momus.reading import MemorySource, ReadingOptions, read_memory
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
+from momus.text.documents import LeftOut
 from momus.text.languages import Languages, languages_of
 
 if TYPE_CHECKING:
@@ -95,7 +97,7 @@ def as_corpus(
         if source.name == name:
             return source
         renamed = source.take(range(len(source)), name)
-        renamed.answers = source.answers
+        renamed.answers, renamed.left_out = source.answers, source.left_out
         return renamed
     reading = reading or ReadingOptions()
     if isinstance(source, str | os.PathLike):
@@ -163,7 +165,7 @@ def read_texts(
         fitting, held_out = as_corpus(fit, "fit", reading, reporter), whole
         _check_filled([fitting])
     read = [whole, *others] if fit is None else [fitting, whole, *others]
-    warnings += [answers_note(corpus) for corpus in read if corpus.answers]
+    warnings += [note for corpus in read for note in reading_notes(corpus)]
     (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
     fitting, held_out, *others = (c.sorted() for c in (fitting, held_out, *others))
     checks = check_texts(fitting, held_out, others, whole if fit is None else None)
@@ -203,6 +205,27 @@ def check_splittable(whole: Corpus) -> None:
         f"{whole.name!r} has {holds}: half of its documents cannot be set apart to fit critics on",
         hint="read each paragraph of a file as a document with --format paragraphs (or each line with --format lines), "
         "or give another text to fit on with --fit",
+    )
+
+
+def reading_notes(corpus: Corpus) -> list[str]:
+    """What a reader of the files may not expect: lists that became documents, and files that were left out."""
+    notes = [answers_note(corpus)] if corpus.answers else []
+    return [*notes, left_out_note(corpus.left_out, corpus.name)] if corpus.left_out.names else notes
+
+
+def left_out_note(left_out: LeftOut, name: str) -> str:
+    """Say which files of a folder were set aside for their names; only where there are such files.
+
+    >>> left_out_note(LeftOut(("a/README.md", "b/README.md")), "docs")
+    "In 'docs', 2 files were set aside for their names ('a/README.md' …); --include 'README.md' reads them."
+    """
+    first = left_out.names[0]
+    more = " …" if left_out.names[1:] else ""
+    were, them = ("files were", "them") if left_out.names[1:] else ("file was", "it")
+    return (
+        f"In {name!r}, {len(left_out.names):,} {were} set aside for {'their names' if more else 'its name'} "
+        f"({first!r}{more}); --include {PurePosixPath(first).name!r} reads {them}."
     )
 
 

@@ -23,6 +23,7 @@ from momus.critic.powers import check_powers
 from momus.critic.scores import LogPrior, Scores
 from momus.errors import FittingError, NotFittedError
 from momus.estimator import Estimator
+from momus.numeric.types import Floats
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ class Critic(Estimator, ABC, Generic[Z]):
         turn it off only where the critic's own statistics say the same.
     no_steps
         Reason given for documents whose latents have no scored step (M = 0).
+    oddity_unit
+        Unit of what `oddity` returns, for readers, such as ``nats by the best repair``.
     needs
         The smallest number of usable documents that `fit` accepts.
     configured
@@ -111,6 +114,7 @@ class Critic(Estimator, ABC, Generic[Z]):
     ordered: ClassVar[bool] = False
     guard: ClassVar[bool] = True
     no_steps: ClassVar[str] = "no scored step"
+    oddity_unit: ClassVar[str] = ""
     needs: ClassVar[int] = 2
     configured: ClassVar[tuple[str, ...]] = ()
     uses_device: ClassVar[bool] = False
@@ -148,6 +152,13 @@ class Critic(Estimator, ABC, Generic[Z]):
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Say why a document cannot be projected, None where it can; called after `fit`, before `project`."""
         return [None] * len(batch)
+
+    def oddity(self, latents: Z) -> Floats | None:
+        """What ranks the documents as outliers, (n,), in `oddity_unit`; the largest is the oddest.
+
+        None: their Latent NLL, per step for sequences.
+        """
+        return None
 
     def notes(self) -> Sequence[Note | str]:
         """What a reader of the results should know about the fitted critic."""

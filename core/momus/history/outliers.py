@@ -23,8 +23,8 @@ class OutlierDocument:
     key
         Its prompt; its id where it has none.
     value, other
-        Latent NLL (per step, for sequences) in the run where it stands out, and of the same prompt in the other run;
-        None if the other run has no scored document of it.
+        What ranks outliers (`momus.comparison.scored.values_of`) in the run where it stands out, and of the same
+        prompt in the other run; None if the other run has no scored document of it.
     """
 
     key: str

@@ -20,8 +20,11 @@ from momus.reading.encoding import check_head
 from momus.reading.fields import field_hint
 from momus.reading.files import OpenedFile, guarded, open_file
 from momus.reading.location import Location, shorten
+from momus.reading.markup import NO_HEADINGS, markup_record
+from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.records import LABELS, Row, Shaper
 from momus.reading.sniffing import SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
+from momus.text.counting import counted
 from momus.text.documents import Answers
 
 Progress = Callable[[int, int | None], None]
@@ -133,9 +136,12 @@ class Rows:
             pairs = plain.by_line(location, file, self.encoding, self.skip)
         elif kind == "paragraphs":
             pairs = plain.by_paragraph(location, file, self.encoding)
+        elif kind == "markup":
+            markup = markup_of(location)
+            pairs = ((n, markup_record(str(text), markup)) for n, text in plain.whole(location, file, self.encoding))
         else:
             pairs = plain.whole(location, file, self.encoding)
-        if kind in TEXTUAL and field is not None:
+        if kind in (*TEXTUAL, "markup") and field is not None:
             raise location.error(f"plain text has no field {field!r}", "omit the field", 0)
         return ((n, value, field) for n, value in pairs)
 
@@ -147,6 +153,13 @@ class Rows:
         if self.problems.total() < rows:
             return
         reason, count = self.problems.most_common(1)[0]
+        if reason == NO_HEADINGS:
+            raise top.error(
+                f"none of {counted(rows, 'document')} has headings" if rows > 1 else "the document has no headings",
+                "headings are those of the markup (in Markdown, lines that begin with #); to read running text, pass "
+                "--format text",
+                0,
+            )
         seen = self.shaper.fields_seen
         types = ", ".join(f"{shorten(k)} ({v})" for k, v in seen.types.items())
         fields = f"; the fields are {types}" if types else ""
@@ -178,6 +191,24 @@ class Rows:
 def size_of(location: Location) -> int | None:
     """Bytes of a file; None for standard input and pipes."""
     return location.path.stat().st_size if location.path and location.path.is_file() else None
+
+
+def markup_of(location: Location) -> str:
+    """The markup of a file, by its name.
+
+    Raises
+    ------
+    ReadingError
+        The name does not say it.
+    """
+    suffix = split_name(location.path)[1] if location.path else ""
+    if suffix not in MARKUP:
+        raise location.error(
+            f"the name does not say the markup (extension {suffix!r})",
+            f"give the file an extension that does: {', '.join(MARKUP)}, also with .gz or .zst",
+            0,
+        )
+    return MARKUP[suffix]
 
 
 def _refuse_table(location: Location, kind: str) -> None:

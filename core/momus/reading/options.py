@@ -27,6 +27,7 @@ class ReadingOptions:
     skip_bad_lines: bool = False
     keep: tuple[str, ...] = ()
     limits: Limits | None = None
+    include: tuple[str, ...] = ()
 
     def read(self, path: str | Path, name: str | None = None, reporter: Reporter | None = None) -> Corpus:
         """Read a path with these options; a stage reports the percentage of its bytes that is read."""

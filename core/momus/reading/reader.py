@@ -13,7 +13,7 @@ from momus.reading import arrowfiles
 from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
-from momus.reading.folders import matches, members
+from momus.reading.folders import Listed, matches, members
 from momus.reading.gathering import Progress, Rows, size_of
 from momus.reading.location import Location
 from momus.reading.sniffing import FORMATS, file_format, folder_format, split_name
@@ -32,6 +32,7 @@ def read_corpus(
     progress: Progress | None = None,
     spill: int = SPILL_BYTES,
     limits: Limits | None = None,
+    include: Sequence[str] = (),
 ) -> Corpus:
     r"""Read a file or a folder as a corpus, batch by batch.
 
@@ -52,7 +53,8 @@ def read_corpus(
         it holds several answers: each is a document, ``ID#1``, ``ID#2`` and so on, with the prompt of its record
         (`Corpus.answers` counts them). Default: ``sections``, then ``text``.
     fmt
-        One of `momus.reading.FORMATS`; default: recognised by name and content.
+        One of `momus.reading.FORMATS`; default: recognised by name and content. ``markup`` reads documents with
+        headings, such as Markdown, as sections.
     skip_bad_lines
         Keep lines that are not JSON or not UTF-8 as rows with a problem, instead of stopping at the first.
     encoding
@@ -66,6 +68,9 @@ def read_corpus(
         Size in bytes above which the corpus goes to a temporary file that is mapped into memory.
     limits
         How large a document and a decompressed file may be; default: `momus.limits.Limits.current`.
+    include
+        Patterns of names, or of paths within a folder, that are read though they describe other files: ``README*``.
+        `Corpus.left_out` names the files that are left out.
 
     Raises
     ------
@@ -81,6 +86,8 @@ def read_corpus(
     """
     if fmt is not None and fmt not in FORMATS:
         raise UsageError(f"unknown format {fmt!r}", hint=f"use one of {', '.join(FORMATS)}")
+    if isinstance(include, str):
+        raise UsageError(f"include is {include!r}, expected a list of patterns", hint='for example include=["README*"]')
     if isinstance(keep, str) or not all(isinstance(n, str) and n for n in keep):
         raise UsageError(f"keep is {keep!r}, expected a list of field names", hint='for example keep=["topic"]')
     if not os.fspath(path):
@@ -92,7 +99,8 @@ def read_corpus(
     label = os.fspath(path).removesuffix(f"#{selected}") if selected else os.fspath(path)
     top = Location(file_path, "standard input" if file_path is None else label, stem)
     with guarded(top):
-        locations = _locations(top, fmt)
+        listed = _locations(top, fmt, include)
+        locations = listed.files
         sizes = [size_of(location) for location, _ in locations]
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
@@ -106,7 +114,7 @@ def read_corpus(
         corpus = Corpus(table, name or (f"{stem}#{selected}" if selected else stem))
     except UsageError:
         raise reading.duplicate_id(table) from None
-    corpus.answers = reading.answers()
+    corpus.answers, corpus.left_out = reading.answers(), listed.left_out
     return corpus
 
 
@@ -141,7 +149,7 @@ def _select(path: str, field: str | None) -> tuple[Path | None, str | None, str 
     return (source, tail, tail, None) if field in (None, tail) else (source, field, tail, tail)
 
 
-def _locations(top: Location, fmt: str | None) -> list[tuple[Location, str | None]]:
+def _locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
     """List the files to read, each with its format if that is settled."""
     folder = folder_format(top.path) if top.path else None
     if top.path is not None and folder is None and has_magic(str(top.path)) and not top.path.exists():
@@ -152,8 +160,8 @@ def _locations(top: Location, fmt: str | None) -> list[tuple[Location, str | Non
             raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format", 0)
         if top.path is None and fmt == "arrow":
             raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that", 0)
-        return [(top, fmt)]
+        return Listed([(top, fmt)])
     if folder == "datasets" and fmt in (None, "datasets"):
         paths = arrowfiles.datasets_files(top, top.path)
-        return [(Location(path, str(path), top.prefix), "arrow") for path in paths]
-    return members(top, top.path, None if fmt == "folder" else fmt)
+        return Listed([(Location(path, str(path), top.prefix), "arrow") for path in paths])
+    return members(top, top.path, None if fmt == "folder" else fmt, include)

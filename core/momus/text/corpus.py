@@ -17,7 +17,7 @@ from momus.errors import UsageError
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Bools, Ints
 from momus.text.counting import counted
-from momus.text.documents import Answers, Document, Section
+from momus.text.documents import Answers, Document, LeftOut, Section
 from momus.text.splitting import Units, run_rows, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
 
@@ -66,6 +66,8 @@ class Corpus:
     """Row of each document in the order it had before `sorted`: int64 (documents,); None: the order is as given."""
     _source: tuple[Corpus, Ints] | None = None
     """The corpus that holds the same documents in another order, and the row of each document there."""
+    left_out: LeftOut = LeftOut()
+    """Files of the folder that was read which are no documents of the corpus; empty for parts of a corpus."""
 
     def __init__(self, table: pa.Table, name: str = "corpus") -> None:
         self.table = table.select(SCHEMA.names).cast(SCHEMA)

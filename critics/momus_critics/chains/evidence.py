@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +14,7 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus_critics.chains.posterior import ChainLatents
+from momus_critics.chains.repair import LESS, ORDER, best_repairs
 from momus_critics.chains.transitions import UNLIKELY
 from momus_critics.figures import percent
 
@@ -198,3 +200,22 @@ def explain(critic: FittedChain, document: Corpus, pieces: Sequence[str]) -> Mar
     prior = critic.log_prior(latents)
     value = -float(prior.values[0]) / int(prior.steps[0])
     return MarkedDocument(document.name, document.ids[0], value, "nats per step", steps)
+
+
+def repaired(critic: FittedChain, document: Corpus, explained: MarkedDocument) -> MarkedDocument:
+    """Add to a marked document what would make it likelier, as its note; nothing, if no repair does."""
+    latents = critic.project(document)
+    found = best_repairs(latents.emission, latents.offsets, critic.transitions_)
+    gain, kind, place = float(found.gain[0]), int(found.kind[0]), int(found.place[0])
+    if gain <= 0:
+        return explained
+    names = [critic.titles_[z] for z in latents.states]
+    after = f"before {names[place]}" if place < len(names) else "at the end"
+    what = (
+        f"if {names[place + 1]} stood before {names[place]}"
+        if kind == ORDER
+        else f"without {names[place]} (section {place + 1:,})"
+        if kind == LESS
+        else f"with another section {after}"
+    )
+    return replace(explained, note=f"likelier by {gain:.1f} nats {what}")

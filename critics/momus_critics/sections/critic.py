@@ -15,7 +15,7 @@ from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
-from momus.numeric.types import Ints
+from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
@@ -25,6 +25,7 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
+from momus_critics.chains.repair import best_repairs
 from momus_critics.sections.posterior import LinearPosterior
 from momus_critics.sections.titles import OTHER, frequent_titles
 
@@ -67,6 +68,7 @@ class Sections(ChainCritic, ExplanationMixin):
     )
     limits = "It cannot see what a section says beyond its type: a body about something else passes if its type fits."
     sequence = True
+    oddity_unit = "nats by the best repair"
     needs = 5
     uses_device = True
 
@@ -188,6 +190,10 @@ class Sections(ChainCritic, ExplanationMixin):
         states, soft = marginals.argmax(axis=1), marginals if self.expectation == "exact" else None
         return joint.factorised(states, offsets, soft, self.shares_, self.transitions_)
 
+    def oddity(self, latents: ChainLatents) -> Floats:
+        """How much likelier each document would be with one fault of order less, see `best_repairs`."""
+        return best_repairs(latents.emission, latents.offsets, self.transitions_).gain
+
     def notes(self) -> list[Note]:
         """Accuracy of the posterior on held-out sections, and a warning if it is too weak.
 
@@ -217,8 +223,8 @@ class Sections(ChainCritic, ExplanationMixin):
         return notes
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
-        """Show the most probable types, with transitions below 1 % marked."""
-        return evidence.explain(self, document, document.section_texts.to_pylist())
+        """Show the most probable types, with transitions below 1 % marked, and say which repair helps most."""
+        return evidence.repaired(self, document, evidence.explain(self, document, document.section_texts.to_pylist()))
 
 
 def _offsets(corpus: Corpus) -> Ints:
