@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from momus.errors import UsageError
+from momus.files import replacing
 from momus.preparing.titles import lemmatizer, spelling_variants, standard_title
 from momus.progress import stage
 from momus.text.counting import counted
@@ -20,6 +20,8 @@ from momus.text.tokens import get_tokenizer
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
 
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+"""How files are compressed, by the last suffix of their names."""
 APPARATUS = ("see also", "external link", "reference", "further reading", "note", "source")
 
 
@@ -123,12 +125,8 @@ def prepare(
     with tempfile.TemporaryFile("w+", encoding="utf-8", dir=out.parent) as spool:
         title_counts = _first_pass(documents, chosen, tally, spool)
         spool.seek(0)
-        partial = out.with_name(f".partial-{os.getpid()}-{out.name}")
-        try:
-            _second_pass(spool, partial, chosen, title_counts, tally)
-            partial.replace(out)
-        finally:
-            partial.unlink(missing_ok=True)
+        with replacing(out) as partial:
+            _second_pass(spool, partial, COMPRESSIONS.get(out.suffix), chosen, title_counts, tally)
     return tally
 
 
@@ -178,7 +176,14 @@ def _clean(
     return sections, None
 
 
-def _second_pass(spool: IO[str], out: Path, filters: Filters, title_counts: Counter[str], tally: Prepared) -> None:
+def _second_pass(
+    spool: IO[str],
+    out: Path,
+    compression: str | None,
+    filters: Filters,
+    title_counts: Counter[str],
+    tally: Prepared,
+) -> None:
     """Write the spooled documents that hold no rare title, spelling variants replaced."""
     import pyarrow as pa
 
@@ -186,7 +191,6 @@ def _second_pass(spool: IO[str], out: Path, filters: Filters, title_counts: Coun
     totals: Counter[str] = Counter()
     for title, n in title_counts.items():
         totals[tally.merged.get(title, title)] += n
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(out.suffix)
     spooled = tally.read - tally.dropped.total()
     with stage("writing documents", spooled) as advance, pa.output_stream(str(out), compression=compression) as sink:
         for done, line in enumerate(spool, start=1):

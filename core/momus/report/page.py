@@ -15,6 +15,7 @@ from momus.comparison.ranks import ALL_AXES
 from momus.comparison.verdict import Verdict
 from momus.errors import StoreError
 from momus.evidence import Table
+from momus.files import replace_file
 from momus.report.answer import Answer, answer_of
 from momus.report.cards import cards_of, first_excerpt, row_scale
 from momus.report.downloads import data_of, figure_csv
@@ -37,7 +38,7 @@ from momus.report.joint_words import (
     subgroup_cells,
 )
 from momus.report.passages import Shown
-from momus.report.safe import anchor, clean, replace_file
+from momus.report.safe import anchor, clean
 from momus.report.sentences import finding_words, first_sentences, label
 from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null, statistic_name
