@@ -117,9 +117,11 @@ def calibrate(
 
 def _plan(plan: Plan | None, options: dict[str, Any]) -> Plan:
     try:
-        return replace(plan or Plan(), **options)
+        plan = replace(plan or Plan(), **options)
     except TypeError as error:
         raise UsageError(f"calibrate: {error}", hint=f"options are: {', '.join(Plan.__dataclass_fields__)}") from error
+    plan.check_types()
+    return plan
 
 
 def _texts(

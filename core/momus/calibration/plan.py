@@ -80,16 +80,25 @@ class Plan:
         """What sizes count, in the plural: ``documents``, ``groups`` or ``prompts``."""
         return f"{self.by}s"
 
+    def check_types(self) -> None:
+        """Check types and ranges of all fields.
+
+        Raises
+        ------
+        UsageError
+            A value is of another type, or beyond the limits.
+        """
+        parse_by(self.by)
+        check_values(type(self), vars(self), "calibrate")
+
     def check(self, units: int) -> None:
         """Check that the plan can be carried out with so many documents (groups, prompts).
 
         Raises
         ------
         UsageError
-            It cannot, or a value is of another type or beyond the limits.
+            It cannot.
         """
-        parse_by(self.by)
-        check_values(type(self), vars(self), "calibrate")
         unknown = [d for d in self.defects if d not in DEFECTS]
         if unknown:
             raise UsageError(f"no defect {unknown[0]!r}", hint=f"choose from: {', '.join(DEFECTS)}")
