@@ -146,65 +146,74 @@ def contents(root):
     return files
 
 
-@pytest.fixture(scope="module")
-def place(texts, tmp_path_factory):
-    """The folders T, D and R, and a function that puts them into a command line."""
-    folder = tmp_path_factory.mktemp("crashes")
-    paths = {"T": folder / "texts", "D": folder / "done", "R": folder / "root"}
-    shutil.copytree(texts, paths["T"])
-    lines = (texts / "fit.jsonl").read_text(encoding="utf-8").splitlines()
-    titled = [
-        {"id": str(i), "section_names": ["a", "b"], "sections": [line[30:60], line[60:90]]}
-        for i, line in enumerate(lines)
-    ]
-    sectioned = "".join(json.dumps({**t, "sections": [s or "word" for s in t["sections"]]}) + "\n" for t in titled)
-    (paths["T"] / "sections.jsonl").write_text(sectioned, encoding="utf-8")
+@dataclass(frozen=True)
+class Place:
+    """A folder with the folders T, D and R of the command lines."""
 
-    def filled(command):
+    folder: Path
+
+    @property
+    def paths(self):
+        """The folders by letter."""
+        return {"T": self.folder / "texts", "D": self.folder / "done", "R": self.folder / "root"}
+
+    @classmethod
+    def made(cls, folder, texts):
+        """Fill T with texts, and D with two runs and a critic."""
+        place = cls(folder)
+        shutil.copytree(texts, place.paths["T"])
+        lines = (texts / "fit.jsonl").read_text(encoding="utf-8").splitlines()
+        rows = [{"id": str(i), "section_names": ["a", "b"], "sections": [t, t[::-1]]} for i, t in enumerate(lines)]
+        sections = "".join(json.dumps(row) + "\n" for row in rows)
+        (place.paths["T"] / "sections.jsonl").write_text(sections, encoding="utf-8")
+        fit = "fit length -r T/fit.jsonl -o D/critic"
+        for command in (COMPARE.replace("R/run", "D/run"), OTHER.replace("R/run", "D/other"), fit):
+            assert run(place.words(command)) is not None
+        return place
+
+    def words(self, command):
+        """A command line with the folders put in."""
         words = command.split()
-        for letter, path in paths.items():
-            words = [w.replace(f"{letter}/", f"{path}/") if f"{letter}/" in w else w for w in words]
-            words = [str(path) if w == letter else w for w in words]
+        for letter, path in self.paths.items():
+            words = [str(path) if w == letter else w.replace(f"{letter}/", f"{path}/") for w in words]
         return words
 
-    for command in (
-        COMPARE.replace("R/run", "D/run"),
-        OTHER.replace("R/run", "D/other"),
-        "fit length -r T/fit.jsonl -o D/critic",
-    ):
-        assert run(filled(command)) is not None
-    return paths, filled
+
+@pytest.fixture(scope="module")
+def place(texts, tmp_path_factory):
+    """A place for all tests."""
+    return Place.made(tmp_path_factory.mktemp("crashes"), texts)
 
 
-def seen(case, filled):
+def seen(case, place):
     """What each reader shows; None for one that refuses."""
-    return [run(filled(reader)) for reader in case.readers]
+    return [run(place.words(reader)) for reader in case.readers]
 
 
 def crash(name, place, copies, most):
     """Kill one command in all states, or in ``most`` of them, and check each; return the number of states tried."""
-    case, (paths, filled) = CASES[name], place
-    root = paths["R"]
+    case = CASES[name]
+    root = place.paths["R"]
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
     shown = []
     if case.before:
-        assert run(filled(case.before)) is not None
-        shown.append(seen(case, filled))
+        assert run(place.words(case.before)) is not None
+        shown.append(seen(case, place))
     with crashes.copied(root, copies) as states:
-        assert run(filled(case.command)) is not None
+        assert run(place.words(case.command)) is not None
     whole = contents(root)
-    shown.append(seen(case, filled))
+    shown.append(seen(case, place))
     assert None not in shown[-1], "readers read a finished result"
     chosen = states if most is None else states[:: max(1, len(states) // most)]
     for state in chosen:
         what = f"{name}: killed before {state.moment}, {state.torn or 'nothing'} half written"
         state.restore(root)
-        for i, output in enumerate(seen(case, filled)):
+        for i, output in enumerate(seen(case, place)):
             assert output is None or output in [s[i] for s in shown], f"{what}: {case.readers[i]} shows another result"
         state.restore(root)  # a reader may have finished a publication
-        assert run(filled(case.again or case.command)) is not None, f"{what}: it cannot be run again"
-        assert seen(case, filled) == shown[-1], f"{what}: another result after it was run again"
+        assert run(place.words(case.again or case.command)) is not None, f"{what}: it cannot be run again"
+        assert seen(case, place) == shown[-1], f"{what}: another result after it was run again"
         if case.rewritten:
             assert contents(root) == whole, f"{what}: other files after it was run again"
         left = [p for p in root.rglob("*") if p.name.endswith(".part")]
