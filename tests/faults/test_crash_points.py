@@ -104,7 +104,7 @@ def command_line():
     return get_command(app)
 
 
-QUICK = ("fit over another", "score csv", "prepare", "generate", "calibrate more", "compare over another", "gate")
+QUICK = ("fit over another", "score csv", "generate", "calibrate more", "compare over another")
 """The cases of the default run: one for each way of writing."""
 
 
@@ -223,7 +223,7 @@ def crash(name, place, copies, most):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_killed_at_some_writes(name, place, tmp_path):
-    assert crash(name, place, tmp_path, 3) >= 2
+    assert crash(name, place, tmp_path, 2) >= 2
 
 
 @pytest.mark.slow

@@ -41,10 +41,6 @@ def killed(name, kills, folder):
     return counts["met"]
 
 
-def test_killed_three_times(folder):
-    killed("fit over another", 3, folder)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", points.CASES)
 def test_killed_at_random(name, folder):
