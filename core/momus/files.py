@@ -1,4 +1,4 @@
-"""Write tables, pages and JSON files in one step, and digests of files."""
+"""Write tables and JSON files, and digests of files."""
 
 from __future__ import annotations
 
