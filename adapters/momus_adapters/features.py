@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.numeric.types import Floats
@@ -85,6 +86,10 @@ class BagOfWords(Estimator):
             )
         return self
 
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        Fitted(self).texts("words_", least=1)
+
     def __call__(self, corpus: Corpus) -> Floats:
         """Count the words of each document, float64 (n, V)."""
         counts = np.asarray(count_words(corpus.tokens(self.tokenizer), self.words_).todense(), dtype=np.float64)
@@ -122,6 +127,12 @@ def fit_features(features: Callable[[Corpus], Any], real: Corpus) -> None:
     if isinstance(features, Estimator):
         learner: Any = features
         learner.fit(real)
+
+
+def check_features(state: Fitted) -> None:
+    """Check that the features that a critic holds, if it holds any, were read as a component."""
+    if "features_" in vars(state.estimator):
+        state.part("features_")
 
 
 def rows_of(features: Callable[[Corpus], Any], corpus: Corpus) -> Floats:

@@ -64,13 +64,14 @@ def plan(
 
 def _write(out: Path, plans: Sequence[Plan]) -> None:
     from momus.errors import StoreError, UsageError
+    from momus.files import replace_file
     from momus.report.figures.plan import plan_figure
 
     figure = plan_figure(plans)
     if not figure:
         raise UsageError("no axis can be planned, so there is nothing to draw", hint="see the table for the reasons")
     try:
-        out.write_text(figure, encoding="utf-8")
+        replace_file(out, figure)
     except OSError as error:
         raise StoreError(f"--out {out}: cannot be written ({error.strerror})", hint="name another file") from error
     echo(f"Figure: {out}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from momus.errors import UsageError
+from momus.files import replacing
 from momus.preparing.filters import Filters, Reason, Titled, clean
 from momus.preparing.titles import lemmatizer, spelling_variants
 from momus.progress import stage
@@ -19,6 +19,9 @@ from momus.text.counting import counted
 
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+"""How files are compressed, by the last suffix of their names."""
 
 
 @dataclass
@@ -97,14 +100,10 @@ def prepare(
     with tempfile.TemporaryFile("w+", encoding="utf-8", dir=out.parent) as spool:
         title_counts = _first_pass(documents, chosen, tally, spool)
         spool.seek(0)
-        partial = out.with_name(f".partial-{os.getpid()}-{out.name}")
-        try:
-            _second_pass(spool, partial, chosen, title_counts, tally)
+        with replacing(out) as partial:
+            _second_pass(spool, partial, COMPRESSIONS.get(out.suffix), chosen, title_counts, tally)
             if not tally.kept:
                 raise nothing_kept(tally)
-            partial.replace(out)
-        finally:
-            partial.unlink(missing_ok=True)
     return tally
 
 
@@ -140,7 +139,14 @@ def nothing_kept(prepared: Prepared) -> UsageError:
     return UsageError(f"none of {counted(prepared.read, 'document')} is kept: {reasons or 'the source is empty'}", hint)
 
 
-def _second_pass(spool: IO[str], out: Path, filters: Filters, title_counts: Counter[str], tally: Prepared) -> None:
+def _second_pass(
+    spool: IO[str],
+    out: Path,
+    compression: str | None,
+    filters: Filters,
+    title_counts: Counter[str],
+    tally: Prepared,
+) -> None:
     """Write the spooled documents that hold no rare title, spelling variants replaced."""
     import pyarrow as pa
 
@@ -148,7 +154,6 @@ def _second_pass(spool: IO[str], out: Path, filters: Filters, title_counts: Coun
     totals: Counter[str] = Counter()
     for title, n in title_counts.items():
         totals[tally.merged.get(title, title)] += n
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(out.suffix)
     spooled = tally.read - tally.dropped.total()
     with stage("writing documents", spooled) as advance, pa.output_stream(str(out), compression=compression) as sink:
         for done, line in enumerate(spool, start=1):

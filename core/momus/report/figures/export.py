@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from momus.comparison.ranks import ALL_AXES
 from momus.comparison.result import Comparison
 from momus.errors import StoreError, UsageError
-from momus.files import replace_file
+from momus.files import replace_file, replacing
 from momus.report.answer import Answer, answer_of
 from momus.report.downloads import csv_text, figure_csv
 from momus.report.figures.axis import axis_figure
@@ -172,5 +172,6 @@ def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> 
         paths = [folder / f"{paper.name}.{f}" for f in formats]
         for path in paths:
             date = {"CreationDate": None} if path.suffix == ".pdf" else {"Date": None} if path.suffix == ".svg" else {}
-            figure.savefig(path, dpi=DOTS_PER_INCH, metadata=date)
+            with replacing(path) as temporary:
+                figure.savefig(temporary, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=date)
     return [*paths, numbers]
