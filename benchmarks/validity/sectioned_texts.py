@@ -168,6 +168,7 @@ def p_values(
     statistics
         Statistics beside the headline.
     """
+    critic.attend([view(split.real), view(split.other)])
     wanted = (critic.headline_statistic, *statistics)
     real = critic.score(view(split.real))
     found: P = {}

@@ -130,7 +130,7 @@ def test_titles():
 
 
 def test_a_weak_posterior_is_a_warning_that_is_printed_and_kept(tmp_path):
-    """Sections whose words say nothing of their types; and the same titles read directly."""
+    """Sections whose words say nothing of their types, in a text without titles; and titles read directly."""
     import momus
     from momus.comparison import read_comparison
 
@@ -138,12 +138,13 @@ def test_a_weak_posterior_is_a_warning_that_is_printed_and_kept(tmp_path):
     titles = ["Abstract", "Motivation", "Design", "Tests", "Copyright"]
     words = [f"w{i}" for i in range(50)]
 
-    def documents(n, name):
-        rows = [[(t, " ".join(rng.choice(words, 20))) for t in titles] for _ in range(n)]
+    def documents(n, name, titled=True):
+        rows = [[(t if titled else None, " ".join(rng.choice(words, 20))) for t in titles] for _ in range(n)]
         return momus.Corpus.from_sections(rows, name=name)
 
     fit, real, made = documents(60, "fit"), documents(30, "real"), documents(30, "made")
-    found = momus.compare(real, {"made": made}, fit=fit, critics=["sections"], seed=0, out=tmp_path / "run")
+    untitled = documents(30, "made", titled=False)
+    found = momus.compare(real, {"made": untitled}, fit=fit, critics=["sections"], seed=0, out=tmp_path / "run")
     assert any("held-out real sections" in w for w in found.warnings)
     assert read_comparison(tmp_path / "run").warnings == found.warnings
     config = {"sections": {"posterior": "titles"}}
