@@ -85,7 +85,7 @@ def test_parameters_are_recovered():
     rng = np.random.default_rng(4)
     dimensions, rate, largest, half = 80, 0.05, 0.6, 60.0
     grams, lengths, truth = [], [], []
-    for _ in range(150):
+    for _ in range(250):
         n = rng.integers(5, 600, 6).astype(float)
         belongs = rng.random(6) > rate
         v = simulate(rng, dimensions, model.loadings(n, largest, half), belongs)
@@ -95,7 +95,7 @@ def test_parameters_are_recovered():
     found, found_half = model.fit_loadings(grams, lengths)
     # strangers lower the mean cosine of a pair to (1 − ε)² a_m a_n
     assert found == pytest.approx(largest * (1 - rate), abs=0.02)
-    assert found_half == pytest.approx(half, rel=0.3)
+    assert found_half == pytest.approx(half, rel=0.4)
     loading = [model.loadings(n, largest, half) for n in lengths]
     assert model.fit_rate(grams, loading, dimensions) == pytest.approx(rate, abs=0.015)
     factors = np.concatenate([model.fit_of(g, a, dimensions, rate) for g, a in zip(grams, loading, strict=True)])
@@ -177,9 +177,19 @@ def test_explanation_shows_the_stranger_its_neighbours_and_its_odd_words(critic)
     last = shown.steps[-1]
     assert last.label == "Notes: stranger"
     odd = last.note.split("words that no other section has: ")[1].split(", ")
-    others = " ".join(s.text for s in a.sections[:3])
-    assert all(w in b.sections[3].text and w not in others for w in odd)
-    assert shown.steps[0].note.count("(") == 2  # two nearest sections with their cosines
+    others = {w for s in a.sections[:3] for w in s.text.split()}
+    assert odd and all(w in b.sections[3].text.split() and w not in others for w in odd)
+    assert shown.steps[0].note.split("nearest: ")[1].count("(") == 2  # two nearest sections with their cosines
+
+
+def test_tokens_are_left_as_they_are(critic):
+    """SciPy adds up duplicates in place: the table of tokens, which all critics share, must not be that place."""
+    text = documents(3, 7)
+    table = text.tokens(critic.tokenizer)
+    before = table.ids.copy(), table.section_offsets.copy()
+    critic.project(text)
+    assert np.array_equal(table.ids, before[0])
+    assert np.array_equal(table.section_offsets, before[1])
 
 
 def test_documents_without_two_sections_have_a_reason(critic):
