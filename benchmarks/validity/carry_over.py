@@ -52,8 +52,8 @@ class Row:
 
 STUDIES: dict[str, tuple[Row, ...]] = {
     "sections": (
-        Row("titles and bodies", Sections, "unlikely_share", ORDER),
-        Row("titles and bodies, Latent PPL", Sections, "latent_ppl", ORDER),
+        Row("titles and bodies", Sections, "latent_ppl", ORDER),
+        Row("titles and bodies, unlikely transitions", Sections, "unlikely_share", ORDER),
         Row("bodies alone", Sections, "latent_ppl", ORDER, untitled),
     ),
     "consistency": (

@@ -178,7 +178,8 @@ def test_explanation_shows_the_stranger_its_neighbours_and_its_odd_words(critic)
     assert last.label == "Notes: stranger"
     odd = last.note.split("words that no other section has: ")[1].split(", ")
     others = {w for s in a.sections[:3] for w in s.text.split()}
-    assert odd and all(w in b.sections[3].text.split() and w not in others for w in odd)
+    assert odd
+    assert all(w in b.sections[3].text.split() and w not in others for w in odd)
     assert shown.steps[0].note.split("nearest: ")[1].count("(") == 2  # two nearest sections with their cosines
 
 

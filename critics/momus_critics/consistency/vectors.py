@@ -65,7 +65,9 @@ class SectionVectors(Estimator):
         [[0.0, 1.0, 0.0], [0.0, 0.71, 0.71], [0.0, 0.0, 0.0]]
         """
         shape = len(table.section_offsets) - 1, len(table.vocabulary)
-        x = sparse.csr_array((np.ones(len(table.ids)), np.array(table.ids), np.array(table.section_offsets)), shape=shape)
+        x = sparse.csr_array(
+            (np.ones(len(table.ids)), np.array(table.ids), np.array(table.section_offsets)), shape=shape
+        )
         x.sum_duplicates()
         known = dict(zip(self.words_, self.counts_.tolist(), strict=True))
         counts = np.array([known.get(word, 0) for word in table.vocabulary], dtype=np.float64)

@@ -186,11 +186,6 @@ class Sections(ChainCritic, ExplanationMixin):
         """Whether titles join bodies where all texts have them."""
         return self.posterior == "linear" and self.titles == "auto"
 
-    @property
-    def headline_statistic(self) -> str:
-        """Latent PPL; with titles, the share of unlikely transitions, which then has more power at fewer defects."""
-        return "unlikely_share" if getattr(self, "reads_", BODIES) == BOTH else super().headline_statistic
-
     def attend(self, texts: Sequence[Corpus]) -> bool:
         """Read titles too if they are there in all texts."""
         before = self.reads_
