@@ -25,6 +25,7 @@ MEASURED = HERE / "measured.json"
 PAGES = HERE.parent / "critics"
 EVIDENCE = {
     "sections": "transition-graph",
+    "consistency": "fit",
     "passages": "transition-differences",
     "topics": "topic-correlations-generated",
     "code-mixing": "mixing-index",

@@ -97,6 +97,7 @@ class Worker:
             critic = _saved(unfitted, folder, usable_documents(self.work.fit).identity)
             if critic is None:
                 critic = unfitted.clone().to(self.work.device).fit(self.work.fit)
+                critic.attend([self.work.real])
                 critic.save(folder)
             self._fitted[name] = critic.to(self.work.device)
         return self._fitted[name]

@@ -125,6 +125,8 @@ def _scored(
     if not reused:
         with reporting(timed.inner), timed.stage("fitting", documents=len(texts.fit)):
             critic.fit(texts.fit)
+    if critic.attend((texts.real, *texts.generated)):
+        kept = None
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
     scored = [] if kept is None else [kept]
@@ -243,6 +245,7 @@ def _refitted(
                 again = critic.clone().to(critic.device).fit(usable.take(np.sort(rows)))
             except FittingError:
                 continue
+            again.attend((texts.real, *texts.generated))
             real = again.score(texts.real)
             for corpus in texts.generated:
                 for name, value in differences(again, real, again.score(corpus)).items():

@@ -160,6 +160,17 @@ class Critic(Estimator, ABC, Generic[Z]):
         """
         return None
 
+    def attend(self, texts: Sequence[Corpus]) -> bool:
+        """Settle what is read of all texts of a comparison: titles, say, only if every text has them.
+
+        Called once after `fit` and before any of these texts is scored. What is settled is a fitted attribute.
+
+        Returns
+        -------
+        Whether the critic now reads otherwise than before, so that earlier scores do not serve.
+        """
+        return False
+
     def notes(self) -> Sequence[Note | str]:
         """What a reader of the results should know about the fitted critic."""
         return ()
