@@ -7,7 +7,7 @@ found) or with one defect in each of a share of its documents. What a study does
         critic = Sections().fit(split.fit)
         found = p_values(critic, split, DEFECTS)        # {(defect, statistic): p}
 
-(The module is not called ``collections``: scripts of this folder would then import it in place of the standard library's.)
+(A module called ``collections`` would hide the standard library's from the scripts of this folder.)
 
 Data: ``sectioned`` under MOMUS_DATA, else ../shared/data.
 """
