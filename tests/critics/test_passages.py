@@ -156,7 +156,9 @@ def test_white_space_and_markup_move_nothing(critic, edit):
 
 @given(st.data())
 def test_line_ends_move_no_border(data):
-    words = data.draw(st.lists(st.sampled_from(["a", "B", "c.", "D!", "_e_", "(f).", "g…", "7"]), min_size=1, max_size=60))
+    words = data.draw(
+        st.lists(st.sampled_from(["a", "B", "c.", "D!", "_e_", "(f).", "g…", "7"]), min_size=1, max_size=60)
+    )
     gaps = st.sampled_from([" ", "\n", "\n\n", "  ", "\r\n", " \n \n", "\t"])
     other = "".join(w + data.draw(gaps) for w in words)
     assert split_pieces(other, 4) == split_pieces(" ".join(words) + " ", 4)
@@ -182,7 +184,9 @@ def test_the_posterior_is_that_of_all_chains_of_states(critic):
     x = critic.places_.transform(critic.embedder_.embed(pieces), offsets)
     ((_, borders),) = critic.segmenter_.decode(x, offsets)
     model, k = critic.segmenter_, critic.states
-    mean, spread = (np.asarray(a[np.argsort(critic.kept_)[-k:]], dtype=float) for a in (model.mean_, model.variance_**0.5))
+    mean, spread = (
+        np.asarray(a[np.argsort(critic.kept_)[-k:]], dtype=float) for a in (model.mean_, model.variance_**0.5)
+    )
     density = model.temper * norm(mean, spread).logpdf(x[:, None]).sum(axis=2)
     stretches = np.stack([density[a:b].sum(axis=0) for a, b in pairwise(borders)])
     log_p = np.log(np.maximum(critic.transitions_, 1e-300))

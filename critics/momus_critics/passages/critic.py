@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import softmax
 
 from momus.critic import ExplanationMixin, Note, Rows, Statistic, mean
 from momus.critic.fitted import Fitted
@@ -83,6 +84,7 @@ class Passages(ChainCritic, ExplanationMixin):
 
     name = "passages"
     axis = "passage order"
+    headline = "disorder"
     question = (
         "Are the passages of a running text in the order of real documents? z is the chain of stretches that a hidden "
         "semi-Markov model infers from sentences, without titles or section breaks."
@@ -232,17 +234,21 @@ class Passages(ChainCritic, ExplanationMixin):
         features = self._features(pieces, piece_offsets)
         chains = self.segmenter_.decode(features, piece_offsets)
         _, offsets = self._chain(chains)
-        # the first piece of each stretch, (M,), and log P(x_m | z_m) up to a constant per stretch, (M, K)
-        starts = np.concatenate([first + borders[:-1] for first, (_, borders) in zip(piece_offsets, chains, strict=False)])
-        density = self.segmenter_.log_density(features)[:, np.argsort(self.kept_)[-self.states :]]
-        likelihood = np.add.reduceat(density, starts.astype(np.int64), axis=0)
-        q = self.shares_ * np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
-        q /= q.sum(axis=1, keepdims=True)
-        chain = joint.chained(q, offsets, self.shares_, self.transitions_)
+        chain = joint.chained(self._types(features, piece_offsets, chains), offsets, self.shares_, self.transitions_)
         shared = {f.name: getattr(chain, f.name) for f in fields(chain)}
         returns = group_sums(returning(pieces, piece_offsets, self.alike), piece_offsets)
         counts = np.column_stack([returns, np.diff(piece_offsets)])
         return PassageLatents(**shared, returns=counts.astype(np.float64))
+
+    def _types(self, features: Floats, offsets: Ints, chains: list[Any]) -> Floats:
+        """P(z_m | x_m) of each stretch on its own, ∝ P(z_m) P(x_m | z_m), (M, K)."""
+        # the first piece of each stretch, (M,), and the segmenter's state of each state of the chain, (K,)
+        starts = np.concatenate(
+            [first + borders[:-1] for first, (_, borders) in zip(offsets[:-1], chains, strict=True)]
+        )
+        order = np.argsort(self.kept_)[-self.states :]
+        log_q = np.add.reduceat(self.segmenter_.log_density(features)[:, order], starts.astype(np.int64), axis=0)
+        return np.asarray(softmax(log_q + np.log(self.shares_), axis=1))
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """Those of the chain, and the numbers of returning pieces and of all pieces."""

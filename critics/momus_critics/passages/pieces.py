@@ -17,7 +17,10 @@ from momus.text.corpus import Corpus
 
 _WORD = re.compile(r"[^\W_]+")
 _STOP = re.compile(r"[.!?…](?:[^\w\s]|_)*\s|[。！？]")
-_TAGS = "a|abbr|b|blockquote|br|center|code|dd|del|details|div|dl|dt|em|h[1-6]|hr|i|img|kbd|li|ol|p|pre|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul"  # fmt: skip
+_TAGS = (
+    "a|abbr|b|blockquote|br|center|code|dd|del|details|div|dl|dt|em|h[1-6]|hr|i|img|kbd|li|ol|p|pre|span|strong|sub|"
+    "summary|sup|table|tbody|td|th|thead|tr|u|ul"
+)
 _MARKUP = re.compile(
     rf"</?(?:{_TAGS})(?:\s[^<>]*)?/?>"  # HTML tags
     r"|<!--.*?-->"
@@ -32,7 +35,7 @@ _REPEATED = 5
 
 
 def spans(text: str, words: int) -> list[tuple[int, int]]:
-    r"""Where pieces begin and end: after the first sentence that ends at or beyond ``words`` words, or at 2 × ``words``.
+    r"""Where pieces begin and end: after the first sentence that ends at ``words`` words or later, or at 2 × ``words``.
 
     Tags, entities and targets of links hold no words; symbols such as ``#``, ``*`` and ``_`` are not words. A remainder
     shorter than half of ``words`` belongs to the piece before it. Consecutive spans touch, and cover the text.

@@ -48,10 +48,10 @@ class Segmenter(Estimator):
         self,
         *,
         states: int = 0,
-        candidates: tuple[int, ...] = (4, 6, 8, 10, 12, 16),
-        longest: int = 24,
+        candidates: tuple[int, ...] = (4, 6, 9, 12, 16),
+        longest: int = 16,
         temper: float = 0.5,
-        steps: int = 12,
+        steps: int = 8,
         seed: int = 0,
     ) -> None:
         self.states = states
