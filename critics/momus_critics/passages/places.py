@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,7 @@ from momus.estimator import Estimator
 from momus.numeric.ragged import group_sums, owners_of, places_of
 from momus.numeric.types import Floats, Ints
 
-Vectors = Floats | sparse.csr_array
+Vectors: TypeAlias = Floats | sparse.csr_array
 WAVES = 6
 """Number of cosines over the relative place in the document."""
 REACHES = (2.0, 8.0)
