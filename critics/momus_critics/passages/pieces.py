@@ -15,6 +15,8 @@ from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+_SENTENCE = re.compile(r"\n+|(?<=[.!?…])[\"'”’)\]]*\s+(?=[^\sa-z])|(?<=[。！？])")
 _WORD = re.compile(r"[^\W_]+")
 _STOP = re.compile(r"[.!?…](?:[^\w\s]|_)*\s|[。！？]")
 _TAGS = (
@@ -75,6 +77,16 @@ def split_pieces(text: str, words: int) -> list[str]:
     ['One two. Three four.', 'Five six.']
     """
     return [plain(text[a:b]) for a, b in spans(text, words)]
+
+
+def sentences(text: str) -> list[str]:
+    r"""Cut text at blank lines and at the ends of sentences.
+
+    >>> sentences("One two. Three!\n\nFour")
+    ['One two.', 'Three!', 'Four']
+    """
+    cuts = (s for paragraph in _PARAGRAPH.split(text) for s in _SENTENCE.split(paragraph))
+    return [s.strip() for s in cuts if s.strip()]
 
 
 def corpus_pieces(corpus: Corpus, words: int, most: int) -> tuple[list[str], Ints]:
