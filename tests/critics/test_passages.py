@@ -2,7 +2,7 @@
 
 import re
 from copy import copy
-from itertools import pairwise, permutations, product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 from scipy.stats import norm
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import homogeneity_score
 
 from momus import Corpus, load_critic
 from momus.errors import FittingError, StoreError, UsageError
 from momus_critics.passages import Passages
-from momus_critics.passages.exchange import exchanges
 from momus_critics.passages.lsa import LsaEmbedder
 from momus_critics.passages.pieces import corpus_pieces, spans, split_pieces
 from momus_critics.passages.places import PlaceFeatures, place_targets
@@ -48,10 +47,10 @@ def critic():
     return Passages(words=15).fit(documents(120, 0)[0])
 
 
-def test_states_are_the_parts_not_the_topics(critic):
+def test_states_are_parts_or_within_parts_not_topics(critic):
     corpus, truth = documents(60, 1)
     found = np.concatenate(critic.segment(corpus))
-    assert normalized_mutual_info_score(np.concatenate(truth), found) > 0.8
+    assert homogeneity_score(np.concatenate(truth), found) > 0.9
     assert all("part" in t for t in critic.titles_)
 
 
@@ -61,7 +60,6 @@ def test_disorder_is_found_and_order_is_not(critic):
     shuffled = critic.score(documents(60, 3, order=lambda rng: rng.permutation(PARTS))[0])
     assert other.latent_ppl == pytest.approx(real.latent_ppl, rel=0.15)
     assert shuffled.latent_ppl > 2 * real.latent_ppl
-    assert shuffled.rows["exchange"].mean(axis=0)[0] > real.rows["exchange"].mean(axis=0)[0] + 1
     gap = shuffled.rows["disorder"][:, 0].mean() - real.rows["disorder"][:, 0].mean()
     assert gap > 2
 
@@ -200,10 +198,6 @@ def test_the_posterior_is_that_of_all_chains_of_states(critic):
     assert critic.score(corpus).nll[0] == pytest.approx(-expected, rel=1e-6)
     independent = logsumexp(stretches + np.log(critic.shares_), axis=1).sum()
     assert latents.disorder[0] == pytest.approx(independent - total, rel=1e-6, abs=1e-6)
-    orders = [o for o in permutations(range(len(stretches))) if o in {tuple(e) for e in exchanges(len(stretches))}]
-    others = [logsumexp(prior + [sum(stretches[o[m], s] for m, s in enumerate(z)) for z in chains]) for o in orders]
-    gain = logsumexp(others) - np.log(len(orders)) - total
-    assert latents.exchange[0] == pytest.approx(gain, rel=1e-6, abs=1e-6)
 
 
 def test_real_text_of_few_stretches_is_not_tested(critic):

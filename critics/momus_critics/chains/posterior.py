@@ -107,11 +107,6 @@ def chained(marginals: Floats, offsets: Ints, prior: Floats, transitions: Floats
     return ChainLatents(smoothed.argmax(axis=1), offsets, smoothed, left, right, transitions, -log_evidence)
 
 
-def log_evidence(marginals: Floats, offsets: Ints, prior: Floats, transitions: Floats) -> Floats:
-    """log P_c(x) − log P_0(x) of each sequence, in nats, (n,); see `chained` for the parameters."""
-    return _passes(marginals / prior, offsets, transitions)[2]
-
-
 def _passes(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats, Floats, Floats]:
     """Forward and backward messages under the chain, whose start and end are row and column K of the matrix."""
     k = len(transitions) - 1

@@ -25,7 +25,6 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.passages.exchange import exchange_gains
 from momus_critics.passages.lsa import LsaEmbedder
 from momus_critics.passages.pieces import corpus_pieces, returning, split_pieces, state_names
 from momus_critics.passages.places import PlaceFeatures
@@ -40,17 +39,14 @@ LEAST = 4
 
 @dataclass(frozen=True)
 class PassageLatents(ChainLatents):
-    """Chains of stretches, with gains by exchanges and counts of repeated pieces.
+    """Chains of stretches, with counts of repeated pieces.
 
     Attributes
     ----------
-    exchange
-        (n,): log mean ratio of P(x) with two neighbouring stretches exchanged to P(x), see `exchange_gains`.
     returns
         (n, 2): numbers of returning pieces and of all pieces of each document.
     """
 
-    exchange: Floats = field(default_factory=lambda: np.zeros(0))
     returns: Floats = field(default_factory=lambda: np.zeros((0, 2)))
 
 
@@ -123,7 +119,7 @@ class Passages(ChainCritic, ExplanationMixin):
         model: str = "",
         options: dict[str, Any] | None = None,
         bins: int = 12,
-        temper: float = 0.5,
+        temper: float = 1.0,
         alike: float = 0.5,
         seed: int = 0,
     ) -> None:
@@ -238,13 +234,11 @@ class Passages(ChainCritic, ExplanationMixin):
         features = self._features(pieces, piece_offsets)
         chains = self.segmenter_.decode(features, piece_offsets)
         _, offsets = self._chain(chains)
-        types = self._types(features, piece_offsets, chains)
-        chain = joint.chained(types, offsets, self.shares_, self.transitions_)
-        gains = exchange_gains(types, offsets, self.shares_, self.transitions_)
+        chain = joint.chained(self._types(features, piece_offsets, chains), offsets, self.shares_, self.transitions_)
         shared = {f.name: getattr(chain, f.name) for f in fields(chain)}
         returns = group_sums(returning(pieces, piece_offsets, self.alike), piece_offsets)
         counts = np.column_stack([returns, np.diff(piece_offsets)])
-        return PassageLatents(**shared, exchange=gains, returns=counts.astype(np.float64))
+        return PassageLatents(**shared, returns=counts.astype(np.float64))
 
     def _types(self, features: Floats, offsets: Ints, chains: list[Any]) -> Floats:
         """P(z_m | x_m) of each stretch on its own, ∝ P(z_m) P(x_m | z_m), (M, K)."""
@@ -257,22 +251,12 @@ class Passages(ChainCritic, ExplanationMixin):
         return np.asarray(softmax(log_q + np.log(self.shares_), axis=1))
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
-        """Those of the chain, the gain by exchanges, and the numbers of returning pieces and of all pieces."""
+        """Those of the chain, and the numbers of returning pieces and of all pieces."""
         assert isinstance(latents, PassageLatents)
-        exchange = np.column_stack([latents.exchange, np.ones(len(latents))])
-        return {**super().sufficient_statistics(latents), "exchange": exchange, "returns": latents.returns}
+        return {**super().sufficient_statistics(latents), "returns": latents.returns}
 
     def statistics(self) -> Sequence[Statistic]:
-        """Those of the chain, the gain by exchanges, and the share of returning pieces."""
-        exchange = Statistic(
-            "exchange",
-            "exchange",
-            "value",
-            mean,
-            label="gain by exchanging neighbouring stretches",
-            direction=("neighbouring passages more firmly in order", "neighbouring passages less firmly in order"),
-            unit="nats",
-        )
+        """Those of the chain, and the share of returning pieces."""
         returns = Statistic(
             "return_share",
             "returns",
@@ -282,7 +266,7 @@ class Passages(ChainCritic, ExplanationMixin):
             direction=("less repetitive in content", "more repetitive in content"),
             format="share",
         )
-        return (*super().statistics(), exchange, returns)
+        return (*super().statistics(), returns)
 
     def _decode(self, batch: Corpus) -> list[Any]:
         """States and borders of the stretches of each document, see `Segmenter.decode`."""

@@ -34,8 +34,8 @@ class Segmenter(Estimator):
     longest
         D, the maximum number of pieces per segment; consecutive segments of one state are merged into one stretch.
     temper
-        Weight of the log-density of a piece. Neighbouring pieces are not independent given their state, as the model
-        assumes; at 1 they would outweigh the chain.
+        Weight of the log-density of a piece. Below 1, pieces count for less than if they were independent given their
+        state, and stretches become longer and fewer.
     steps
         Maximum number of EM steps.
     seed
@@ -50,7 +50,7 @@ class Segmenter(Estimator):
         states: int = 0,
         candidates: tuple[int, ...] = (4, 6, 9, 12, 16),
         longest: int = 16,
-        temper: float = 0.5,
+        temper: float = 1.0,
         steps: int = 8,
         seed: int = 0,
     ) -> None:
