@@ -66,8 +66,11 @@ class SpacyPersons(Estimator):
 def resolve_text(nlp: Any, text: str) -> Resolved:
     """Detect and link the mentions of one text."""
     doc = parse(nlp, text)
-    if doc is None:
-        return Resolved.of([], [], [])
+    return Resolved.of([], [], []) if doc is None else resolve_doc(doc)
+
+
+def resolve_doc(doc: Any) -> Resolved:
+    """Detect and link the mentions of a parsed text."""
     inside, quotes = quotations(doc)
     mentions = find(doc, inside)
     linker = Linker(doc, mentions, quotes)

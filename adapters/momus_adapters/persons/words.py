@@ -382,6 +382,24 @@ SAID = frozenset(
 )
 
 
+FEELING = frozenset(
+    "thought thinks knew knows felt feels looked looks smiled smiles nodded laughed laughs sighed wondered believed "
+    "wished wanted wants hoped heard saw turned stood sat walked came went rose bowed blushed frowned remembered "
+    "forgot loved hated married died spoke listened waited stared glanced shrugged grinned told tells".split()
+)
+HEADINGS = frozenset("chapter book part volume act scene adventure canto letter preface introduction section".split())
+PLACES = frozenset(
+    "street road lane square park hall house castle abbey court hotel inn river mountain mountains bridge island valley "
+    "county city town university college school church cathedral station inc ltd co corp company".split()
+)
+NO_NAMES = frozenset(
+    "the a an and but or if when then that this these those it he she they we you his her their our your my its in on "
+    "at to from for of by as so yes no not there here what who why how where which oh ah well good god lord heaven "
+    "christmas easter michaelmas monday tuesday wednesday thursday friday saturday sunday january february march april "
+    "june july august september october november december english french german irish scotch american".split()
+)
+
+
 def gender_of(noun: str) -> str | None:
     """Gender of a noun for a person, ``m``, ``f`` or ``""`` (plurals too); None for any other noun.
 
