@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass, field
+from math import log1p
 from typing import Any
 
 from momus_adapters.persons.mentions import OBJECTS, SUBJECTS, Mention
-from momus_adapters.persons.words import SAID
+from momus_adapters.persons.speech import NARRATOR, Talk
 
 REACH = 5
 """Maximum number of sentences between a pronoun and the last mention of its antecedent."""
+
+DECAY = 0.7
+WEIGHTS = (-0.6, -0.2, 1.15, 0.95, 0.85, 0.25, 0.1, -0.8, 1.2, 0.0, 1.5, 0.1, 0.25, -1.15, 0.0, -3.0, 0.0, 0.0)
 
 
 @dataclass
@@ -49,7 +54,8 @@ class Linker:
             for i in range(sentence.start, sentence.end):
                 self.sentence[i] = number
         self.entities: list[Entity] = []
-        self.speakers: list[int] = [-1] * len(quotes)
+        self.heard: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        self.talk = Talk(doc, quotes, mentions)
         self.by_head = {m.head: m for m in mentions}
         self.role = {m.head: self._role(m) for m in mentions}
 
@@ -62,7 +68,7 @@ class Linker:
         for m in self.mentions:
             if m.quote < 0 and m.entity < 0:
                 self._link(m)
-        self._attribute()
+        self.talk.attribute(self.entities)
         for m in self.mentions:
             if m.entity < 0:
                 self._link(m)
@@ -133,18 +139,20 @@ class Linker:
             return self._noun(m)
         if m.form in ("third", "plural"):
             return self._pronoun(m)
-        # the speaker of the quotation says "I" and the addressee is "you"; outside of quotations the narrator is -2
+        return self._deictic(m)
+
+    def _deictic(self, m: Mention) -> int:
+        """The person or group of a first or second person: speaker, addressee or narrator."""
         plural = m.words[0] in ("we", "us", "our", "ours", "ourselves")
-        speaker = self.speakers[m.quote] if m.quote >= 0 else -2
         if m.form == "second":
-            return self._keyed((self._addressee(m.quote), "you"), m)
-        if not plural and speaker >= 0:
+            addressee = self.talk.addressees[m.quote] if m.quote >= 0 else -1
+            return addressee if addressee >= 0 else self._keyed((NARRATOR, "you"), m)
+        speaker = self.talk.speakers[m.quote] if m.quote >= 0 else NARRATOR
+        if speaker >= 0 and not plural:
             return speaker
-        return self._keyed((speaker if m.quote < 0 or speaker >= 0 else -10 - m.quote, "we" if plural else "i"), m)
+        return self._keyed((speaker, "we" if plural else "i"), m)
 
     def _keyed(self, key: tuple[int, str], m: Mention) -> int:
-        if key[1] == "you" and key[0] >= 0:
-            return key[0]
         for number, e in enumerate(self.entities):
             if key in e.nouns:
                 return number
@@ -180,30 +188,59 @@ class Linker:
         return number
 
     def _pronoun(self, m: Mention) -> int | None:
-        token = self.doc[m.head]
-        best, score = None, -1e9
+        """The best antecedent of a third-person pronoun, None if no entity agrees with it."""
+        rows, numbers = self.features(m)
+        scores = [sum(w * x for w, x in zip(WEIGHTS, row, strict=True)) for row in rows]
+        return numbers[max(range(len(scores)), key=scores.__getitem__)] if scores else None
+
+    def features(self, m: Mention) -> tuple[list[list[float]], list[int]]:
+        """Features of the entities that agree with a pronoun in gender and number, one row each, and their numbers."""
+        token, here = self.doc[m.head], self.sentence[m.head]
         barred = self._barred(m)
-        for number, e in enumerate(self.entities):
+        heat: dict[int, float] = {}
+        last: dict[int, int] = {}
+        for gap in range(min(REACH, here) + 1):
+            for head, number in self.heard[here - gap]:
+                if head < m.head:
+                    weight = 1.5 if self.role.get(head) == "subject" else 1.0
+                    heat[number] = heat.get(number, 0.0) + weight * DECAY**gap
+                    last[number] = max(last.get(number, -1), head)
+        rows, numbers = [], []
+        reflexive = token.lower_.endswith(("self", "selves"))
+        is_subject = token.dep_ in SUBJECTS
+        for number, head in last.items():
+            e = self.entities[number]
+            if (NARRATOR, "i") in e.nouns and m.quote < 0:
+                continue  # the narrator is not “he” to himself
             if e.plural != m.plural or number in barred or (e.gender and m.gender and e.gender != m.gender):
                 continue
-            last = self._before(number, m.head)
-            if last < 0:
-                continue
-            gap = self.sentence[m.head] - self.sentence[last]
-            if gap > REACH:
-                continue
-            role = self.role.get(last, "")
-            # nearness, the role of the last mention, agreement, and how often the entity is mentioned
-            value = -0.8 * gap - 0.01 * (m.head - last) + 0.9 * (role == "subject") - 0.3 * (role == "owner")
-            value += 0.8 * (e.gender == m.gender != "") + 0.15 * min(len(e.places), 6)
-            value += 0.5 * (token.dep_ in SUBJECTS and role == "subject")
-            if m.quote >= 0 and number == self.speakers[m.quote]:
-                value -= 2.0
-            if token.lower_.endswith(("self", "selves")):
-                value += 3.0 * (gap == 0 and role == "subject")
-            if value > score:
-                best, score = number, value
-        return best
+            gap = here - self.sentence[head]
+            role, before = self.role.get(head, ""), self.by_head[head]
+            speaker = m.quote >= 0 and number == self.talk.speakers[m.quote]
+            rows.append(
+                [
+                    gap,
+                    (m.head - head) / 10,
+                    role == "subject",
+                    role == "owner",
+                    e.gender == m.gender != "",
+                    log1p(len(e.places)),
+                    is_subject and role == "subject",
+                    speaker,
+                    reflexive and gap == 0 and role == "subject",
+                    log1p(heat[number]),
+                    before.form in ("third", "plural"),
+                    before.form == "name",
+                    before.form == "noun" and len(e.places) == 1,
+                    (before.quote >= 0) != (m.quote >= 0),
+                    bool(e.words),
+                    before.form in ("first", "second"),
+                    is_subject and gap == 1 and role == "subject",
+                    before.form == "third" and before.words == m.words,
+                ]
+            )
+            numbers.append(number)
+        return rows, numbers
 
     def _barred(self, m: Mention) -> set[int]:
         """Entities that the pronoun cannot refer to: the subject of the verb whose object it is."""
@@ -212,48 +249,6 @@ class Linker:
             return set()
         others = (self.by_head.get(child.i) for child in token.head.children if child.dep_ in SUBJECTS)
         return {o.entity for o in others if o is not None and o.entity >= 0}
-
-    # Speakers
-
-    def _attribute(self) -> None:
-        """Set the speaker of each quotation: reported, or that of the quotation before, or of the one before that."""
-        for number, (start, end) in enumerate(self.quotes):
-            speaker = self._reported(start, end)
-            if speaker < 0 and number and self._near(number - 1, number, 40) and not self._break(number):
-                speaker = self.speakers[number - 1]
-            elif speaker < 0 and number > 1 and self._near(number - 2, number, 120):
-                speaker = self.speakers[number - 2]
-            self.speakers[number] = speaker
-
-    def _reported(self, start: int, end: int) -> int:
-        """The subject of a verb of saying within eight tokens after a quotation, or before it; −1 if there is none."""
-        doc = self.doc
-        for span in (range(end, min(end + 8, len(doc))), range(max(0, start - 8), start)):
-            for i in span:
-                if doc[i].lower_ in SAID:
-                    near = [m for j in range(max(0, i - 5), min(len(doc), i + 5)) if (m := self.by_head.get(j))]
-                    subjects = [m for m in near if m.quote < 0 and m.entity >= 0 and m.form not in ("second",)]
-                    tied = [m for m in subjects if doc[m.head].head.i == i and doc[m.head].dep_ in SUBJECTS]
-                    for m in tied or sorted(subjects, key=lambda m: abs(m.head - i))[:1]:
-                        return m.entity
-        return -1
-
-    def _near(self, before: int, after: int, most: int) -> bool:
-        return self.quotes[after][0] - self.quotes[before][1] <= most
-
-    def _break(self, number: int) -> bool:
-        """Whether a line ends between a quotation and the one before."""
-        between = self.doc[self.quotes[number - 1][1] : self.quotes[number][0]]
-        return "\n" in between.text
-
-    def _addressee(self, quote: int) -> int:
-        """The speaker of a neighbouring quotation; a negative key if unknown."""
-        if quote < 0:
-            return -3
-        for other in (quote - 1, quote + 1, quote - 2, quote + 2):
-            if 0 <= other < len(self.speakers) and self.speakers[other] not in (-1, self.speakers[quote]):
-                return self.speakers[other]
-        return -10 - quote
 
     # Helpers
 
@@ -266,6 +261,7 @@ class Linker:
         m.entity = number
         e.gender = e.gender or m.gender
         e.places.insert(bisect_left(e.places, m.head), m.head)
+        self.heard[self.sentence[m.head]].append((m.head, number))
 
     def _before(self, number: int, token: int) -> int:
         """The head of the entity's last mention before a token; −1 if there is none."""
