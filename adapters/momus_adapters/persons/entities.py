@@ -17,6 +17,12 @@ REACH = 5
 DECAY = 0.7
 WEIGHTS = (-0.6, -0.2, 1.15, 0.95, 0.85, 0.25, 0.1, -0.8, 1.2, 0.0, 1.5, 0.1, 0.25, -1.15, 0.0, -3.0, 0.0, 0.0)
 
+NOUN = (1.9, 2.5, -0.6, -0.95, 0.7, -0.5, 0.25, 0.8, -0.9, 1.5, -1.2, 0.75, 0.35, 0.55, 0.05, 0.15, -0.35, 1.0)
+INDEFINITE = frozenset("a an some any no every another two three four many several each such".split())
+GENERIC = frozenset(
+    "man woman girl boy lady gentleman fellow lad child stranger person youth creature".split()
+)
+
 
 @dataclass
 class Entity:
@@ -136,6 +142,9 @@ class Linker:
 
     def _choose(self, m: Mention) -> int | None:
         if m.form == "noun":
+            addressee = self.talk.addressees[m.quote] if m.address else -1
+            if addressee >= 0 and self.entities[addressee].gender in ("", m.gender or self.entities[addressee].gender):
+                return addressee
             return self._noun(m)
         if m.form in ("third", "plural"):
             return self._pronoun(m)
@@ -166,26 +175,63 @@ class Linker:
         above = self.by_head.get(head.head.i)
         if head.dep_ == "appos" and above is not None and above.entity >= 0 and not m.plural:
             return above.entity
-        first = self.doc[m.start].lower_
         owner = self.by_head.get(m.start)
-        if owner is not None and owner is not m and owner.head == m.start and self.doc[m.start].dep_ == "poss":
-            if owner.entity < 0:
-                self._link(owner)
-            key = (owner.entity, m.words[0])
-        else:
-            key = (-1, m.words[0])
-        indefinite = first in ("a", "an", "some", "any", "no", "every", "another", "two", "three", "many")
-        known = [n for n, e in enumerate(self.entities) if key in e.nouns and self._before(n, m.head) >= 0]
-        antecedents = [] if indefinite else known
-        if key[0] == -1:  # a noun without an owner refers back at most 40 sentences
-            antecedents = [
-                n for n in antecedents if self.sentence[m.head] - self.sentence[self._before(n, m.head)] <= 40
-            ]
-        if antecedents:
-            return max(antecedents, key=lambda n: self._before(n, m.head))
-        number = self._new(m)
+        owned = owner is not None and owner is not m and owner.head == m.start and self.doc[m.start].dep_ == "poss"
+        if owned and owner is not None and owner.entity < 0:
+            self._link(owner)
+        key = (owner.entity if owned and owner is not None else -1, m.words[0])
+        rows, numbers = self.noun_features(m, key)
+        scores = [sum(w * x for w, x in zip(NOUN, row, strict=True)) for row in rows]
+        number = numbers[max(range(len(scores)), key=scores.__getitem__)]
+        number = self._new(m) if number < 0 else number
         self.entities[number].nouns.add(key)
         return number
+
+    def noun_features(self, m: Mention, key: tuple[int, str]) -> tuple[list[list[float]], list[int]]:
+        """Features of the possible referents of a noun phrase, one row each, and their numbers; −1 is a new person."""
+        here, first = self.sentence[m.head], self.doc[m.start].lower_
+        indefinite = first in INDEFINITE
+        definite = first in ("the", "this", "that", "these", "those")
+        owned = key[0] != -1
+        bare = not (indefinite or definite or owned)
+        heat: dict[int, float] = {}
+        for gap in range(min(REACH, here) + 1):
+            for head, number in self.heard[here - gap]:
+                if head < m.head:
+                    heat[number] = heat.get(number, 0.0) + DECAY**gap
+        known = [n for n, e in enumerate(self.entities) if key in e.nouns and self._before(n, m.head) >= 0]
+        rows: list[list[float]] = [[1, indefinite, definite, owned, m.plural] + [0] * 13]
+        numbers = [-1]
+        newest = max(known, key=lambda n: self._before(n, m.head), default=-1)
+        for number in sorted({*heat, *([newest] if newest >= 0 else [])}):
+            e = self.entities[number]
+            if e.plural != m.plural or (e.gender and m.gender and e.gender != m.gender) or number == key[0]:
+                continue
+            last = self._before(number, m.head)
+            gap = here - self.sentence[last]
+            same = key in e.nouns
+            head = any(noun == key[1] for _, noun in e.nouns)
+            before = self.by_head[last]
+            rows.append(
+                [0, 0, 0, 0, 0]
+                + [
+                    same and indefinite,
+                    same and definite,
+                    same and owned,
+                    same and bare,
+                    head and not same,
+                    not head and not indefinite,
+                    not head and definite and key[1] in GENERIC,
+                    not head and bool(e.words),
+                    e.gender == m.gender != "",
+                    log1p(gap),
+                    log1p(heat.get(number, 0.0)),
+                    (before.quote >= 0) != (m.quote >= 0),
+                    number == newest,
+                ]
+            )
+            numbers.append(number)
+        return rows, numbers
 
     def _pronoun(self, m: Mention) -> int | None:
         """The best antecedent of a third-person pronoun, None if no entity agrees with it."""

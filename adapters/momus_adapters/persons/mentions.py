@@ -7,7 +7,7 @@ from typing import Any
 
 from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL, SECOND
 from momus_adapters.persons.names import name_spans, title_of
-from momus_adapters.persons.words import PLURALS, TITLES, gender_of
+from momus_adapters.persons.words import ADDRESS, PLURALS, THOU, TITLES, gender_of
 
 SUBJECTS = frozenset(["nsubj", "nsubjpass"])
 OBJECTS = frozenset(["dobj", "iobj", "dative", "obj"])
@@ -32,6 +32,8 @@ class Mention:
         The parts of a name in lower case, without the title; or the noun.
     title
         The title of a name in lower case.
+    address
+        Whether it addresses somebody in a quotation.
     quote
         Number of the quotation that contains it, −1 outside of quotations.
     entity
@@ -46,6 +48,7 @@ class Mention:
     plural: bool = False
     words: tuple[str, ...] = ()
     title: str = ""
+    address: bool = False
     quote: int = -1
     entity: int = -1
 
@@ -79,14 +82,28 @@ def find(doc: Any, inside: list[int]) -> list[Mention]:
         if pronoun is not None and (word != "mine" or token.tag_.startswith("PRP")):
             form, gender = pronoun
             mentions.append(Mention(token.i, token.i + 1, token.i, form, gender, form == "plural", (word,)))
-        elif token.pos_ in ("NOUN", "PROPN") and token.dep_ not in ("compound", "npadvmod"):
-            noun_gender = gender_of(word)
-            if noun_gender is not None and not (word in ("dear", "fool") and token.tag_ == "JJ"):
-                mentions.append(_noun(doc, token, noun_gender))
+        elif (noun_gender := gender_of(word)) is not None and _is_noun(doc, token):
+            mentions.append(_noun(doc, token, noun_gender))
     mentions.sort(key=lambda m: (m.start, -m.end))
     for m in mentions:
         m.quote = inside[m.head]
+        m.address = m.quote >= 0 and m.form in ("name", "noun") and not m.plural and _is_address(doc, m)
     return mentions
+
+
+def _is_noun(doc: Any, token: Any) -> bool:
+    """Whether a word for a person is the head of a noun phrase, or a form of address ("yes, sir")."""
+    if token.lower_ in ADDRESS and token.i + 1 < len(doc) and doc[token.i + 1].is_punct:
+        return True
+    return token.pos_ in ("NOUN", "PROPN") and token.dep_ not in ("compound", "npadvmod")
+
+
+def _is_address(doc: Any, m: Mention) -> bool:
+    """Whether a mention inside a quotation stands between punctuation marks and is no subject."""
+    before = m.start == 0 or doc[m.start - 1].is_punct or doc[m.start - 1].is_space
+    after = m.end == len(doc) or doc[m.end].is_punct or doc[m.end].is_space
+    plain = m.form == "name" or doc[m.start].lower_ == "my" or m.end - m.start == 1
+    return bool(before and after and plain and doc[m.head].dep_ not in SUBJECTS)
 
 
 def _pronoun(word: str) -> tuple[str, str] | None:
@@ -99,7 +116,7 @@ def _pronoun(word: str) -> tuple[str, str] | None:
         return "plural", ""
     if word in FIRST:
         return "first", ""
-    return ("second", "") if word in SECOND else None
+    return ("second", "") if word in SECOND or word in THOU else None
 
 
 def _noun(doc: Any, token: Any, gender: str) -> Mention:
@@ -124,7 +141,7 @@ def _names(doc: Any) -> list[Mention]:
     mentions = []
     for start, end in name_spans(doc):
         first = start
-        while first < end - 1 and title_of(doc[first]):
+        while first < end - 1 and (title_of(doc[first]) or doc[first].dep_ in ("amod", "det")):
             first += 1
         title = title_of(doc[first - 1]) if first > start else ""
         words = tuple(doc[i].lower_ for i in range(first, end))

@@ -16,15 +16,19 @@ from momus_adapters.persons.words import FEELING, HEADINGS, NO_NAMES, PLACES, SA
 SUBJECTS = frozenset(["nsubj", "nsubjpass"])
 LABELS = {
     "PERSON": 1.0,
-    "GPE": -1.0,
-    "LOC": -1.0,
+    "GPE": -0.6,
+    "LOC": -0.6,
     "FAC": -1.0,
-    "ORG": -0.5,
+    "ORG": -0.4,
     "NORP": -1.5,
     "WORK_OF_ART": -0.3,
     "PRODUCT": -0.3,
 }
 """Weight of a label of the parser: positive for a person."""
+UNBOUND = frozenset(["dear", "dearest", "that", "this", "no", "any", "every"])
+"""Words before a name that are no part of it."""
+SUPPORT = 1.5
+"""Least evidence in favour of a person, over all occurrences of a word."""
 LONGEST = 5
 """Maximum number of words of a name."""
 
@@ -37,7 +41,7 @@ def name_spans(doc: Any) -> list[tuple[int, int]]:
     while i < len(doc):
         end = _run(doc, i, known)
         if end:
-            spans.append((i, end))
+            spans.append((_left(doc, i, end, spans[-1][1] if spans else 0), end))
         i = max(end, i + 1)
     return spans
 
@@ -67,7 +71,7 @@ def _persons(doc: Any) -> set[str]:
         value = _evidence(doc, token)
         score[token.lower_] += value
         support[token.lower_] += max(value, 0.0)
-    return {w for w, s in score.items() if s > 0 and support[w] >= 1}
+    return {w for w, s in score.items() if s > 0 and support[w] >= SUPPORT}
 
 
 def _evidence(doc: Any, token: Any) -> float:
@@ -84,7 +88,7 @@ def _evidence(doc: Any, token: Any) -> float:
         value -= 1.0
     if token.dep_ in SUBJECTS:
         verb = token.head.lower_
-        value += 1.5 if verb in SAID or verb in FEELING else 0.3
+        value += 1.5 if verb in SAID or verb in FEELING else 0.6
     elif token.dep_ in ("npadvmod", "intj") and before is not None and before.is_punct:
         value += 0.5  # a form of address: “Come, Emil, …”
     return value
@@ -104,3 +108,15 @@ def _run(doc: Any, start: int, known: set[str]) -> int:
             break
         end += 1
     return end if end > first else 0
+
+
+def _modifies(token: Any, start: int, end: int) -> bool:
+    return token.dep_ in ("amod", "det") and start <= token.head.i < end
+
+
+def _left(doc: Any, start: int, end: int, floor: int) -> int:
+    """Start of a name with its adjectives and determiner: "poor Giotto", "the Mem Sahib"."""
+    left = start
+    while left > floor and doc[left - 1].lower_ not in UNBOUND and _modifies(doc[left - 1], start, end):
+        left -= 1
+    return left

@@ -67,15 +67,8 @@ class Talk:
         return [m for i in span if (m := self.told.get(i)) and m.entity >= 0 and not m.plural and m.form != "second"]
 
     def _addressed(self, q: int) -> set[int]:
-        """Persons named in a quotation between commas or at its edges."""
-        doc, (start, end) = self.doc, self.quotes[q]
-        found = set()
-        for m in self.said[q]:
-            if m.entity >= 0 and m.form in ("name", "noun") and not m.plural:
-                before = m.start - 1 < start or doc[m.start - 1].is_punct or doc[m.start - 1].lower_ in ("my", "dear")
-                if before and (m.end >= end or doc[m.end].is_punct) and doc[m.head].dep_ not in SUBJECTS:
-                    found.add(m.entity)
-        return found
+        """Persons addressed by name in a quotation."""
+        return {m.entity for m in self.said[q] if m.entity >= 0 and m.address}
 
     def _reporting(self, m: Mention, start: int, end: int) -> bool:
         """Whether a mention is the subject of a verb of saying between two tokens."""

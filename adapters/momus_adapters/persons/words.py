@@ -382,6 +382,11 @@ SAID = frozenset(
 )
 
 
+THOU = frozenset(["thou", "thee", "thy", "thine", "thyself", "ye"])
+ADDRESS = frozenset(
+    "sir madam ma'am ma’am papa mamma mama mother father uncle aunt doctor captain dear darling boy lad child sister "
+    "brother master miss friend son daughter grandmother grandfather mum dad mom colonel professor".split()
+)
 FEELING = frozenset(
     "thought thinks knew knows felt feels looked looks smiled smiles nodded laughed laughs sighed wondered believed "
     "wished wanted wants hoped heard saw turned stood sat walked came went rose bowed blushed frowned remembered "
