@@ -19,9 +19,7 @@ WEIGHTS = (-0.6, -0.2, 1.15, 0.95, 0.85, 0.25, 0.1, -0.8, 1.2, 0.0, 1.5, 0.1, 0.
 
 NOUN = (1.9, 2.5, -0.6, -0.95, 0.7, -0.5, 0.25, 0.8, -0.9, 1.5, -1.2, 0.75, 0.35, 0.55, 0.05, 0.15, -0.35, 1.0)
 INDEFINITE = frozenset("a an some any no every another two three four many several each such".split())
-GENERIC = frozenset(
-    "man woman girl boy lady gentleman fellow lad child stranger person youth creature".split()
-)
+GENERIC = frozenset("man woman girl boy lady gentleman fellow lad child stranger person youth creature".split())
 
 
 @dataclass
@@ -61,6 +59,7 @@ class Linker:
                 self.sentence[i] = number
         self.entities: list[Entity] = []
         self.heard: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        self.known: dict[tuple[int, str], list[int]] = defaultdict(list)
         self.talk = Talk(doc, quotes, mentions)
         self.by_head = {m.head: m for m in mentions}
         self.role = {m.head: self._role(m) for m in mentions}
@@ -162,11 +161,10 @@ class Linker:
         return self._keyed((speaker, "we" if plural else "i"), m)
 
     def _keyed(self, key: tuple[int, str], m: Mention) -> int:
-        for number, e in enumerate(self.entities):
-            if key in e.nouns:
-                return number
+        if self.known[key]:
+            return self.known[key][0]
         number = self._new(m)
-        self.entities[number].nouns.add(key)
+        self._know(number, key)
         self.entities[number].plural = key[1] == "we"
         return number
 
@@ -184,7 +182,7 @@ class Linker:
         scores = [sum(w * x for w, x in zip(NOUN, row, strict=True)) for row in rows]
         number = numbers[max(range(len(scores)), key=scores.__getitem__)]
         number = self._new(m) if number < 0 else number
-        self.entities[number].nouns.add(key)
+        self._know(number, key)
         return number
 
     def noun_features(self, m: Mention, key: tuple[int, str]) -> tuple[list[list[float]], list[int]]:
@@ -199,7 +197,7 @@ class Linker:
             for head, number in self.heard[here - gap]:
                 if head < m.head:
                     heat[number] = heat.get(number, 0.0) + DECAY**gap
-        known = [n for n, e in enumerate(self.entities) if key in e.nouns and self._before(n, m.head) >= 0]
+        known = [n for n in self.known[key] if self._before(n, m.head) >= 0]
         rows: list[list[float]] = [[1, indefinite, definite, owned, m.plural] + [0] * 13]
         numbers = [-1]
         newest = max(known, key=lambda n: self._before(n, m.head), default=-1)
@@ -301,6 +299,12 @@ class Linker:
     def _new(self, m: Mention) -> int:
         self.entities.append(Entity(m.plural, m.gender))
         return len(self.entities) - 1
+
+    def _know(self, number: int, key: tuple[int, str]) -> None:
+        """Note that an entity is known under a noun."""
+        if key not in self.entities[number].nouns:
+            self.entities[number].nouns.add(key)
+            self.known[key].append(number)
 
     def _join(self, m: Mention, number: int) -> None:
         e = self.entities[number]

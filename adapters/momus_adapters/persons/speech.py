@@ -100,7 +100,12 @@ class Talk:
                     any(self._reporting(m, end, end + 8) for m in later),
                     any(self._reporting(m, start - 10, start) for m in mine if m.head >= stop)
                     and not (reported and gap <= 14),
-                    any(abs(m.head - i) <= 3 for m in later for i in range(end, min(end + 6, len(doc))) if doc[i].lower_ in SAID),
+                    any(
+                        abs(m.head - i) <= 3
+                        for m in later
+                        for i in range(end, min(end + 6, len(doc)))
+                        if doc[i].lower_ in SAID
+                    ),
                     e == past[0] and adjacent,
                     e == past[0] and not adjacent and reported and gap <= 14,
                     e == past[0] and not adjacent and not (reported and gap <= 14),
