@@ -1,27 +1,55 @@
-"""Who speaks a quotation and who is addressed: linear scores of the persons around it, the highest wins.
+"""Who speaks a quotation, and who is addressed: the candidates around it, their features and weights.
 
-Weights maximise the conditional likelihood of gold chains (LitBank, first half; Bamman et al. 2020), with an L2 penalty:
-softmax over the candidates of each quotation that contains a first-person (for speakers) or second-person pronoun.
+The weights are fitted on quotations with a first-person (speakers) or second-person pronoun (addressees), see
+`momus_adapters.persons.antecedents`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import log1p
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from momus_adapters.persons.antecedents import Candidates
+from momus_adapters.persons.entities import Entity
 from momus_adapters.persons.mentions import SUBJECTS, Mention
 from momus_adapters.persons.words import SAID
 
-if TYPE_CHECKING:
-    from momus_adapters.persons.entities import Entity
-
 BEFORE, AFTER, PAST = 60, 15, 200
-"""Tokens before and after a quotation in which candidates are mentioned, and to the quotations before it."""
-SPEAKER = (1.5, 0.45, 1.5, -0.5, 0.1, 0.2, 0.25, 0.15, 1.35, -0.4, -0.65, 0.8, -0.2, -0.5, -0.5, -0.1, 0.35, -0.25)
-ADDRESSEE = (0.2, 0.2, 0.5, 0.2, 0.0, 0.1, 1.7, -0.2, -0.7, 0.0, 0.2, 0.1)
-NARRATOR = -2
-"""Stands for the speaker of the text outside of quotations."""
+"""Tokens before and after a quotation in which candidates are mentioned, and tokens to the quotations before it."""
+ADJACENT, CLOSE = 3, 14
+"""Tokens between two quotations with nothing, or only a report ("said he, rising"), between them."""
+SPEAKER = {
+    "subject of a verb of saying after it": 1.5,
+    "subject of a verb of saying before it": 0.45,
+    "near a verb of saying after it": 1.5,
+    "spoke just before": -0.5,
+    "spoke before, past other narration": 0.2,
+    "spoke the last but one, and nothing lies between": 0.25,
+    "last subject before it": 1.35,
+    "mentioned since the last quotation": -0.4,
+    "log of tokens since the last mention": -0.65,
+    "mentioned after it": 0.8,
+    "named in it": -0.2,
+    "addressed in it": -0.5,
+    "is the narrator": -0.5,
+    "addressed in the last quotation": 0.35,
+    "first subject after it": -0.25,
+}
+ADDRESSEE = {
+    "speaks next, with nothing between": 0.2,
+    "speaks next, past narration": 0.2,
+    "spoke before, with nothing between": 0.5,
+    "spoke before, past narration": 0.2,
+    "addressed before by the same speaker": 0.1,
+    "addressed by name": 1.7,
+    "mentioned before": -0.2,
+    "log of tokens since the last mention": -0.7,
+    "log of the number of mentions": 0.2,
+    "named in it, not addressed": 0.1,
+}
+Decide = Callable[[dict[str, float], int, Candidates], int | None]
 
 
 @dataclass
@@ -32,6 +60,8 @@ class Talk:
     ----------
     quotes
         Token spans.
+    entities
+        Those of the document.
     speakers, addressees
         Entity of each quotation, −1 if unknown.
     """
@@ -39,6 +69,7 @@ class Talk:
     doc: Any
     quotes: list[tuple[int, int]]
     mentions: list[Mention]
+    entities: list[Entity]
     speakers: list[int] = field(default_factory=list)
     addressees: list[int] = field(default_factory=list)
 
@@ -54,12 +85,15 @@ class Talk:
             else:
                 self.told[m.head] = m
 
-    def attribute(self, entities: list[Entity]) -> None:
+    def attribute(self, decide: Decide) -> None:
         """Set the speakers, then the addressees, in the order of the text."""
-        for q in range(len(self.quotes)):
-            self.speakers[q] = _best(SPEAKER, *self.speaker_features(q, entities))
-        for q in range(len(self.quotes)):
-            self.addressees[q] = _best(ADDRESSEE, *self.addressee_features(q, entities))
+        for found, weights, candidates in (
+            (self.speakers, SPEAKER, self.possible_speakers),
+            (self.addressees, ADDRESSEE, self.possible_addressees),
+        ):
+            for q in range(len(self.quotes)):
+                chosen = decide(weights, q, candidates(q))
+                found[q] = -1 if chosen is None else chosen
 
     def _told(self, start: int, end: int) -> list[Mention]:
         """Mentions of single persons in the narration between two tokens."""
@@ -75,42 +109,33 @@ class Talk:
         token = self.doc[m.head]
         return token.dep_ in SUBJECTS and start <= token.head.i < end and token.head.lower_ in SAID
 
-    def speaker_features(self, q: int, entities: list[Entity]) -> tuple[list[list[float]], list[int]]:
-        """Features of possible speakers of a quotation, one row each, and their entities."""
+    def possible_speakers(self, q: int) -> Candidates:
+        """Persons mentioned around a quotation, and the speakers of the two quotations before it."""
         doc, (start, end) = self.doc, self.quotes[q]
         stop = self.quotes[q - 1][1] if q else 0
-        gap = start - stop if q else 999
+        gap = start - stop if q else PAST + 1
         following = self.quotes[q + 1][0] if q + 1 < len(self.quotes) else len(doc)
-        before = self._told(start - BEFORE, start)
-        after = self._told(end, min(end + AFTER, following))
+        before, after = self._told(start - BEFORE, start), self._told(end, min(end + AFTER, following))
         between = [m for m in before if m.head >= stop]
         subjects = [m.entity for m in between if doc[m.head].dep_ in SUBJECTS]
-        reported = any(self._reporting(m, stop, stop + 8) for m in between)
+        # the narration since the last quotation is no more than a report of it
+        report = gap <= CLOSE and any(self._reporting(m, stop, stop + 8) for m in between)
         past = [self.speakers[q - k] if q >= k and start - self.quotes[q - k][1] <= PAST else -1 for k in (1, 2)]
-        addressed, earlier = self._addressed(q), self._addressed(q - 1) if q and gap <= PAST else set()
+        addressed, earlier = self._addressed(q), self._addressed(q - 1) if gap <= PAST else set()
         named = {m.entity for m in self.said[q] if m.form == "name"}
-        adjacent = gap <= 3
+        verbs = [i for i in range(end, min(end + 6, len(doc))) if doc[i].lower_ in SAID]
         numbers = sorted({m.entity for m in before + after} | {e for e in past if e >= 0})
-        rows = []
+        rows: list[list[float]] = []
         for e in numbers:
-            mine = [m for m in before if m.entity == e]
-            later = [m for m in after if m.entity == e]
+            mine, later = ([m for m in found if m.entity == e] for found in (before, after))
             rows.append(
                 [
                     any(self._reporting(m, end, end + 8) for m in later),
-                    any(self._reporting(m, start - 10, start) for m in mine if m.head >= stop)
-                    and not (reported and gap <= 14),
-                    any(
-                        abs(m.head - i) <= 3
-                        for m in later
-                        for i in range(end, min(end + 6, len(doc)))
-                        if doc[i].lower_ in SAID
-                    ),
-                    e == past[0] and adjacent,
-                    e == past[0] and not adjacent and reported and gap <= 14,
-                    e == past[0] and not adjacent and not (reported and gap <= 14),
-                    e == past[1] and adjacent,
-                    e == past[1] and not adjacent,
+                    not report and any(self._reporting(m, start - 10, start) for m in mine if m.head >= stop),
+                    any(abs(m.head - i) <= 3 for m in later for i in verbs),
+                    e == past[0] and gap <= ADJACENT,
+                    e == past[0] and gap > ADJACENT and not report,
+                    e == past[1] and gap <= ADJACENT,
                     bool(subjects) and subjects[-1] == e,
                     any(m.head >= stop for m in mine),
                     log1p(start - mine[-1].head if mine else BEFORE),
@@ -118,54 +143,43 @@ class Talk:
                     e in named,
                     e in addressed,
                     any(m.form == "first" for m in mine + later),
-                    log1p(len(entities[e].places)),
                     e in earlier,
-                    bool(later) and doc[later[0].head].dep_ in SUBJECTS and later[0] is after[0],
+                    bool(later) and later[0] is after[0] and doc[later[0].head].dep_ in SUBJECTS,
                 ]
             )
-        return rows, numbers
+        return Candidates(numbers, rows)
 
-    def addressee_features(self, q: int, entities: list[Entity]) -> tuple[list[list[float]], list[int]]:
-        """Features of possible addressees of a quotation, one row each, and their entities."""
+    def possible_addressees(self, q: int) -> Candidates:
+        """Persons mentioned around a quotation or addressed in it, and speakers of others near it; not its speaker."""
         start, end = self.quotes[q]
         speaker = self.speakers[q]
-        near = {}
+        near, gaps = {}, {}
         for k in (-1, 1, -2, 2):
             if 0 <= q + k < len(self.quotes):
                 other = self.quotes[q + k]
-                if max(start - other[1], other[0] - end) <= PAST:
+                gaps[k] = max(start - other[1], other[0] - end)
+                if gaps[k] <= PAST:
                     near[k] = self.speakers[q + k]
         before, after = self._told(start - BEFORE, start), self._told(end, end + AFTER)
         addressed = self._addressed(q)
         named = {m.entity for m in self.said[q] if m.form == "name"}
-        numbers = {m.entity for m in before + after} | {e for e in near.values() if e >= 0} | addressed
-        numbers -= {speaker}
-        followed = q + 1 < len(self.quotes) and self.quotes[q + 1][0] - end <= 3
-        preceded = q > 0 and start - self.quotes[q - 1][1] <= 3
-        back = self.addressees[q - 1] if q and self.speakers[q - 1] == speaker and -1 in near else -1
-        rows = []
-        for e in sorted(numbers):
+        back = self.addressees[q - 1] if near.get(-1) == speaker else -1
+        numbers = sorted(({m.entity for m in before + after} | {*near.values(), *addressed}) - {speaker, -1})
+        rows: list[list[float]] = []
+        for e in numbers:
             mine = [m for m in before if m.entity == e]
             rows.append(
                 [
-                    near.get(1) == e and followed,
-                    near.get(1) == e and not followed,
-                    near.get(-1) == e and preceded,
-                    near.get(-1) == e and not preceded,
-                    near.get(-2) == e or near.get(2) == e,
+                    near.get(1) == e and gaps[1] <= ADJACENT,
+                    near.get(1) == e and gaps[1] > ADJACENT,
+                    near.get(-1) == e and gaps[-1] <= ADJACENT,
+                    near.get(-1) == e and gaps[-1] > ADJACENT,
                     back == e,
                     e in addressed,
                     bool(mine),
                     log1p(start - mine[-1].head if mine else BEFORE),
-                    any(m.form == "first" for m in mine),
-                    log1p(len(entities[e].places)),
+                    log1p(len(self.entities[e].places)),
                     e in named and e not in addressed,
                 ]
             )
-        return rows, sorted(numbers)
-
-
-def _best(weights: tuple[float, ...], rows: list[list[float]], numbers: list[int]) -> int:
-    """The candidate of the highest score, −1 without candidates."""
-    scores = [sum(w * x for w, x in zip(weights, row, strict=True)) for row in rows]
-    return numbers[max(range(len(scores)), key=scores.__getitem__)] if scores else -1
+        return Candidates(numbers, rows)
