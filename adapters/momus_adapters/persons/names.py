@@ -35,14 +35,14 @@ LONGEST = 5
 
 def name_spans(doc: Any) -> list[tuple[int, int]]:
     """Token spans of the names of persons, title included, in text order; none overlap."""
-    known = _persons(doc)
+    capitals = [token for token in doc if token.text[:1].isupper()]
+    known = _persons(doc, capitals)
     spans: list[tuple[int, int]] = []
-    i = 0
-    while i < len(doc):
-        end = _run(doc, i, known)
-        if end:
-            spans.append((_left(doc, i, end, spans[-1][1] if spans else 0), end))
-        i = max(end, i + 1)
+    floor = 0
+    for token in capitals:
+        if token.i >= floor and (end := _run(doc, token.i, known)):
+            spans.append((_left(doc, token.i, end, floor), end))
+            floor = end
     return spans
 
 
@@ -59,11 +59,11 @@ def _capital(token: Any) -> bool:
     return bool(text[:1].isupper() and plain and len(text) > 1 and token.lower_ not in NO_NAMES)
 
 
-def _persons(doc: Any) -> set[str]:
+def _persons(doc: Any, capitals: list[Any]) -> set[str]:
     """Words in lower case that are names of persons in this document."""
     score: dict[str, float] = defaultdict(float)
     support: dict[str, float] = defaultdict(float)  # evidence for a person alone
-    for token in doc:
+    for token in capitals:
         if not _capital(token) or token.lower_ in HEADINGS or title_of(token):
             continue
         if token.pos_ != "PROPN" and not token.ent_type_:

@@ -156,6 +156,12 @@ NO_NAMES = _words(
     """
 )
 """Capitalised words that are no part of a name."""
+_GENDER = {
+    **dict.fromkeys(PLURALS, ""),
+    **dict.fromkeys(EITHER, ""),
+    **dict.fromkeys(WOMEN, "f"),
+    **dict.fromkeys(MEN, "m"),
+}
 
 
 def gender_of(noun: str) -> str | None:
@@ -164,9 +170,10 @@ def gender_of(noun: str) -> str | None:
     >>> gender_of("widow"), gender_of("stranger"), gender_of("table")
     ('f', '', None)
     """
-    if noun in MEN or (noun.endswith("man") and noun[:-3] in ("gentle", "clergy", "police", "noble", "work", "sea")):
+    if noun in _GENDER:
+        return _GENDER[noun]
+    if noun.endswith("man") and noun[:-3] in ("gentle", "clergy", "police", "noble", "work", "sea"):
         return "m"
-    if noun in WOMEN or noun.endswith("woman"):
+    if noun.endswith("woman"):
         return "f"
-    plural = noun.endswith("s") and noun[:-1] in MEN | WOMEN | EITHER
-    return "" if plural or noun in EITHER or noun in PLURALS or noun.endswith("women") else None
+    return "" if noun.endswith("women") or (noun.endswith("s") and noun[:-1] in _GENDER) else None
