@@ -27,7 +27,7 @@ LABELS = {
 """Weight of a label of the parser: positive for a person."""
 UNBOUND = frozenset(["dear", "dearest", "that", "this", "no", "any", "every"])
 """Words before a name that are no part of it."""
-SUPPORT = 1.5
+SUPPORT = 1.0
 """Least evidence in favour of a person, over all occurrences of a word."""
 LONGEST = 5
 """Maximum number of words of a name."""
