@@ -124,6 +124,8 @@ def _noun(doc: Any, token: Any, gender: str) -> Mention:
     left = token.left_edge.i
     while left < token.i and (doc[left].is_punct or doc[left].is_space or doc[left].dep_ in ("cc", "punct")):
         left += 1
+    if token.lower_ in ADDRESS and left < token.i and doc[token.i - 1].is_punct:
+        left = token.i  # “Yes, papa”: the parser may join the two
     end = token.i + 1
     for child in token.rights:
         if child.dep_ in ("prep", "relcl", "acl"):
