@@ -13,12 +13,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from momus.errors import StoreError, UsageError
 from momus.locking import is_on_disk, try_lock
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMULA = r"^[=+\-@\t\r]"
 """Spreadsheets read texts that begin so as formulas."""
@@ -160,6 +161,7 @@ def _set_mode(path: Path, mode: int) -> None:
 
 def _without_formulas(table: pa.Table) -> pa.Table:
     """Put an apostrophe in front of texts that look like formulas; numbers stay numbers."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     for i, field in enumerate(table.schema):

@@ -19,7 +19,7 @@ from momus.cli.app import app
 from momus.cli.odd import at_least, odd_documents
 from momus.cli.outliers import listed_outliers, shared_ranks
 from momus.comparison.manifest import write_manifest
-from momus.comparison.scored import values_of
+from momus.comparison.oddity import values_of
 from momus.errors import UsageError
 
 CRITICS = ["length", "unigram", "symbol-share", "stopword-share", "type-token"]

@@ -35,7 +35,7 @@ def test_outliers(tmp_path, capsys):
     ranked = pd.read_csv(tmp_path / "outliers.csv")["per_step"].dropna()
     assert ranked.is_monotonic_decreasing
     assert "95 % interval" in capsys.readouterr().out
-    assert (tmp_path / "explained.txt").read_text().count("nats per step") == 4
+    assert (tmp_path / "explained.txt").read_text().count("nats by the best repair") == 4
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from momus.comparison.oddity import Standing, is_sequence, named_steps, outlier_unit, reason_of, values_of
+from momus.comparison.oddity import Standing, is_sequence, named_steps, outlier_unit, outlier_values, reason_of
 from momus.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def outliers_frame(
     for name in critics:
         rows = documents[documents["critic"] == name]
         sequence = is_sequence(results[name].verdicts, name)
-        rows = rows.assign(value=values_of(rows, sequence), unit=outlier_unit(results[name]))
+        rows = rows.assign(value=outlier_values(rows, sequence), unit=outlier_unit(results[name]))
         rows = rows[rows["value"].notna()]
         real = rows.loc[~rows["corpus"].isin(generated), "value"].to_numpy()
         for text in corpora:

@@ -34,16 +34,21 @@ def is_sequence(verdicts: Iterable[Verdict], critic: str) -> bool:
 
 
 def values_of(frame: pd.DataFrame, sequence: bool) -> Floats:
+    """`outlier_values` to nine significant digits, so that rounding breaks no ties."""
+    return np.array([float(f"{v:.{DIGITS}g}") for v in outlier_values(frame, sequence)])
+
+
+def outlier_values(frame: pd.DataFrame, sequence: bool) -> Floats:
     """What ranks the documents of one critic, (n,): its own measure of oddity if it has one, else Latent NLL.
 
-    Latent NLL is per step for sequences. Values are rounded to nine significant digits.
+    Latent NLL is per step for sequences.
     """
     values = frame["nll"].to_numpy(dtype=np.float64)
     if "oddity" in frame and not frame["oddity"].isna().all():
         values = frame["oddity"].to_numpy(dtype=np.float64)
     elif sequence:
         values = values / np.maximum(frame["states"].to_numpy(), 1)
-    return np.array([float(f"{v:.{DIGITS}g}") for v in values])
+    return np.asarray(values, dtype=np.float64)
 
 
 def outlier_unit(result: CriticResult) -> str:

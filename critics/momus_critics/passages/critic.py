@@ -93,10 +93,7 @@ class Passages(ChainCritic, ExplanationMixin):
         **ChainCritic.directions,
         "posterior_entropy": ("less varied in passages", "more varied in passages"),
     }
-    limits = (
-        "It cannot see the order of words and sentences within a passage, nor whether a passage makes sense or belongs "
-        "to the subject of its document."
-    )
+    limits = "It cannot see the order within a passage, nor whether a passage fits the subject of its document."
     needs = 10
     uses_device = True
 
