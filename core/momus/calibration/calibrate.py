@@ -21,7 +21,7 @@ from momus.calibration.worker import CELLS, Task, Work
 from momus.comparison.chosen import chosen_critics
 from momus.comparison.folder import RUN, RunFolder
 from momus.comparison.statistics import wordings
-from momus.comparison.texts import FIT_SHARE, TextSource, answers_note, as_corpus, check_splittable
+from momus.comparison.texts import FIT_SHARE, TextSource, as_corpus, check_splittable, reading_notes
 from momus.controls import DEFECTS
 from momus.critic import Critic, usable_documents
 from momus.errors import FittingError, StoreError, UsageError
@@ -129,8 +129,7 @@ def _texts(
 ) -> tuple[Corpus, Corpus, Corpus | None]:
     """Read the texts: (text to fit on, usable held-out documents sorted by id, donor)."""
     whole = as_corpus(real, "real", reading, reporter)
-    if whole.answers:
-        warnings.append(answers_note(whole))
+    warnings += reading_notes(whole)
     if fit is None:
         check_splittable(whole)
         fitting, held_out = whole.split(FIT_SHARE, plan.seed, ("fit", "real"))

@@ -18,6 +18,7 @@ from momus.cli.options import (
     MaxDocument,
     Seed,
     SkipBad,
+    chosen_fields,
     comma_separated,
     command_line,
     config_tables,
@@ -142,7 +143,9 @@ def calibrate(
             config=config_tables(config),
             out=out,
             plan=plan,
-            reading=ReadingOptions(field, fmt, encoding, skip_bad_lines, limits=limits_of(max_document)),
+            reading=ReadingOptions(
+                chosen_fields(field, ["real", "fit"]), fmt, encoding, skip_bad_lines, limits=limits_of(max_document)
+            ),
             jobs=jobs,
             device=device,
             command=command_line(),

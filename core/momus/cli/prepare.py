@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.options import Encoding, Field, Keep, MaxDocument, SkipBad, kept_fields, limits_of
+from momus.cli.options import Encoding, Field, Keep, MaxDocument, SkipBad, chosen_fields, kept_fields, limits_of
 from momus.cli.outputs import check_output
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def prepare(
             fmt = (
                 "jsonl" if Path(source).suffix == ".txt" else None
             )  # the files of Cohan et al. are JSON Lines named .txt
-            options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document))
+            options = ReadingOptions(
+                chosen_fields(field), fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document)
+            )
             corpus = options.read(source)
             options.check_kept([corpus])
             documents = titled_documents(corpus)

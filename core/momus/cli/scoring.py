@@ -19,6 +19,8 @@ from momus.cli.options import (
     MaxDocument,
     SkipBad,
     Trust,
+    Turns,
+    chosen_fields,
     config_tables,
     kept_fields,
     limits_of,
@@ -42,6 +44,7 @@ def fit(
     skip_bad_lines: SkipBad = False,
     keep: Keep = None,
     max_document: MaxDocument = None,
+    turns: Turns = "assistant",
 ) -> None:
     """Fit one critic on real text, and save it.
 
@@ -63,11 +66,13 @@ def fit(
     (model,) = make_critics([critic], config_tables(config))
     if model.uses_device:
         model.to(resolve_device(device))
-    options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document))
+    options = ReadingOptions(
+        chosen_fields(field), fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document), turns
+    )
     reporter = default_reporter()
     corpus = options.read(real, "fit", reporter)
     options.check_kept([corpus])
-    _tell_answers(corpus)
+    _tell_notes(corpus)
     with reporting(reporter), reporter.stage(f"fitting {critic}"):
         model.fit(corpus)
     model.save(out)
@@ -91,6 +96,7 @@ def score(
     skip_bad_lines: SkipBad = False,
     keep: Keep = None,
     max_document: MaxDocument = None,
+    turns: Turns = "assistant",
     csv_as_is: CsvAsIs = False,
     trust: Trust = None,
 ) -> None:
@@ -121,11 +127,13 @@ def score(
     critic = m.load_critic(saved, trust=is_trusted(saved, trust or ()))
     if critic.uses_device:
         critic.to(resolve_device(device))
-    options = ReadingOptions(field, fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document))
+    options = ReadingOptions(
+        chosen_fields(field), fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document), turns
+    )
     reporter = default_reporter()
     corpus = options.read(text, reporter=reporter)
     options.check_kept([corpus])
-    _tell_answers(corpus)
+    _tell_notes(corpus)
     with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
         scores = critic.score(corpus, progress=advance)
     if out is not None:
@@ -151,9 +159,9 @@ def score(
         echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
 
 
-def _tell_answers(corpus: Corpus) -> None:
-    """Say how many texts of lists became documents, if any did."""
-    from momus.comparison.texts import answers_note
+def _tell_notes(corpus: Corpus) -> None:
+    """Say how many texts of lists became documents, and what was left out or set apart, if anything."""
+    from momus.comparison.texts import reading_notes
 
-    if corpus.answers:
-        echo(f"Note: {answers_note(corpus)}", err=True)
+    for note in reading_notes(corpus):
+        echo(f"Note: {note}", err=True)

@@ -90,12 +90,12 @@ def as_corpus(
         if source.name == name:
             return source
         renamed = source.take(range(len(source)), name)
-        renamed.answers = source.answers
+        renamed.answers, renamed.origin = source.answers, source.origin
         return renamed
     reading = reading or ReadingOptions()
     if isinstance(source, str | os.PathLike):
         return reading.read(os.fspath(source), name, reporter)
-    return read_memory(source, name, field=reading.field, keep=reading.keep)
+    return read_memory(source, name, field=reading.field_of(name), keep=reading.keep, turns=reading.turns)
 
 
 def check_named(generated: object) -> None:
@@ -142,6 +142,7 @@ def read_texts(
     for reserved in RESERVED:
         if reserved in generated:
             raise UsageError(f"a generated corpus is called {reserved!r}", hint="give it another name")
+    (reading or ReadingOptions()).check_names(["real", *(["fit"] if fit is not None else []), *generated])
     whole = as_corpus(real, "real", reading, reporter)
     others = [as_corpus(source, name, reading, reporter) for name, source in generated.items()]
     warnings = []
@@ -158,7 +159,7 @@ def read_texts(
         fitting, held_out = as_corpus(fit, "fit", reading, reporter), whole
         _check_filled([fitting])
     read = [whole, *others] if fit is None else [fitting, whole, *others]
-    warnings += [answers_note(corpus) for corpus in read if corpus.answers]
+    warnings += [note for corpus in read for note in reading_notes(corpus)]
     (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
     checks = check_texts(fitting, held_out, others, whole if fit is None else None)
     warnings += [check.warning for check in checks if check.warns]
@@ -198,6 +199,21 @@ def check_splittable(whole: Corpus) -> None:
         hint="read each paragraph of a file as a document with --format paragraphs (or each line with --format lines), "
         "or give another text to fit on with --fit",
     )
+
+
+def reading_notes(corpus: Corpus) -> list[str]:
+    """What a reader must know of how a corpus was read: answers, and what was left out or set apart."""
+    notes = [answers_note(corpus)] if corpus.answers else []
+    if corpus.origin is None:
+        return notes
+    for reason, rows in corpus.origin.left_out.items():
+        notes.append(f"In {corpus.name!r}, {counted(rows, 'row')} of the log took no part: {reason}.")
+    for kind, documents in corpus.origin.set_apart.items():
+        notes.append(
+            f"In {corpus.name!r}, {kind} of {counted(documents, 'document')} {'was' if kind == 'reasoning' else 'were'} "
+            "set apart and not read as text."
+        )
+    return notes
 
 
 def answers_note(corpus: Corpus) -> str:

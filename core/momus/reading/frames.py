@@ -62,7 +62,12 @@ MemorySource = Iterable[str] | Iterable[Mapping[str, Any]] | Mapping[str, Sequen
 
 
 def read_memory(
-    source: MemorySource, name: str = "corpus", *, field: str | None = None, keep: Sequence[str] = ()
+    source: MemorySource,
+    name: str = "corpus",
+    *,
+    field: str | None = None,
+    keep: Sequence[str] = (),
+    turns: str = "assistant",
 ) -> Corpus:
     """Read texts in memory as a corpus; records count as documents as those of files do.
 
@@ -78,6 +83,8 @@ def read_memory(
         The field or column that holds the text, or a path to it. Plain texts have no field; it does not apply to them.
     keep
         Metadata fields to keep as `Corpus.field`.
+    turns
+        What counts as the text of chat messages, one of `momus.reading.TURNS`.
 
     Raises
     ------
@@ -96,7 +103,7 @@ def read_memory(
     location = Location(None, name, name, unit="row")
     records = _records(source, name, field, tuple(keep))
     with Builder(SPILL_BYTES) as builder:
-        reading = Rows(builder, field, None, "utf-8", False, tuple(keep), None, None)
+        reading = Rows(builder, field, None, "utf-8", False, tuple(keep), None, None, turns=turns)
         reading.take(location, records)
         if builder.rows:
             _check(reading, location)
@@ -106,6 +113,7 @@ def read_memory(
     except UsageError:
         raise reading.duplicate_id(table) from None
     corpus.answers = reading.answers()
+    corpus.origin = reading.origin(name, None)
     return corpus
 
 

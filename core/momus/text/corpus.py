@@ -17,7 +17,7 @@ from momus.errors import UsageError
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Bools, Ints
 from momus.text.counting import counted
-from momus.text.documents import Answers, Document, Section
+from momus.text.documents import Answers, Document, Origin, Section
 from momus.text.splitting import Units, run_rows, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
 
@@ -62,6 +62,8 @@ class Corpus:
 
     answers: tuple[Answers, ...] = ()
     """Lists of answers that became documents when the corpus was read; empty for parts of a corpus."""
+    origin: Origin | None = None
+    """Where the corpus was read from, if that is a log, an address or a chat; None for parts of a corpus."""
 
     def __init__(self, table: pa.Table, name: str = "corpus") -> None:
         self.table = table.select(SCHEMA.names).cast(SCHEMA)
