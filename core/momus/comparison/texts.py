@@ -209,9 +209,9 @@ def reading_notes(corpus: Corpus) -> list[str]:
     for reason, rows in corpus.origin.left_out.items():
         notes.append(f"In {corpus.name!r}, {counted(rows, 'row')} of the log took no part: {reason}.")
     for kind, documents in corpus.origin.set_apart.items():
+        verb = "were" if kind.endswith("s") else "was"
         notes.append(
-            f"In {corpus.name!r}, {kind} of {counted(documents, 'document')} {'was' if kind == 'reasoning' else 'were'} "
-            "set apart and not read as text."
+            f"In {corpus.name!r}, {kind} of {counted(documents, 'document')} {verb} set apart, not read as text."
         )
     return notes
 

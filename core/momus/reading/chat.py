@@ -117,7 +117,9 @@ def _json(value: object) -> str:
 
 
 def chosen(turns: Sequence[Turn], which: str) -> tuple[list[str], list[str | None], bool]:
-    """Texts, titles, and whether they are sections: of all turns, sections by role; else one text, turns by blank lines.
+    """Texts, titles, and whether they are sections.
+
+    All turns are sections titled by their role; of others, the turns are one text, separated by blank lines.
 
     >>> chat = turns_of([{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Nobody."}])
     >>> chosen(chat, "all")

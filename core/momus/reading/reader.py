@@ -196,8 +196,8 @@ def _logs(top: Location, reader: LogReader) -> list[Location]:
 def _locations(top: Location, fmt: str | None) -> list[tuple[Location, str | None]]:
     """List the files to read, each with its format if that is settled."""
     if top.url is not None:
-        paths = list_remote(top)
-        return [(top, fmt)] if paths is None else remote_members(top, paths, None if fmt == "folder" else fmt)
+        listed = list_remote(top)
+        return [(top, fmt)] if listed is None else remote_members(top, listed, None if fmt == "folder" else fmt)
     folder = folder_format(top.path) if top.path else None
     if top.path is not None and folder is None and has_magic(str(top.path)) and not top.path.exists():
         return matches(top, top.path, fmt)
