@@ -1,7 +1,7 @@
 """Read and write instances of Every Eval Ever, by the published schema of instance-level evaluation logs (0.3).
 
-Each line of a file is one sample under one metric: ``sample_id``, ``input`` (with ``reference``), ``output`` (``raw``, a list
-of responses, and ``reasoning_trace``) or ``messages``, ``evaluation``, ``model_id``, ``evaluation_name`` and more.
+Each line of a file is one sample under one metric: ``sample_id``, ``input`` (with ``reference``), ``output`` (``raw``,
+a list of responses, and ``reasoning_trace``) or ``messages``, ``evaluation``, ``model_id``, and ``evaluation_name``.
 Settings stand in the aggregate file beside it.
 """
 

@@ -100,7 +100,7 @@ def _about(results: Mapping[str, object], task: str) -> dict[str, object]:
     return known(
         {
             "harness": "lighteval",
-            "version": config.get("lighteval_sha"),
+            "version": config.get("lighteval_sha") if config.get("lighteval_sha") != "?" else None,
             "task": task,
             "task_version": mapping(results.get("versions")).get(task),
             "model": config.get("model_name") or model.get("model_name"),

@@ -22,6 +22,7 @@ from momus.cli.options import (
     Latex,
     Markdown,
     MaxDocument,
+    PromptField,
     Quiet,
     Seed,
     SkipBad,
@@ -114,6 +115,7 @@ def compare(
     keep: Keep = None,
     max_document: MaxDocument = None,
     turns: Turns = "assistant",
+    prompt: PromptField = None,
     critics_from: Annotated[
         Path | None,
         typer.Option(
@@ -176,6 +178,7 @@ def compare(
                 kept_fields(keep),
                 limits_of(max_document),
                 turns,
+                chosen_fields(prompt, ["real", "fit", *paths]),
             ),
             seed=seed,
             device=device,

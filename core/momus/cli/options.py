@@ -34,6 +34,14 @@ Field = Annotated[
         "NAME=FIELD: that of one text only (real, fit, or a generated one); can be repeated.",
     ),
 ]
+PromptField = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prompt",
+        metavar="FIELD",
+        help="Field that names what a document answers; default: `prompt_id`, else `prompt`. NAME=FIELD: of one text.",
+    ),
+]
 Turns = Annotated[
     str,
     typer.Option(help="Of chat messages, the text: turns of the assistant, the last one, all, or reasoning, or tools."),
@@ -110,7 +118,7 @@ def config_tables(path: Path | None) -> dict[str, Any]:
 
 
 def chosen_fields(values: Iterable[str] | None, names: Iterable[str] = ()) -> str | dict[str, str] | None:
-    """Parse ``--field`` for `momus.reading.ReadingOptions`: a field, or fields by names of texts.
+    """Parse ``--field`` or ``--prompt`` for `momus.reading.ReadingOptions`: a field, or fields by names of texts.
 
     Raises
     ------
@@ -132,7 +140,7 @@ def chosen_fields(values: Iterable[str] | None, names: Iterable[str] = ()) -> st
             name, field = "*", value
         if name in fields:
             whose = "all texts" if name == "*" else repr(name)
-            raise UsageError(f"--field gives two fields for {whose}", hint="give one; NAME=FIELD is that of one text")
+            raise UsageError(f"two fields are given for {whose}", hint="give one; NAME=FIELD is that of one text")
         fields[name] = field
     return fields["*"] if set(fields) == {"*"} else fields or None
 

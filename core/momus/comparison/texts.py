@@ -95,7 +95,8 @@ def as_corpus(
     reading = reading or ReadingOptions()
     if isinstance(source, str | os.PathLike):
         return reading.read(os.fspath(source), name, reporter)
-    return read_memory(source, name, field=reading.field_of(name), keep=reading.keep, turns=reading.turns)
+    options = reading.for_text(name)
+    return read_memory(source, name, field=options.field, keep=options.keep, turns=options.turns, prompt=options.prompt)
 
 
 def check_named(generated: object) -> None:

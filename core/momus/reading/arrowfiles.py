@@ -35,7 +35,8 @@ def parquet(
 ) -> Iterator[tuple[int, object]]:
     """Yield (row number, record) from the needed columns of a Parquet file, about 32 MB at a time.
 
-    ``columns`` names the needed ones, of which the file may lack some; otherwise the field and ``keep`` choose them.
+    ``columns`` names the needed ones, of which the file may lack some (none: all); otherwise the field and ``keep``
+    choose them.
 
     Raises
     ------
@@ -52,7 +53,7 @@ def parquet(
         if columns is None:
             columns = _choose_columns(location, schema, field, keep)
         else:
-            columns = [name for name in columns if name in schema.names]
+            columns = [name for name in schema.names if name in columns or not columns]
         native.seek(0)
         # a value that a dictionary holds once may stand in every row: dictionaries stay as they are until `_slices`
         metadata = pq.read_metadata(native)

@@ -128,13 +128,15 @@ def chosen(turns: Sequence[Turn], which: str) -> tuple[list[str], list[str | Non
     (['Nobody.'], [None], False)
     """
     if which == "all":
-        spoken = [turn for turn in turns if turn.text]
-        return [turn.text for turn in spoken], [turn.role for turn in spoken], True
+        filled = [turn for turn in turns if turn.text]
+        return [turn.text for turn in filled], [turn.role for turn in filled], True
     if which in ("reasoning", "tools"):
         kind = REASONING if which == "reasoning" else CALLS
         texts = [text for turn in turns for k, text in turn.apart if k == kind]
     else:
-        texts = [turn.text for turn in turns if turn.role == "assistant" and turn.text]
+        spoken = [turn for turn in turns if turn.role == "assistant"]
+        # an answer without text is an empty document, as in any other format
+        texts = [turn.text for turn in spoken if turn.text] or [""] * bool(spoken)
         texts = texts[-1:] if which == "last" else texts
     return ["\n\n".join(texts)] if texts else [], [None] if texts else [], False
 

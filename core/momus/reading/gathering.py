@@ -33,6 +33,8 @@ Progress = Callable[[int, int | None], None]
 """Called after each batch with the bytes read so far (of the files as stored on disk) and their total, which is None
 for standard input and pipes."""
 
+LONGEST = 1000
+"""Characters of a value of a log's provenance, as JSON; longer ones are shortened."""
 Records = Iterator[tuple[int, object, str | None]]
 
 
@@ -51,9 +53,11 @@ class Rows:
         total: int | None,
         limits: Limits | None = None,
         turns: str = "assistant",
+        prompt: str | None = None,
     ) -> None:
         self.limits = limits or Limits.current()
-        self.builder, self.shaper, self.field, self.items = builder, Shaper(keep, turns=turns), field, items
+        self.builder, self.field, self.items = builder, field, items
+        self.shaper = Shaper(keep, turns=turns, prompt=prompt)
         self.abouts: list[Mapping[str, object]] = []  # what each log says about itself
         self.left_out: Counter[str] = Counter()  # rows of logs that are no documents, by reason
         self.encoding, self.skip, self.progress = encoding, skip, progress
@@ -93,7 +97,7 @@ class Rows:
                 log = reader.read(Log(location, self.encoding, self.skip), self.field)
                 for position, record in log.records:
                     location.position = position
-                    value = record if alone else qualified(record, log.task)
+                    value = qualified(record, log.task) if log.task and not alone else record
                     self._add(location, position, value, "text", size)
             except (MomusError, OSError, EOFError, pa.ArrowException):
                 raise
@@ -126,7 +130,10 @@ class Rows:
         """Where the rows come from; None for plain files of which nothing was set apart."""
         if reader is None and not self.shaper.set_apart and not is_address(source):
             return None
-        logs = [redacted_value(json.loads(about)) for about in dict.fromkeys(map(as_string, self.abouts))]
+        distinct = [redacted_value(json.loads(about)) for about in dict.fromkeys(map(as_string, self.abouts))]
+        logs = [
+            {k: v if len(as_string(v)) <= LONGEST else shortened(v) for k, v in about.items()} for about in distinct
+        ]
         return Origin(redacted(source), reader, logs, dict(self.left_out), dict(self.shaper.set_apart))
 
     def take(self, location: Location, records: Iterable[object]) -> None:
@@ -173,10 +180,10 @@ class Rows:
         if kind in ("parquet", "arrow"):
             location.unit = "row"
             read = arrowfiles.parquet if kind == "parquet" else arrowfiles.arrow
-            return ((n, value, field) for n, value in read(location, file, field, self.shaper.keep))
+            return ((n, value, field) for n, value in read(location, file, field, self.shaper.needed))
         check_head(location, file.head, self.encoding)
         if kind == "json":
-            return jsonfiles.json_document(location, file, self.encoding, field, self.shaper.keep, self.items)
+            return jsonfiles.json_document(location, file, self.encoding, field, self.shaper.needed, self.items)
         if kind in TEXTUAL:
             _refuse_table(location, kind)
         if kind in TABULAR:
@@ -202,13 +209,18 @@ class Rows:
             return
         reason, count = self.problems.most_common(1)[0]
         seen = self.shaper.fields_seen
-        types = ", ".join(f"{shorten(k)} ({v})" for k, v in seen.types.items())
+        # of a log, the reader has put what it found under the names that every log has
+        own = ("id", "prompt_id", "text") if self.abouts else ()
+        types = ", ".join(f"{shorten(k)} ({v})" for k, v in seen.types.items() if k not in own)
         fields = f"; the fields are {types}" if types else ""
         if seen.records and not self.abouts:
             fields += f"; the first record is {shortened(self.shaper.first)}"
         tried = self.field or ("sections" if "sections" in seen.types else "text")
         likely = "" if self.abouts else advice("", self.shaper.first)
-        hint = likely + field_hint(seen.with_text((*LABELS, tried)), "no field holds text: give another file")
+        texts = seen.with_text((*LABELS, *own, tried))
+        hint = likely + field_hint(texts, "no field holds text: give another file")
+        if self.abouts and texts:
+            hint = "name another field after #, such as #" + " or #".join(texts[:4])
         unit, position = self.starts[0][1].unit, self.positions[0]
         start = f" (the first in {unit} {position})" if position else ""
         fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"

@@ -99,7 +99,7 @@ class Log:
             check_head(self.location, file.head, self._encoding)
             yield from jsonfiles.json_lines(self.location, file, self._encoding, self._skip)
 
-    def rows(self, columns: Sequence[str] | None = None) -> Iterator[tuple[int, object]]:
+    def rows(self, columns: Sequence[str] = ()) -> Iterator[tuple[int, object]]:
         """Yield (row number, record) of a Parquet file, of those of these columns that it has (default: all)."""
         self.location.unit = "row"
         with open_file(self.location) as file:

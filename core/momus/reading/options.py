@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from momus.errors import UsageError
@@ -17,12 +17,12 @@ from momus.text.corpus import Corpus
 class ReadingOptions:
     """Options of `momus.read_corpus` that apply to all texts of a command; field and kept fields also in memory.
 
-    ``field`` may be a dict of fields by name of the text; the field of the name ``*`` is that of all others.
+    ``field`` and ``prompt`` may be dicts of fields by name of the text; that of the name ``*`` is for all others.
 
     >>> ReadingOptions(fmt="lines").fmt
     'lines'
     >>> options = ReadingOptions(field={"a": "filtered_resps", "*": "text"})
-    >>> options.field_of("a"), options.field_of("real")
+    >>> options.for_text("a").field, options.for_text("real").field
     ('filtered_resps', 'text')
     """
 
@@ -33,12 +33,11 @@ class ReadingOptions:
     keep: tuple[str, ...] = ()
     limits: Limits | None = None
     turns: str = "assistant"
+    prompt: str | Mapping[str, str] | None = None
 
-    def field_of(self, name: str | None) -> str | None:
-        """The field that holds the text of the corpus of this name."""
-        if self.field is None or isinstance(self.field, str):
-            return self.field
-        return self.field.get(name or "*", self.field.get("*"))
+    def for_text(self, name: str | None) -> ReadingOptions:
+        """The options for the corpus of this name, with one field each."""
+        return replace(self, field=_field_of(self.field, name), prompt=_field_of(self.prompt, name))
 
     def check_names(self, names: Iterable[str]) -> None:
         """Make sure that fields are given for texts that there are.
@@ -49,11 +48,12 @@ class ReadingOptions:
             There is no text of a name.
         """
         known = list(names)
-        for name in self.field if isinstance(self.field, Mapping) else ():
-            if name not in (*known, "*"):
-                raise UsageError(
-                    f"a field is given for {name!r}, which is not a text", hint=f"the texts are {', '.join(known)}"
-                )
+        for given in (self.field, self.prompt):
+            for name in given if isinstance(given, Mapping) else ():
+                if name not in (*known, "*"):
+                    raise UsageError(
+                        f"a field is given for {name!r}, which is not a text", hint=f"the texts are {', '.join(known)}"
+                    )
 
     def read(self, path: str | Path, name: str | None = None, reporter: Reporter | None = None) -> Corpus:
         """Read a path with these options; a stage reports the percentage of its bytes that is read."""
@@ -62,8 +62,10 @@ class ReadingOptions:
             advance(round(100 * done / total) if total else 0)
 
         with (reporter or Silent()).stage(f"reading {name or path}", 100) as advance:
-            options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "field"}
-            return read_corpus(path, name=name, field=self.field_of(name), progress=report, **options)
+            options = self.for_text(name)
+            return read_corpus(
+                path, name=name, progress=report, **{f.name: getattr(options, f.name) for f in fields(self)}
+            )
 
     def check_kept(self, corpora: Iterable[Corpus]) -> None:
         """Make sure that each field to keep occurs in some of these corpora.
@@ -81,3 +83,10 @@ class ReadingOptions:
                     f"no document of {read} has the field {name!r} that is to be kept",
                     hint="check the spelling; a field within another is written as a path, such as meta.topic",
                 )
+
+
+def _field_of(fields: str | Mapping[str, str] | None, name: str | None) -> str | None:
+    """The field of the corpus of this name."""
+    if fields is None or isinstance(fields, str):
+        return fields
+    return fields.get(name or "*", fields.get("*"))

@@ -38,6 +38,7 @@ def read_corpus(
     spill: int = SPILL_BYTES,
     limits: Limits | None = None,
     turns: str = "assistant",
+    prompt: str | None = None,
 ) -> Corpus:
     r"""Read a file or a folder as a corpus, batch by batch.
 
@@ -75,6 +76,8 @@ def read_corpus(
         How large a document and a decompressed file may be; default: `momus.limits.Limits.current`.
     turns
         What counts as the text of chat messages, one of `momus.reading.TURNS`.
+    prompt
+        The field that names what a document answers, or a path to it; default: ``prompt_id``, then ``prompt``.
 
     Raises
     ------
@@ -109,7 +112,7 @@ def read_corpus(
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
         bad = skip_bad_lines
-        reading = Rows(builder, field, items, codec(encoding), bad, tuple(keep), progress, total, limits, turns)
+        reading = Rows(builder, field, items, codec(encoding), bad, tuple(keep), progress, total, limits, turns, prompt)
         for location, kind in locations:
             if reader is None:
                 reading.read(location, kind, locations[0][0] is top)

@@ -71,6 +71,8 @@ class Shaper:
         Number of documents of which something was set apart (reasoning, calls of tools), by kind.
     first
         The first record that is not a document.
+    prompt
+        The field that names the prompt, or a path to it; None: one of `PROMPT_FIELDS`.
 
     >>> row = Shaper().row({"id": 7, "sections": [["One.", "Two."], "Three."], "section_names": ["A", None]})
     >>> row.id, row.texts, row.titles
@@ -90,6 +92,12 @@ fields=[('year', '1603')], answer=0, source='')
     turns: str = "assistant"
     set_apart: Counter[str] = dataclasses.field(default_factory=Counter)
     first: object = MISSING
+    prompt: str | None = None
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Fields that rows need beside the text and the labels."""
+        return self.keep if self.prompt is None else (*self.keep, self.prompt)
 
     def rows(self, record: object, name: str | None = None) -> list[Row]:
         """Make the rows of a record: one, or one per answer where the field holds a list of texts.
@@ -135,7 +143,7 @@ fields=[('year', '1603')], answer=0, source='')
         return self._row(record, name)
 
     def _row(self, record: Mapping[str, object], name: str | None) -> Row:
-        id, prompt, group = None, _label(record, PROMPT_FIELDS), _label(record, GROUP_FIELDS) or None
+        id, prompt, group = None, self._prompt(record), _label(record, GROUP_FIELDS) or None
         fields = self._fields(record) if self.keep else []
         try:
             id = _id(record)
@@ -149,6 +157,13 @@ fields=[('year', '1603')], answer=0, source='')
             named = {field for field, _ in fields}
             fields += [(field, apart[field]) for field in self.keep if field in apart and field not in named]
         return Row(id, texts, titles, sectioned, prompt, None, group, fields)
+
+    def _prompt(self, record: Mapping[str, object]) -> str | None:
+        """The name of the prompt of a record."""
+        if self.prompt is None:
+            return _label(record, PROMPT_FIELDS)
+        value = look_up(record, self.prompt)
+        return None if value is MISSING or value is None else as_string(value)
 
     def _fields(self, record: Mapping[str, object]) -> list[tuple[str, str]]:
         """The metadata to keep, by name; fields that are missing or null are left out."""
@@ -172,6 +187,8 @@ fields=[('year', '1603')], answer=0, source='')
             return *_sections(value, None, name), True
         if value is MISSING:
             raise Defect(f"no field {name!r}")
+        if isinstance(value, Problem):  # of a reader of logs
+            raise Defect(value.reason)
         raise Defect(f"{name} is null" if value is None else f"{name} is not a string (found {kind(value)})")
 
     def _chat(self, messages: Sequence[Mapping[str, object]]) -> tuple[Sequence[str], Sequence[str | None], bool]:
@@ -181,7 +198,7 @@ fields=[('year', '1603')], answer=0, source='')
         texts, titles, sectioned = chat.chosen(turns, self.turns)
         if not texts:
             what = {"all": "no turn with text", "reasoning": "no reasoning", "tools": "no call of a tool"}
-            raise Defect(f"the chat has {what.get(self.turns, 'no turn of the assistant with text')}")
+            raise Defect(f"the chat has {what.get(self.turns, 'no turn of the assistant')}")
         return texts, titles, sectioned
 
     def _choose(self, record: Mapping[str, object]) -> str:

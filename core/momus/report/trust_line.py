@@ -40,7 +40,7 @@ class TrustItem:
 
 
 def trust_items(comparison: Comparison) -> list[TrustItem]:
-    """Documents, fitted text, groups, copies, languages and unscored documents of a comparison, in this order."""
+    """Documents, fitted text, groups, copies, languages, logs and unscored documents of a comparison, in this order."""
     signature = comparison.signature
     corpora: list[dict[str, Any]] = signature["corpora"]
     checks: list[dict[str, Any]] = signature["checks"]
@@ -50,6 +50,7 @@ def trust_items(comparison: Comparison) -> list[TrustItem]:
         _groups(corpora, checks),
         *_copies(checks),
         *_languages(signature["languages"]),
+        *_logs(corpora),
         _unscored(comparison, corpora),
     ]
 
@@ -94,6 +95,22 @@ def _copies(checks: list[dict[str, Any]]) -> Iterator[TrustItem]:
         rows = [c for c in warned if c["kind"] == kind]
         worst = max(rows, key=lambda c: c["documents"] / max(c["total"], 1))
         yield TrustItem(NAMES[kind], f"{worst['documents']:,} of {worst['total']:,} in {worst['corpus']}", False)
+
+
+def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
+    """What the logs say that texts were read from: harness, task, model, temperature; one item per log."""
+    for corpus in corpora:
+        for log in corpus.get("origin", {}).get("logs", ()):
+            settings = log.get("generation")
+            heat = settings.get("temperature") if isinstance(settings, Mapping) else None
+            names = (
+                " ".join(str(log[k]) for k in ("harness", "version") if k in log),
+                *(f"{k} {log[k]}" for k in ("task", "model", "status") if k in log),
+                f"temperature {heat}" if heat is not None else "",
+            )
+            if corpus["role"] != "fit":
+                text = f"{corpus['name']}: {', '.join(filter(None, names))}"
+                yield TrustItem("log", text, "status" not in log)
 
 
 def _languages(found: list[dict[str, Any]]) -> Iterator[TrustItem]:

@@ -6,9 +6,13 @@ of 0.2 million weights wrote after a minute of training on them. Run it where th
     pip install torch==2.13.0 'lm-eval[hf]==0.4.13' inspect-ai==0.3.285 lighteval==0.13.0 trl
     python tests/data/logs/make_logs.py tests/data/logs
 
-lighteval 0.13 imports all its tasks, of which ``tasks/tiny_benchmarks`` loads a file from the net: without one, delete it.
-``every_eval_ever`` 0.3 needs Python 3.12; its logs are converted from that of lm-eval by its own command (see
-``every_eval_ever`` below).
+lighteval 0.13 imports all its tasks, some of which load files from the net: without one, empty its folder
+``lighteval/tasks/tasks`` first, and install xxhash<4.
+The instances of Every Eval Ever were converted from the samples ``explain`` of lm-eval by its own command, under Python
+3.12; the model was first called ``momus/tiny-gpt2`` in a copy of the results, since it must have a developer:
+
+    python -m every_eval_ever.converters.lm_eval --log_path copy --output_dir out --include_samples
+        --source_organization_name Momus --eval_library_name lm_eval --eval_library_version 0.4.13
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "INSPECT_DISABLE_MODEL_API": "0"}
+os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 N = 24
 CORE = Path(__file__).resolve().parents[3] / "core" / "momus"
 
@@ -41,7 +45,9 @@ def questions() -> list[dict[str, str]]:
                 if 120 <= len(answer) <= 400 and "---" not in answer:
                     rows.append({"name": f"{module}.{node.name}", "answer": answer})
     random.Random(7).shuffle(rows)
-    return [{"id": f"q{i:03}", "question": f"What does {r['name']} do?", "answer": r["answer"]} for i, r in enumerate(rows)]
+    return [
+        {"id": f"q{i:03}", "question": f"What does {r['name']} do?", "answer": r["answer"]} for i, r in enumerate(rows)
+    ]
 
 
 def model(folder: Path, rows: list[dict[str, str]]) -> None:
@@ -62,7 +68,8 @@ def model(folder: Path, rows: list[dict[str, str]]) -> None:
         tokenizer_object=raw, bos_token="<end>", eos_token="<end>", pad_token="<end>", model_max_length=256
     )
     tokenizer.chat_template = (
-        "{% for m in messages %}{{ 'Question: ' if m['role'] == 'user' else 'Answer: ' }}{{ m['content'] }}\n{% endfor %}"
+        "{% for m in messages %}{{ 'Question: ' if m['role'] == 'user' else 'Answer: ' }}{{ m['content'] }}\n"
+        "{% endfor %}"
         "{% if add_generation_prompt %}Answer:{% endif %}"
     )
     tokenizer.save_pretrained(folder)
@@ -89,7 +96,7 @@ def lm_eval(out: Path, weights: Path) -> None:
     """lm-evaluation-harness: a task that generates, sampled twice, with two filters; one that chooses."""
     tasks = Path("tasks")
     tasks.mkdir(exist_ok=True)
-    common = f"dataset_path: json\ndataset_kwargs:\n  data_files: {{test: questions.jsonl}}\ntest_split: test\n"
+    common = "dataset_path: json\ndataset_kwargs:\n  data_files: {test: questions.jsonl}\ntest_split: test\n"
     (tasks / "explain.yaml").write_text(
         "task: explain\n"
         + common
@@ -129,6 +136,7 @@ metric_list: [{metric: acc}]
 
 def inspect(out: Path, weights: Path, rows: list[dict[str, str]]) -> None:
     """Inspect: two epochs of a local model as .eval; a mock model that reasons and calls a tool, as .json."""
+    import tiktoken
     from inspect_ai import Task, eval
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.model import ChatMessageAssistant, ContentReasoning, ContentText, ModelOutput, get_model
@@ -149,6 +157,10 @@ def inspect(out: Path, weights: Path, rows: list[dict[str, str]]) -> None:
 
         return execute
 
+    # Inspect counts tokens with a vocabulary that it loads from the net: a byte counts as a token here
+    tiktoken.get_encoding = lambda name: tiktoken.Encoding(
+        name, pat_str=r"(?s:.)", mergeable_ranks={bytes([i]): i for i in range(256)}, special_tokens={}
+    )
     samples = [Sample(id=str(i), input=r["question"], target=r["answer"]) for i, r in enumerate(rows)]
     task = Task(dataset=MemoryDataset(samples), solver=generate(), scorer=includes(), name="explain", epochs=2)
     local = get_model("hf/local", model_path=str(weights), tokenizer_path=str(weights), device="cpu")
@@ -193,7 +205,7 @@ def lighteval(out: Path, weights: Path) -> None:
     run("lighteval", "accelerate", arguments, "explain|0", "--custom-tasks", "light_task.py",
         "--output-dir", "light", "--save-details")  # fmt: skip
     for path in [*Path("light").rglob("details_*.parquet"), *Path("light").rglob("results_*.json")]:
-        shutil.copy(path, out / path.name)
+        shutil.copy(path, out / path.name.replace("|", "_"))  # which names of files may not have everywhere
 
 
 def trl(out: Path, weights: Path, rows: list[dict[str, str]]) -> None:
