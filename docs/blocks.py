@@ -23,6 +23,7 @@ import gzip
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,8 @@ FILES = {
     "stories.jsonl": ("generated-prose-nucleus", 0, 8),
 }
 """Files in the folder of every page: which of the demo's texts, and which of its lines."""
+LOGS = Path(__file__).resolve().parents[1] / "tests" / "data" / "logs"
+"""Logs that harnesses wrote; pages find them in the folder ``logs``."""
 
 
 TIME = re.compile(r"\b\d+(?:\.\d+)? ?s\b")
@@ -149,6 +152,7 @@ class Page:
         for name, (source, first, last) in FILES.items():
             with gzip.open(demo_path(f"{source}.jsonl.gz"), "rt", encoding="utf-8") as lines:
                 (self.folder / name).write_text("".join(islice(lines, first, last)), encoding="utf-8")
+        shutil.copytree(LOGS, self.folder / "logs")
         # Packages that a page installs are found by programs that start later, with their .pth files.
         (hook / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(self.site)!r})\n", encoding="utf-8")
         programs = os.path.dirname(sys.executable)

@@ -87,15 +87,15 @@ def open_remote(location: Location) -> RemoteFile:
     MissingExtraError
         The package for this kind of address is not installed.
     UsageError
-        The address is a chain of addresses: members of archives have no limits of decompression.
+        The address is a chain of addresses, or of no known kind.
     """
     assert location.url is not None
-    if "::" in location.url:
-        raise UsageError(f"{location.label}: this is a chain of addresses", hint="unpack the archive, and give a file")
+    _refuse_chain(location)
     with worded(location):
-        import fsspec
+        from fsspec.core import url_to_fs
 
-        stream = fsspec.open(location.url, "rb").open()
+        system, path = url_to_fs(location.url)
+        stream = system.open(path, "rb")  # `fsspec.open` would expand the ? of a query as a pattern
     size = getattr(stream, "size", None)
     location.size = size if isinstance(size, int) else None
     return RemoteFile(location, stream)
@@ -107,6 +107,7 @@ def list_remote(top: Location) -> list[PurePosixPath] | None:
     Addresses of the web name single files: a web server lists no folders.
     """
     assert top.url is not None
+    _refuse_chain(top)
     if top.url.partition("://")[0].lower() in WEB:
         return None
     with worded(top):
@@ -121,6 +122,12 @@ def list_remote(top: Location) -> list[PurePosixPath] | None:
         else:
             return None
     return sorted(PurePosixPath(str(name).removeprefix(base).lstrip("/")) for name in names)
+
+
+def _refuse_chain(location: Location) -> None:
+    """Refuse a chain of addresses: the members of archives would be decompressed without limits."""
+    if "::" in (location.url or ""):
+        raise UsageError(f"{location.label}: this is a chain of addresses", hint="unpack the archive, and give a file")
 
 
 def member(top: Location, relative: PurePosixPath) -> str:
@@ -149,7 +156,12 @@ def worded(location: Location) -> Iterator[None]:
             f"{location.label}: addresses that begin with {scheme}:// need a package that is not installed ({package})",
             hint="install it with: pip install 'momus[remote]'",
         ) from None
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        status = getattr(error.__cause__, "status", None)  # of the web, where any answer but 200 ends here
+        if status in (401, 403):
+            raise location.error(f"access is denied (status {status})", _credentials(scheme), 0) from None
+        if status not in (None, 404):
+            raise location.error(f"the server answers with status {status}", "try again later", 0) from None
         raise location.error("there is no such file or folder at this address", "check the address", 0) from None
     except PermissionError:
         raise location.error("access is denied", _credentials(scheme), 0) from None
