@@ -1,4 +1,4 @@
-"""Plug-ins: critics, adapters and readers registered as entry points, listed without import, loaded one by one.
+"""Plug-ins: critics and adapters registered as entry points, listed without import, loaded one by one.
 
 A critic registers a class under the group ``momus.critics``, an adapter a callable under ``momus.adapters``, a reader
 of logs a class under ``momus.readers``, those that ship with Momus included. A broken plug-in is reported by name and

@@ -260,7 +260,7 @@ def test_two_filters_need_a_choice():
 
 
 def test_a_log_without_its_reader_is_recognised():
-    with pytest.raises(ReadingError, match=r"first record is \{(.|\n)*these look like .* read it with lm-eval:PATH"):
+    with pytest.raises(ReadingError, match=r"first record is \{(.|\n)*these look like .* read them with lm-eval:PATH"):
         read_corpus(EXPLAIN)
     with pytest.raises(ReadingError, match=r"unknown extension '\.eval'(.|\n)*inspect:PATH"):
         read_corpus(log("inspect/*.eval"))

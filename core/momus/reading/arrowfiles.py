@@ -26,6 +26,14 @@ from momus.reading.records import CHATS, LABELS, OBVIOUS
 from momus.reading.remote import open_remote
 
 
+class NoTextColumnError(ReadingError):
+    """No column holds the text; ``columns`` are the names of those that there are."""
+
+    def __init__(self, message: str, hint: str, columns: Sequence[str]) -> None:
+        super().__init__(message, hint)
+        self.columns = columns
+
+
 def parquet(
     location: Location,
     file: OpenedFile,
@@ -299,7 +307,7 @@ def _no_column(location: Location, schema: pa.Schema, fault: str) -> ReadingErro
     columns = ", ".join(f"{f.name!r} ({f.type})" for f in list(schema)[:20])
     paths = [path for f in schema if f.name not in LABELS for path in _text_paths(f)]
     hint = field_hint(paths, "no column holds text: give a file that does")
-    return location.error(f"{fault}; the columns are {columns}", hint, 0)
+    return NoTextColumnError(f"{location.where(0)}: {fault}; the columns are {columns}", hint, schema.names)
 
 
 def _text_paths(field: pa.Field) -> list[str]:

@@ -255,6 +255,10 @@ def _read_up_to(stream: io.BufferedIOBase, size: int) -> bytes:
     return b"".join(chunks)
 
 
+DAMAGED = (gzip.BadGzipFile, zlib.error, zstandard.ZstdError, lzma.LZMAError, DamagedError)
+"""Errors of compressed data that are damaged."""
+
+
 @contextmanager
 def guarded(location: Location) -> Iterator[None]:
     """Turn errors of the operating system, of compression and of Arrow into a `ReadingError` about this file."""
@@ -264,7 +268,7 @@ def guarded(location: Location) -> Iterator[None]:
     except EOFError:
         where = f" after {location.unit} {location.position:,}" if location.position else " at its beginning"
         raise location.error(f"the compressed file is cut off{where}", hint, 0) from None
-    except (gzip.BadGzipFile, zlib.error, zstandard.ZstdError, lzma.LZMAError, DamagedError) as error:
+    except DAMAGED as error:
         where = f" after {location.unit} {location.position:,}" if location.position else ""
         raise location.error(f"the compressed data are damaged{where} ({error})", hint, 0) from None
     except FileNotFoundError:

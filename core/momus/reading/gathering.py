@@ -19,7 +19,7 @@ from momus.reading import arrowfiles, jsonfiles, plain, tables
 from momus.reading.building import Builder
 from momus.reading.encoding import check_head
 from momus.reading.fields import field_hint
-from momus.reading.files import OpenedFile, guarded, open_file
+from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file
 from momus.reading.location import Location, shorten
 from momus.reading.logs import Log, LogReader, qualified
 from momus.reading.readers import advice
@@ -99,7 +99,7 @@ class Rows:
                     location.position = position
                     value = qualified(record, log.task) if log.task and not alone else record
                     self._add(location, position, value, "text", size)
-            except (MomusError, OSError, EOFError, pa.ArrowException):
+            except (MomusError, OSError, EOFError, pa.ArrowException, *DAMAGED):
                 raise
             except Exception as error:
                 reason = shorten(f"{type(error).__name__}: {error}".splitlines()[0], 300)
@@ -178,9 +178,7 @@ class Rows:
                 f"two fields for {location.label}: {self.items!r} after # and {field!r}", hint="give one of them"
             )
         if kind in ("parquet", "arrow"):
-            location.unit = "row"
-            read = arrowfiles.parquet if kind == "parquet" else arrowfiles.arrow
-            return ((n, value, field) for n, value in read(location, file, field, self.shaper.needed))
+            return self._table(location, file, kind)
         check_head(location, file.head, self.encoding)
         if kind == "json":
             return jsonfiles.json_document(location, file, self.encoding, field, self.shaper.needed, self.items)
@@ -199,6 +197,18 @@ class Rows:
         if kind in TEXTUAL and field is not None:
             raise location.error(f"plain text has no field {field!r}", "omit the field", 0)
         return ((n, value, field) for n, value in pairs)
+
+    def _table(self, location: Location, file: OpenedFile, kind: str) -> Records:
+        """Yield the rows of a Parquet or Arrow file; the error for a log names its reader."""
+        location.unit = "row"
+        read = arrowfiles.parquet if kind == "parquet" else arrowfiles.arrow
+        try:
+            for number, value in read(location, file, self.field, self.shaper.needed):
+                yield number, value, self.field
+        except arrowfiles.NoTextColumnError as error:
+            name = location.name.name if location.name is not None else ""
+            likely = advice(name, dict.fromkeys(error.columns))
+            raise ReadingError(error.message, likely + error.hint) from None
 
     def check(self, top: Location) -> None:
         """Raise an error if no record is a document."""

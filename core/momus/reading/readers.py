@@ -88,4 +88,4 @@ def advice(name: str, record: object = None) -> str:
     if not likely:
         return ""
     best = max(likely, key=lambda r: len(r.signs) if r.signs <= fields else 0)
-    return f"these look like {best.title}: read it with {best.name}:PATH; otherwise "
+    return f"these look like {best.title}: read them with {best.name}:PATH; otherwise "

@@ -98,19 +98,22 @@ def _copies(checks: list[dict[str, Any]]) -> Iterator[TrustItem]:
 
 
 def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
-    """What the logs say that texts were read from: harness, task, model, temperature; one item per log."""
+    """What the logs say that texts were read from: harness, task, model, temperature; one item per text."""
     for corpus in corpora:
-        for log in corpus.get("origin", {}).get("logs", ()):
-            settings = log.get("generation")
-            heat = settings.get("temperature") if isinstance(settings, Mapping) else None
-            names = (
-                " ".join(str(log[k]) for k in ("harness", "version") if k in log),
-                *(f"{k} {log[k]}" for k in ("task", "model", "status") if k in log),
-                f"temperature {heat}" if heat is not None else "",
-            )
-            if corpus["role"] != "fit":
-                text = f"{corpus['name']}: {', '.join(filter(None, names))}"
-                yield TrustItem("log", text, "status" not in log)
+        logs = corpus.get("origin", {}).get("logs", ())
+        if not logs or corpus["role"] == "fit":
+            continue
+        log = logs[0]
+        settings = log.get("generation")
+        heat = settings.get("temperature") if isinstance(settings, Mapping) else None
+        names = (
+            " ".join(str(log[k]) for k in ("harness", "version") if k in log),
+            *(f"{k} {log[k]}" for k in ("task", "model", "status") if k in log),
+            f"temperature {heat}" if heat is not None else "",
+            f"and {counted(len(logs) - 1, 'log')} more" if len(logs) > 1 else "",
+        )
+        whole = all("status" not in each for each in logs)
+        yield TrustItem("log", f"{corpus['name']}: {', '.join(filter(None, names))}", whole)
 
 
 def _languages(found: list[dict[str, Any]]) -> Iterator[TrustItem]:
