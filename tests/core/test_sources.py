@@ -278,8 +278,8 @@ def test_fields_of_one_text():
     with pytest.raises(UsageError, match="two fields are given for 'a'"):
         chosen_fields(["a=x", "a=y"], ["a"])
     options = ReadingOptions(field={"a": "resps"}, prompt="question")
-    assert (options.for_text("a").field, options.for_text("b").field) == ("resps", None)
-    assert options.for_text("b").prompt == "question"
+    assert options.for_text("a") == {"field": "resps", "prompt": "question"}
+    assert options.for_text("b") == {"field": None, "prompt": "question"}
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])

@@ -95,8 +95,7 @@ def as_corpus(
     reading = reading or ReadingOptions()
     if isinstance(source, str | os.PathLike):
         return reading.read(os.fspath(source), name, reporter)
-    options = reading.for_text(name)
-    return read_memory(source, name, field=options.field, keep=options.keep, turns=options.turns, prompt=options.prompt)
+    return read_memory(source, name, keep=reading.keep, turns=reading.turns, **reading.for_text(name))
 
 
 def check_named(generated: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from momus.errors import UsageError
@@ -22,8 +22,8 @@ class ReadingOptions:
     >>> ReadingOptions(fmt="lines").fmt
     'lines'
     >>> options = ReadingOptions(field={"a": "filtered_resps", "*": "text"})
-    >>> options.for_text("a").field, options.for_text("real").field
-    ('filtered_resps', 'text')
+    >>> options.for_text("a")
+    {'field': 'filtered_resps', 'prompt': None}
     """
 
     field: str | Mapping[str, str] | None = None
@@ -35,9 +35,9 @@ class ReadingOptions:
     turns: str = "assistant"
     prompt: str | Mapping[str, str] | None = None
 
-    def for_text(self, name: str | None) -> ReadingOptions:
-        """The options for the corpus of this name, with one field each."""
-        return replace(self, field=_field_of(self.field, name), prompt=_field_of(self.prompt, name))
+    def for_text(self, name: str | None) -> dict[str, str | None]:
+        """The fields of the text and of the prompt for the corpus of this name."""
+        return {"field": _field_of(self.field, name), "prompt": _field_of(self.prompt, name)}
 
     def check_names(self, names: Iterable[str]) -> None:
         """Make sure that fields are given for texts that there are.
@@ -62,10 +62,8 @@ class ReadingOptions:
             advance(round(100 * done / total) if total else 0)
 
         with (reporter or Silent()).stage(f"reading {name or path}", 100) as advance:
-            options = self.for_text(name)
-            return read_corpus(
-                path, name=name, progress=report, **{f.name: getattr(options, f.name) for f in fields(self)}
-            )
+            options = {f.name: getattr(self, f.name) for f in fields(self)} | self.for_text(name)
+            return read_corpus(path, name=name, progress=report, **options)
 
     def check_kept(self, corpora: Iterable[Corpus]) -> None:
         """Make sure that each field to keep occurs in some of these corpora.
