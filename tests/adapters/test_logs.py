@@ -217,7 +217,7 @@ BROKEN = {
         ["no field 'doc_id', which samples of lm-eval have"],
     ),
     "answers were scored": ("lm-eval", lambda p: CHOOSE, ["none of the 24", "the model wrote no text"]),
-    "logs of two models": ("lm-eval", of_two_models, [r"several models \('one', 'two'\)", "a text of its own"]),
+    "logs of two models": ("lm-eval", of_two_models, [r"several models \('one', 'two'\)", "a separate text"]),
     "another version": ("lighteval", old_details, ["no column 'doc'", "0.11", "--field"]),
     "cut Parquet": ("lighteval", cut_details, ["Arrow cannot read", "again"]),
     "another harness": ("lighteval", lambda p: EXPLAIN, ["not a Parquet file", "--format"]),

@@ -222,10 +222,10 @@ def answers_note(corpus: Corpus) -> str:
         f"{a.field!r} holds {counted(a.documents, 'text')} in the lists of {counted(a.records, 'record')}"
         for a in corpus.answers
     )
-    return (
-        f"In {corpus.name!r}, {lists}: each text was read as a document, an answer to the prompt of its record. If "
-        "they are the parts of one document, call the field 'sections'."
-    )
+    note = f"In {corpus.name!r}, {lists}: each text was read as a document, an answer to the prompt of its record."
+    if corpus.origin is not None and corpus.origin.reader is not None:
+        return note  # a log says what its lists hold
+    return f"{note} If they are the parts of one document, call the field 'sections'."
 
 
 def _language_warnings(languages: Mapping[str, Languages], real: str) -> list[str]:

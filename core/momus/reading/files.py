@@ -98,7 +98,7 @@ class _Bounded(io.RawIOBase):
         try:
             count = self._content.readinto(buffer)
         except OSError as error:
-            if type(error) is OSError and error.errno is None:  # bzip2 has no error of its own
+            if type(error) is OSError and error.errno is None:  # the error of bzip2 has no class
                 raise DamagedError(error) from None
             raise
         self._size += count

@@ -43,7 +43,7 @@ class LogRecords:
     task
         Name of the task, before the ids where one corpus is read from logs of several tasks.
     left_out
-        Rows of the log that are no answers of their own, counted by reason while the records are read.
+        Rows of the log that repeat others or hold no answer, counted by reason while the records are read.
     """
 
     records: Iterator[tuple[int, object]]
@@ -199,5 +199,5 @@ def same_model(abouts: Sequence[Mapping[str, object]], top: Location) -> None:
     if len(models) > 1:
         raise replace(top, position=0).error(
             f"the logs are of several models ({', '.join(shorten(m) for m in models[:4])}), expected one",
-            "name the logs of each model as a text of its own",
+            "name the logs of each model as a separate text",
         )

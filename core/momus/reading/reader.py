@@ -105,7 +105,7 @@ def read_corpus(
     top = _top(source)
     reader = log_reader(source.reader) if source.reader is not None else None
     if reader is not None and fmt is not None:
-        raise UsageError(f"{source.reader}: has a format of its own, not {fmt!r}", hint="leave out the format")
+        raise UsageError(f"{source.reader}: settles the format, which cannot be {fmt!r}", hint="leave out the format")
     with guarded(top):
         locations = _locations(top, fmt) if reader is None else [(place, None) for place in _logs(top, reader)]
         sizes = [size_of(location) for location, _ in locations]

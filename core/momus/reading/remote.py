@@ -174,6 +174,8 @@ def worded(location: Location) -> Iterator[None]:
         reason = (str(error).splitlines() or [""])[0].strip()
         kind = type(error).__name__
         fault = redacted(f"{kind}: {reason}"[:300]) if reason else kind
+        if "404" in fault:
+            raise location.error("there is no such file or folder at this address", "check the address", 0) from None
         denied = any(word in fault for word in ("Credential", "401", "403", "Forbidden", "Unauthorized"))
         hint = _credentials(scheme) if denied else "check the address and the connection, and try again"
         raise location.error(f"the file cannot be fetched ({fault})", hint, 0) from None

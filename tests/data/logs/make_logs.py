@@ -196,7 +196,7 @@ TASKS_TABLE = [LightevalTaskConfig(
 
 
 def lighteval(out: Path, weights: Path) -> None:
-    """lighteval: a task of its own, with details."""
+    """lighteval: a custom task, with details."""
     folder = Path("lighteval-data")
     folder.mkdir(exist_ok=True)
     shutil.copy("questions.jsonl", folder / "train.jsonl")
