@@ -28,7 +28,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 N = 24
 CORE = Path(__file__).resolve().parents[3] / "core" / "momus"
 
@@ -235,6 +234,7 @@ def run(*command: str) -> None:
 
 def main(target: Path, which: list[str]) -> None:
     """Write the logs of these harnesses (default: all) below a folder."""
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
     work = Path(tempfile.gettempdir()) / "momus-logs"
     work.mkdir(exist_ok=True)
     target, weights = target.resolve(), Path("tiny-gpt2")
