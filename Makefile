@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test faults check lint types docs help clean
+.PHONY: demo test slow faults check lint types docs help clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -22,6 +22,9 @@ demo: $(STAMP) ## Compare a small language model with real documentation; ends w
 # groups of tests that share fixtures go to one process (tests/conftest.py), one thread each: threads slow one another
 test: $(STAMP) lint types ## Lint, type check, and run all tests but the slow ones
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+
+slow: $(STAMP) ## Run all tests, also those that take long (about an hour)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "slow or not slow"
 
 faults: $(STAMP) ## Run the whole fault suite: 10,000 fuzzed inputs, all kills and corruptions
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "slow or not slow" tests/faults

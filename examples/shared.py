@@ -13,9 +13,10 @@ import matplotlib
 from momus import Corpus, read_corpus
 from momus.demo import demo_path
 from momus.errors import MomusError
+from momus.report.figures.palette import COLOURS
 
 matplotlib.use("Agg")
-REAL, GENERATED, OTHER = "#0072B2", "#D55E00", "#009E73"
+REAL, GENERATED, OTHER = (COLOURS[name] for name in ("real", "corpus-0", "corpus-1"))
 DECODERS = ("ancestral", "nucleus", "nucleus-cool")
 
 

@@ -38,8 +38,18 @@ def group_of(nodeid: str) -> str:
     return f"{path}[{parameter}" if name == "test_blocks_run" else path
 
 
+FRESH = "saved_critics_load_in_a_fresh_process"
+"""A conformance check that starts a Python process for each critic."""
+IN_FRESH_PROCESS = ("sections", "length", "passages")
+"""Critics for which it is not slow: one without arrays, one with, one with an encoder."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first."""
+    """Put the longest files first, and mark slow checks."""
+    for item in items:
+        critic = item.name.partition("[")[2].removesuffix(f"-{FRESH}]")
+        if item.name.endswith(f"-{FRESH}]") and critic not in IN_FRESH_PROCESS:
+            item.add_marker("slow")
     rank = {stem: i for i, stem in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path.stem, len(FIRST)))
 

@@ -11,10 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
+from momus.text.counting import percentage
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_adapters.saved.names import resolve
@@ -78,11 +80,15 @@ class BagOfWords(Estimator):
         self.words_ = build_vocabulary(corpus.tokens(self.tokenizer), rules)
         if not self.words_:
             raise FittingError(
-                f"no word of {corpus.name!r} occurs {self.least_count} times and in at most {self.most_documents:.0%} "
-                "of documents",
+                f"no word of {corpus.name!r} occurs {self.least_count} times and in at most "
+                f"{percentage(self.most_documents, 0)} of documents",
                 hint="give more real text, or lower least_count",
             )
         return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        Fitted(self).texts("words_", least=1)
 
     def __call__(self, corpus: Corpus) -> Floats:
         """Count the words of each document, float64 (n, V)."""
@@ -121,6 +127,12 @@ def fit_features(features: Callable[[Corpus], Any], real: Corpus) -> None:
     if isinstance(features, Estimator):
         learner: Any = features
         learner.fit(real)
+
+
+def check_features(state: Fitted) -> None:
+    """Check that the features that a critic holds, if it holds any, were read as a component."""
+    if "features_" in vars(state.estimator):
+        state.part("features_")
 
 
 def rows_of(features: Callable[[Corpus], Any], corpus: Corpus) -> Floats:

@@ -111,18 +111,15 @@ def show(name: str, stream: RunningText) -> bool:
 def figures(folder: Path, real: RunningText, shuffled: RunningText) -> None:
     """Draw each law for a text and its shuffle, as the report does."""
     from momus.evidence import Chart
-    from momus.report.figures.svg import COLOURS, draw
+    from momus.report.figures.standalone import standalone
+    from momus.report.figures.svg import draw
 
     folder.mkdir(parents=True, exist_ok=True)
-    paint = dict(zip(COLOURS, ("#222", "#888", "#ddd", "#1f6f8b", "#c2571a", "#6b5b95", "#57606a"), strict=False))
     for law in (ZipfSlope(), Heaps(), Ebeling(), Taylor(), LongRange()):
         law.exponent_, law.error_ = law.line(real).slope, law.line(real).error
         chart = law.evidence(real, shuffled)[0]
         assert isinstance(chart, Chart)
-        svg = draw(chart)
-        for variable, colour in paint.items():
-            svg = svg.replace(f"var(--{variable})", colour)
-        (folder / f"{law.name}.svg").write_text(svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
+        (folder / f"{law.name}.svg").write_text(standalone(draw(chart)), encoding="utf-8")
     print(f"figures (real: WikiText-2; generated: its 1-gram shuffle) in {folder}")
 
 

@@ -30,7 +30,7 @@ from momus.critic import Scores
 from momus.text.titles import normalize_title
 from momus_critics.chains.base import ChainCritic
 from momus_critics.passages import Passages
-from momus_critics.passages.pieces import split_pieces
+from momus_critics.passages.pieces import spans
 from momus_critics.sections import Sections
 from momus_critics.sections.titles import OTHER
 
@@ -154,11 +154,12 @@ def agreement(critic: Passages, types: set[str], corpus: momus.Corpus) -> tuple[
     """NMI of states with true section types, by section (its most frequent state) and by piece; number of sections."""
     titles, states, piece_titles, piece_states = [], [], [], []
     for document, found in zip(corpus, critic.segment(corpus), strict=True):
-        start = 0
-        for s in document.sections:
-            n = len(split_pieces(s.text, critic.words))
-            part = found[start : start + n]
-            start += n
+        # sections joined as the critic joins them; a piece belongs to the section that its middle lies in
+        borders = np.cumsum([len(s.text) + 2 for s in document.sections])
+        pieces = spans("\n\n".join(s.text for s in document.sections), critic.words)[: critic.most_pieces]
+        owner = np.searchsorted(borders, [(a + b) / 2 for a, b in pieces], side="right")
+        for i, s in enumerate(document.sections):
+            part = found[owner == i]
             title = normalize_title(s.title)
             title = title if title in types else OTHER
             if len(part):

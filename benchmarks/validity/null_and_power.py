@@ -38,6 +38,7 @@ from momus.calibration.view import own, rate_text, strength_text
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.progress import default_reporter
+from momus.report.figures.standalone import standalone
 from momus.report.figures.svg import draw
 
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -201,31 +202,10 @@ def write_between(path: Path, name: str, text: str) -> None:
     path.write_text(f"{before}{start}{text}\n{end}{after}", encoding="utf-8")
 
 
-LIGHT = {
-    "ink": "#1d2329",
-    "line": "#8b949e",
-    "grid": "#dedad2",
-    "real": "#1f6f8b",
-    "generated": "#c2571a",
-    "fitted": "#6b5b95",
-    "reference": "#57606a",
-    "plus": "#c2571a",
-    "minus": "#1f6f8b",
-    "paper": "#fdfcfa",
-}
-
-
 def save(item: Any, path: Path) -> None:
-    """Write a standalone figure: colours in place of the page's CSS variables, and a background."""
-    svg = draw(item)
-    for name, colour in LIGHT.items():
-        svg = svg.replace(f"var(--{name})", colour)
-    head = '<svg xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" '
-    svg = svg.replace("<svg ", head, 1).replace("font-family: inherit", "font-family: system-ui, sans-serif")
-    start = svg.index(">") + 1
-    ground = f'<rect width="100%" height="100%" fill="{LIGHT["paper"]}"/>'
+    """Write a figure that needs no page."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(svg[:start] + ground + svg[start:] + "\n", encoding="utf-8")
+    path.write_text(standalone(draw(item)), encoding="utf-8")
 
 
 def figures(cells: dict[tuple[str, str], list[Cell]], folder: Path) -> None:

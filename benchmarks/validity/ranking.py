@@ -53,6 +53,7 @@ from momus import Corpus, Scores, read_corpus
 from momus.comparison.statistics import all_statistics
 from momus.critic import Counted, Critic, Statistic, aligned
 from momus.inference import holm
+from momus.report.figures.palette import COLOURS
 from momus.text.running import RunningText
 from momus_critics.coreference import Coreference
 from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope
@@ -416,10 +417,10 @@ def draw(folder: Path, table: pd.DataFrame, plain: pd.DataFrame) -> None:
             (axes[1], "partial", "partial interval", "ρ given the (other) yardsticks"),
         ):
             low, high = np.array(rows[span].tolist()).T
-            colours = ["#1f5fa8"] * len(table) + ["#8a8a8a"] * len(plain)
+            colours = [COLOURS["real"]] * len(table) + [COLOURS["line"]] * len(plain)
             axis.hlines(place, low, high, colors=colours)
             axis.scatter(rows[value], place, c=colours, s=18)
-            axis.axvline(0, color="#444444", linewidth=0.8)
+            axis.axvline(0, color=COLOURS["ink"], linewidth=0.8)
             axis.set(xlim=(-1, 1), title=title)
             axis.grid(axis="x", linewidth=0.3)
         axes[0].set_yticks(place, rows["statistic"])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import math
 import os
+import secrets
+import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,10 +17,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from momus.errors import UsageError
+from momus.errors import StoreError, UsageError
+from momus.locking import is_on_disk, try_lock
 
 FORMULA = r"^[=+\-@\t\r]"
 """Spreadsheets read texts that begin so as formulas."""
+SEAL = "sha256"
+"""Key of the digest of a sealed JSON object."""
+PART = ".part"
+"""Ending of temporary files."""
 
 
 def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
@@ -48,7 +57,8 @@ def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary path beside ``path``; it takes the place of ``path`` if the context ends without an error.
 
-    The temporary file is hidden, and its name holds the process number: processes that write the same file do not mix.
+    The temporary file is hidden, and only its owner can read it. Its name holds the process number and a random part:
+    writers of the same file do not mix. What killed processes left behind is deleted first.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "a.txt"
@@ -57,14 +67,95 @@ def replacing(path: Path) -> Iterator[Path]:
     >>> target.read_text(), temporary.exists()
     ('done', False)
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    delete_leftovers(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}{PART}")
+    # exclusive: never through a link that somebody has put there
+    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        yield temporary
-        temporary.replace(path)
-    except BaseException:
+        mode = stat.S_IMODE(os.fstat(handle).st_mode)  # what the umask leaves: the mode of the finished file
+        _set_mode(temporary, 0o600)
+        if sys.platform == "win32":  # which cannot rename an open file
+            os.close(handle)
+        else:
+            try_lock(handle)
+        try:
+            yield temporary
+            _set_mode(temporary, mode)
+            temporary.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+    finally:
+        if sys.platform != "win32":
+            os.close(handle)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a text file in one step, beside the old one until it is complete.
+
+    Raises
+    ------
+    StoreError
+        The path is a link: the file that it points to is somebody's, and is not overwritten.
+    OSError
+        The file cannot be written.
+    """
+    refuse_link(path)
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse to write a page or a figure through a link.
+
+    Raises
+    ------
+    StoreError
+        The path is a link.
+    """
+    if path.is_symlink():
+        raise StoreError(
+            f"{path} is a link to {os.readlink(path)}, which is not overwritten",
+            hint="remove the link, or name another file",
+        )
+
+
+def delete_leftovers(path: Path) -> None:
+    """Delete the temporary files of ``path`` whose processes were killed.
+
+    Such a file is nobody's if its process number is not in use on this machine and no process holds its lock. On
+    Windows, which has no such test of a number, nothing is deleted.
+    """
+    if sys.platform == "win32":
+        return
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*{PART}"):
+        number = leftover.name.removesuffix(PART).split(".")[-2]
+        if not number.isdecimal() or _is_running(int(number)):
+            continue
         with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
+            handle = os.open(leftover, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                if try_lock(handle) and is_on_disk(handle, leftover):
+                    leftover.unlink()
+            finally:
+                os.close(handle)
+
+
+def _is_running(number: int) -> bool:
+    """Whether a process has this number; True if that cannot be known."""
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _set_mode(path: Path, mode: int) -> None:
+    with suppress(OSError):  # file systems without modes
+        path.chmod(mode)
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:
@@ -97,6 +188,35 @@ def file_digest(path: Path) -> str:
     """SHA-256 of the content of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_sealed(path: Path, content: dict[str, Any]) -> None:
+    """Write a JSON object with the SHA-256 of its content: damage is noticed when it is read (`read_sealed`)."""
+    write_json(path, {**content, SEAL: _seal(content)})
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Read what `write_sealed` wrote.
+
+    Raises
+    ------
+    ValueError
+        The file is no such JSON, or was changed.
+    OSError
+        It cannot be read.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(content, dict) or content.pop(SEAL, None) != _seal(content):
+        raise ValueError("the file was changed or damaged after it was written (SHA-256)")
+    return content
+
+
+def _seal(content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -127,6 +127,15 @@ class Lock:
             state["handle"].detach()  # a number, not an object: the file stays open until the worker ends
 
 
+def try_lock(file: int) -> bool:
+    """Lock an open file until it is closed; False if another holds it, or if the file system has no locks."""
+    try:
+        _lock(file)
+    except OSError:
+        return False
+    return True
+
+
 def is_on_disk(file: int, path: Path, *, follow_links: bool = False) -> bool:
     """Whether an open file is the one that the path names now: nobody has deleted or replaced it."""
     try:

@@ -194,8 +194,19 @@ def _container_fault(origin: Any, inner: tuple[Any, ...], value: Any) -> str:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             return "a table of names and values"
-        return _unfit_plain(dict(value))
+        return _unfit_plain(dict(value)) or _table_fault(inner, value)
     return ""  # a class: objects are left to the estimator
+
+
+def _table_fault(inner: tuple[Any, ...], value: Mapping[Any, Any]) -> str:
+    """Check names and values of a table against ``Mapping[name, value]``."""
+    if len(inner) != 2:  # an annotation without types
+        return ""
+    for role, kind, items in zip(("name", "value"), inner, (list(value.keys()), list(value.values())), strict=True):
+        fault = next((fault for fault in (_fault(kind, item) for item in items) if fault), "")
+        if fault:
+            return f"a table, each {role} {fault}"
+    return ""
 
 
 def _unfit_plain(value: Any, depth: int = 0) -> str:

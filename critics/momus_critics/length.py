@@ -27,6 +27,7 @@ from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
+from momus.text.counting import percentage
 from momus_critics.figures import evenly_cumulated, rounded
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -153,7 +154,7 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
             curves.append(Series(role, lengths[pick].tolist(), rounded(share[pick]), role, "steps"))
             quantiles = [float(lengths[np.searchsorted(share, q - 1e-12)]) for q in QUANTILES]
             rows.append((role, int(counts.sum()), float((lengths * counts).sum() / counts.sum()), *quantiles))
-        columns = ("text", "documents", "mean", *(f"{q:.0%}" for q in QUANTILES))
+        columns = ("text", "documents", "mean", *(percentage(q, 0) for q in QUANTILES))
         return [
             Chart(
                 "length-distribution",

@@ -29,8 +29,9 @@ from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, 
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
+from momus.text.counting import percentage
 from momus_critics.figures import percent, rounded
-from momus_critics.passages.features import LsaEmbedder
+from momus_critics.passages.lsa import LsaEmbedder
 
 SCALE, MIXTURES = 5.0, 25
 SHOWN, EXCERPT = 20, 80
@@ -259,7 +260,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
         rare = share < 0.5 / len(self.centres_)
         beginning = _texts(document)[0][: 5 * EXCERPT]
         steps = [Step(f"region {i + 1}", beginning, -float(np.log(share)), rare, f"as real text in {self._region(i)}")]
-        note = f"{share:.1%} of real text is in region {i + 1}."
+        note = f"{percentage(share, 1)} of real text is in region {i + 1}."
         return MarkedDocument(document.name, document.ids[0], -float(np.log(share)), "nats", steps, note)
 
     def notes(self) -> list[Note]:

@@ -31,7 +31,7 @@ from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, 
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
 from momus_critics.figures import evenly_cumulated, percent, rounded
 from momus_critics.marking import Mark, mark_passage, words_of
 
@@ -154,7 +154,7 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
             curves.append(Series(role, rounded(100 * shares[pick]), rounded(cumulated[pick]), role, "steps"))
             quantiles = [percent(shares[np.searchsorted(cumulated, q - 1e-12)]) for q in QUANTILES]
             rows.append((role, int(counts.sum()), percent(shares @ counts / counts.sum()), *quantiles))
-        columns = ("text", "documents", "mean %", *(f"{q:.0%} quantile, %" for q in QUANTILES))
+        columns = ("text", "documents", "mean %", *(f"{percentage(q, 0)} quantile, %" for q in QUANTILES))
         title = f"Share of tokens that are {self.kind}"
         note = (
             "Share of documents whose share is at most x; the largest vertical gap is the Kolmogorov–Smirnov distance."
@@ -173,7 +173,9 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
         share = len(hits) / max(len(words), 1)
         usual = self.alpha_ / (self.alpha_ + self.beta_)
         tokens = counted(len(words), "token")
-        note = f"{len(hits):,} of {tokens} are {self.kind}: {share:.1%}; in real text {usual:.1%}."
+        note = (
+            f"{len(hits):,} of {tokens} are {self.kind}: {percentage(share, 1)}; in real text {percentage(usual, 1)}."
+        )
         marks = {i: Mark(self.one) for i in hits}
         return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", shown=SHOWN, note=note)
 

@@ -29,6 +29,7 @@ from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table,
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus.text.counting import percentage
 from momus_critics.figures import log_spaced, rounded
 from momus_critics.marking import Mark, highest, mark_passage, words_of
 
@@ -179,7 +180,8 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
                 ),
                 rows,
                 note=f"Tokens: {n_p:,.0f} real, {n_q:,.0f} generated. Words that do not occur in the text that the "
-                f"critic was fitted on: {unseen_real:.2%} of real tokens, {unseen_generated:.2%} of generated ones.",
+                f"critic was fitted on: {percentage(unseen_real, 2)} of real tokens, "
+                f"{percentage(unseen_generated, 2)} of generated ones.",
             ),
         ]
 

@@ -25,6 +25,7 @@ MEASURED = HERE / "measured.json"
 PAGES = HERE.parent / "critics"
 EVIDENCE = {
     "sections": "transition-graph",
+    "consistency": "fit",
     "passages": "transition-differences",
     "topics": "topic-correlations-generated",
     "code-mixing": "mixing-index",
@@ -37,19 +38,6 @@ EVIDENCE = {
 }
 """Which piece of evidence is the figure; of the others, the first."""
 CONFIG = {"code-mixing": {"topics": 3}}
-COLOURS = {
-    "ink": "#1d2329",
-    "line": "#8b949e",
-    "grid": "#dedad2",
-    "real": "#1f6f8b",
-    "generated": "#c2571a",
-    "fitted": "#6b5b95",
-    "reference": "#57606a",
-    "plus": "#c2571a",
-    "minus": "#1f6f8b",
-    "paper": "#fdfcfa",
-}
-"""Of light paper: a picture in a page cannot know the page's colours."""
 
 
 def measure(critic: str) -> dict[str, Any]:
@@ -94,28 +82,19 @@ def measure(critic: str) -> dict[str, Any]:
 def picture(item: Any) -> str:
     """Draw a piece of evidence as a separate picture; tables become bars."""
     from momus.evidence import Table
+    from momus.report.figures.standalone import standalone
     from momus.report.figures.svg import draw
 
-    return coloured(bars(item) if isinstance(item, Table) else draw(item))
-
-
-def coloured(body: str) -> str:
-    """Put the pages' colours and font into a drawing."""
-    for name, colour in COLOURS.items():
-        body = body.replace(f"var(--{name})", colour)
-    style = f"text{{font-family:system-ui,'DejaVu Sans',sans-serif;fill:{COLOURS['ink']}}}"
-    start = body.index(">") + 1
-    opening = (
-        body[:start].replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ').replace(' aria-hidden="true"', "")
-    )
-    return f"{opening}<style>{style}</style>{body[start:]}\n"
+    return standalone(bars(item) if isinstance(item, Table) else draw(item))
 
 
 def study_figures(folder: Path) -> None:
     """Copy two figures that ``benchmarks/reproduce/distortion.py --out FOLDER`` left, in the pages' colours."""
+    from momus.report.figures.standalone import standalone
+
     for name in ("probability", "perturbations"):
         body = (folder / f"distortion-transformer-{name}.svg").read_text(encoding="utf-8")
-        (HERE / f"distortion-{name}.svg").write_text(coloured(body), encoding="utf-8")
+        (HERE / f"distortion-{name}.svg").write_text(standalone(body), encoding="utf-8")
 
 
 def bars(table: Any) -> str:

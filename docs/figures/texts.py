@@ -175,6 +175,7 @@ def artificial() -> Texts:
 
 TEXTS: dict[str, Callable[[], Texts]] = {
     "sections": docstrings,
+    "consistency": docstrings,
     "passages": proposals,
     "topics": docstrings,
     "code-mixing": manual_pages,

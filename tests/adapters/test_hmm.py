@@ -119,6 +119,7 @@ def _fit_and_score(model):
     return critic.score(Corpus.from_texts(["ab"]))
 
 
+@pytest.mark.slow
 def test_conformance():
     """The model is an object, no plain parameter; all else holds."""
     critic = HMMCritic(model=Enumerated("normal"), observations="observed:word_lengths")

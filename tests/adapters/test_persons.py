@@ -80,6 +80,7 @@ def test_a_document_does_not_depend_on_its_company(resolver):
     assert "spacy-persons" in resolver.version
 
 
+@pytest.mark.slow
 def test_processes_give_the_same(resolver):
     corpus = Corpus.from_texts(["Mary saw John. He ran.", "She slept. Tom woke her.", "The captain spoke."])
     several = SpacyPersons(processes=2).resolve(corpus)
@@ -120,3 +121,49 @@ def test_words_and_missing_pipelines():
     ]
     with pytest.raises(UsageError, match="no pipeline 'nothing'"):
         SpacyPersons(model="nothing").resolve(Corpus.from_texts(["He ran."]))
+
+
+def test_a_place_is_no_person_and_a_person_may_be_named_like_a_place(resolver):
+    places = "Mr. Hale lived in London. In London it rained. He left London in May, and came to London again."
+    assert not any("London" in c for c in chains(resolver, places))
+    person = "Florence smiled. “I know,” said Florence. She took his hand. “Come, Florence,” he said. Florence laughed."
+    (florence,) = [c for c in chains(resolver, person) if "Florence" in c]
+    assert florence.count("Florence") == 4
+    assert "She" in florence
+
+
+def test_forms_of_address_and_old_pronouns_mean_the_addressee(resolver):
+    text = "“Wilt thou come, Margaret?” asked Mr. Hale. “Yes, papa,” said Margaret."
+    found = chains(resolver, text)
+    margaret = next(c for c in found if "Margaret" in c)
+    assert "thou" in margaret
+    assert "papa" in next(c for c in found if "Mr. Hale" in c)
+
+
+def test_the_narrator_is_not_he_to_himself(resolver):
+    found = chains(resolver, "I met an old sailor at the inn. He told me of the sea, and I gave him my coat.")
+    assert ["I", "me", "I", "my"] in found
+    assert any({"He", "him"} <= set(c) for c in found)
+
+
+def test_weights_match_their_features(resolver):
+    from momus_adapters.persons import speech
+    from momus_adapters.persons.antecedents import NOUN, PRONOUN
+    from momus_adapters.persons.linking import Linker
+    from momus_adapters.persons.mentions import find, quotations
+    from momus_adapters.persons.parsing import load_pipeline, parse
+
+    seen = {}
+
+    class Watched(Linker):
+        def decide(self, weights, of, candidates):
+            seen.setdefault(id(weights), set()).update(map(len, candidates.rows))
+            return super().decide(weights, of, candidates)
+
+    doc = parse(
+        load_pipeline(""), "“You are tired,” said Margaret to the man. He sat. “I am,” said Mr. Hale. The man slept."
+    )
+    inside, quotes = quotations(doc)
+    Watched(doc, find(doc, inside), quotes).run()
+    for weights in (PRONOUN, NOUN, speech.SPEAKER, speech.ADDRESSEE):
+        assert seen[id(weights)] == {len(weights)}

@@ -57,6 +57,7 @@ def conjugate():
     return rng.normal(MU, np.hypot(SD, NOISE), 400)
 
 
+@pytest.mark.slow
 def test_a_conjugate_model_is_learned_and_scored_exactly(conjugate):
     critic = made("normal", steps=2500, rate=0.05, decay=0.01, draws=400).fit(of_numbers(conjugate))
     found = critic.parameters_.arrays()
@@ -134,6 +135,7 @@ def test_discrete_sites_that_hang_on_one_another_are_summed_over():
     assert -scores.nll == pytest.approx(truth, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_family_without_a_rule_is_drawn_document_by_document():
     x = np.random.default_rng(4).normal(size=6)
     critic = made("von_mises", draws=100).fit(of_numbers(x))
@@ -147,6 +149,7 @@ def test_a_family_without_a_rule_is_drawn_document_by_document():
     assert abs((-whole.nll - truth).mean()) < 0.15
 
 
+@pytest.mark.slow
 def test_global_latents_stay_at_their_means(conjugate):
     critic = made("global", steps=1500, rate=0.05).fit(of_numbers(conjugate))
     assert critic.globals_.arrays()["mu"] == pytest.approx(conjugate.mean(), abs=0.1)
@@ -173,6 +176,7 @@ def test_conformance(critic):
     assert report.ok, str(report)
 
 
+@pytest.mark.slow
 def test_two_critics_do_not_meet(conjugate):
     low, high = (of_numbers(conjugate[:50] + c) for c in (-5, 5))
     options = {"steps": 400, "rate": 0.1}

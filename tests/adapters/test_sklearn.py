@@ -213,6 +213,7 @@ def test_principal_components_have_their_exact_posterior(tmp_path):
 BAG = {"scale": "log", "most_words": 20}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "critic",
     [

@@ -34,6 +34,7 @@ def test_intervals_that_lack_a_possible_rank_are_misses():
     assert models.false_order([(1, 2), (1, 3), (1, 2)], truth)
 
 
+@pytest.mark.slow
 def test_max_t_and_holm_keep_their_level_and_max_t_gains_with_correlation():
     null = models.rejections(np.zeros(4), 0.9, 150, 1, n=20)
     assert max(null) / 150 <= 0.05 + 3.3 * np.sqrt(0.05 * 0.95 / 150)
@@ -41,6 +42,7 @@ def test_max_t_and_holm_keep_their_level_and_max_t_gains_with_correlation():
     assert maximum > by_holm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["value", "ks"])
 def test_planned_comparisons_reach_the_wanted_power(kind):
     statistic, shift = (models.DIFFERENCE, 0.5) if kind == "value" else (models.KS, 0.6)

@@ -66,6 +66,7 @@ def test_spearman_and_wilson_are_scipys():
     assert yardsticks.wilson(61, 113) == pytest.approx((found.low, found.high), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_intervals_over_models_hold_the_truth_about_as_often_as_they_say():
     rng = np.random.default_rng(5)
     truth, held = 6 / np.pi * np.arcsin(0.6 / 2), 0  # Spearman's ρ of two normals with correlation 0.6
@@ -137,6 +138,7 @@ def judged(seed, models=24, prompts=3, noise=0.5):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [False, True])
 def test_held_out_predictions_find_what_is_told_and_nothing_in_noise(ranks):
     table = judged(1)
@@ -146,6 +148,7 @@ def test_held_out_predictions_find_what_is_told_and_nothing_in_noise(ranks):
         assert abs(yardsticks.agreement(table, noise[kind])[0]) < 0.5
 
 
+@pytest.mark.slow
 def test_only_held_out_models_show_that_numbers_merely_know_models():
     gap = []
     for seed in range(2):

@@ -83,6 +83,7 @@ def test_ngram_models_are_fitted_on_text(prompts, tmp_path):
     assert "--fit" in str(refused.exception)
 
 
+@pytest.mark.slow
 def test_a_killed_run_loses_doubles_and_changes_nothing(causal_lm, tmp_path):
     whole, killed = tmp_path / "whole.jsonl", tmp_path / "killed.jsonl"
     options = ["-n", "200", "--longest", "20", "--batch", "11", "--seed", "5"]

@@ -67,6 +67,7 @@ def test_its_own_tests_pass(package):
     assert "failed" not in output
 
 
+@pytest.mark.slow
 def test_its_tests_can_fail(package, tmp_path):
     """A critic that depends on the batch is caught by the tests that were written beside it."""
     folder = tmp_path / "broken"
@@ -93,6 +94,7 @@ def changed(name, folder, *replacements):
     return execute("-m", "pytest", "-p", "no:cacheprovider", "-k", "not conformance", folder=folder)
 
 
+@pytest.mark.slow
 def test_its_tests_ask_for_examples_of_another_question(tmp_path):
     """A critic that asks something else does not pass by tests of the length of sentences."""
     asks = ("Are sentences as long as in real text?", "Do people swear?")
@@ -102,6 +104,7 @@ def test_its_tests_ask_for_examples_of_another_question(tmp_path):
     assert "1 failed, 3 passed" in output
 
 
+@pytest.mark.slow
 def test_its_tests_find_a_critic_that_does_not_see_what_it_claims(tmp_path):
     sees = ("words / max(sentences, 1) for", "words / max(words, 1) for")
     code, output = changed("blind", tmp_path / "blind", sees)

@@ -17,9 +17,9 @@ import momus
 from momus import Corpus
 from momus.cli.app import app
 from momus.cli.odd import at_least, odd_documents
-from momus.cli.outliers import listed_outliers, shared_ranks, values_of
-from momus.comparison.folder import RunFolder
+from momus.cli.outliers import listed_outliers, shared_ranks
 from momus.comparison.manifest import write_manifest
+from momus.comparison.scored import values_of
 from momus.errors import UsageError
 
 CRITICS = ["length", "unigram", "symbol-share", "stopword-share", "type-token"]
@@ -65,11 +65,10 @@ def test_ties_share_their_ranks_and_are_in_the_order_of_ids(folder):
     assert found.tied["[red]made"] == found.outliers[-1].last - 8
 
 
-def test_rounding_does_not_break_ties(folder):
+def test_rounding_does_not_break_ties():
     frame = pd.DataFrame({"nll": [0.3, 0.1 + 0.2], "states": [1, 1]})
     assert frame["nll"][0] != frame["nll"][1]
-    (result,) = RunFolder(folder).results(["length"])
-    assert [r.tolist() for r in shared_ranks(values_of(frame, result))] == [[1, 1], [2, 2]]
+    assert [r.tolist() for r in shared_ranks(values_of(frame, sequence=False))] == [[1, 1], [2, 2]]
 
 
 def test_text_reason_and_human_reference_are_shown(folder):
@@ -141,6 +140,7 @@ def test_chances_of_several_tails():
     assert at_least(chances) == pytest.approx(by_hand[::-1].cumsum()[::-1])
 
 
+@pytest.mark.slow
 def test_the_expected_number_is_that_of_independent_axes(folder, tmp_path):
     """With values reassigned at random on each axis, the mean number of odd documents is the expected one."""
     table = pq.read_table(folder / "documents.parquet").to_pandas()

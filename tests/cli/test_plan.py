@@ -54,7 +54,7 @@ def test_only_the_axes_asked_for(run):
     done = called(run, "--axis", "length", "--difference", 0.2, "--power", 0.9)
     assert "length of documents" in done.output
     assert "vocabulary" not in done.output
-    assert "90% power" in done.output
+    assert "90 % power" in done.output
 
 
 @pytest.mark.parametrize(

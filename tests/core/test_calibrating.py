@@ -62,6 +62,7 @@ def test_many_tests_give_the_p_values_of_compare_rows(statistic, width, n, m):
         assert difference == pytest.approx(one.difference)
 
 
+@pytest.mark.slow
 def test_levels_hold_and_a_defect_is_found_on_its_own_axis():
     found = calibrate(
         corpus(240), fit=FIT, critics=["length", "unigram"], defects=["length-truncation", "word-shuffle"],

@@ -29,6 +29,7 @@ def authors(n, each, seed, name="real"):
 FIT = authors(20, 3, seed=9, name="fit")
 
 
+@pytest.mark.slow
 def test_by_group_keeps_the_level_that_splits_of_documents_cannot_check():
     corpus = authors(40, 4, seed=1)
     options = {"fit": FIT, "critics": ["length"], "defects": (), "splits": 200, "permutations": 199, "seed": 2}

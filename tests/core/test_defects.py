@@ -88,7 +88,9 @@ def test_the_order_of_documents_does_not_matter(order, name, strength):
     assert sorted(one.changes, key=lambda c: c.id) == sorted(other.changes, key=lambda c: c.id)
 
 
-ALONE = sorted(set(DEFECTS) - {"topic-mixing", "word-mixing", "vocabulary-truncation", "stopword-inflation"})
+ALONE = sorted(
+    set(DEFECTS) - {"topic-mixing", "word-mixing", "section-exchange", "vocabulary-truncation", "stopword-inflation"}
+)
 
 
 @pytest.mark.parametrize("name", ALONE)
@@ -231,3 +233,23 @@ def test_wrong_use():
         plant("pronoun-swap", made(), 1.5)
     with pytest.raises(MomusError, match="donor"):
         DEFECTS["language-mixing"].plant(made(), 0.5)
+
+
+def test_exchanged_sections_keep_their_title_and_come_from_another_document():
+    kinds = ("Summary", "Motivation", "Design", "Drawbacks")
+    documents = [[(k, f"{k} of {i}") for k in kinds] for i in range(5)]
+    corpus = Corpus.from_sections(documents, ids=[f"d{i}" for i in range(5)])
+    planted = DEFECTS["section-exchange"].plant(corpus, 0.5, seed=3)
+    source = {s.text: (d.id, s.title) for d in corpus for s in d.sections}
+    places = {c.id: set(c.places) for c in planted.changes}
+    for before, after in zip(corpus, planted.corpus, strict=True):
+        for i, (old, new) in enumerate(zip(before.sections, after.sections, strict=True)):
+            owner, title = source[new.text]
+            assert title == new.title == old.title
+            assert (owner != before.id) == (i in places[before.id])
+
+
+def test_a_section_whose_title_no_other_document_has_is_not_exchanged():
+    corpus = Corpus.from_sections([[("A", "one"), ("Mine", "two")], [("A", "three")]], ids=["x", "y"])
+    planted = DEFECTS["section-exchange"].plant(corpus, 1.0)
+    assert [s.text for d in planted.corpus for s in d.sections] == ["three", "two", "one"]

@@ -346,6 +346,7 @@ def test_groups_that_only_the_scores_show_are_warned_of():
     assert not [w for w in found.warnings if "begin alike" in w]
 
 
+@pytest.mark.slow
 def test_independent_documents_are_rarely_warned_of():
     critic, alarms = Sorted(), []
     for seed in range(200):

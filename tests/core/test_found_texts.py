@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momus.comparison.orders import order_notes
+from momus.comparison.orders import ORDER, order_notes
 from momus.comparison.texts import read_texts
 from momus.errors import ReadingError, UsageError
 from momus.laws import compare_law
@@ -119,6 +119,7 @@ def test_the_same_text_on_both_sides_is_recognised():
         check = checks(found, "copied")["gen", "real"]
         assert (check.documents, check.share, check.warns) == (60, 1.0, True)
         assert any("both sides are the same text" in w and "Check the paths" in w for w in found.warnings)
+        assert not any("may have memorised" in w for w in found.warnings), "what is the same text is said once"
     short = ["yes", "no", "perhaps not", "why"] * 5
     found = read_texts(corpus(short, "real"), {"gen": corpus(short[::-1], "gen")}, texts(40, 2), 0)
     assert any("20 of 20 documents of 'gen' are also in 'real'" in w for w in found.warnings)
@@ -178,10 +179,13 @@ def test_only_laws_get_runs_and_groups_stay_whole():
     assert any("runs of neighbouring documents" in n.text and not n.warning for n in order_notes(laws, Taylor()))
     grouped = corpus(made, "real", groups=[f"g{i // 8}" for i in range(80)])
     found = read_texts(grouped, {"gen": texts(40, 2)}, None, 3)
-    assert found.for_critic(Taylor()) is found
-    assert order_notes(found, Taylor()) == []
+    laws = found.for_critic(Taylor())
+    assert laws.by_document is found
+    assert sorted(laws.real.ids, key=found.whole.ids.index) == laws.real.ids
+    assert set(laws.real.ids) == set(found.real.ids)
+    assert [n.text for n in order_notes(found, Taylor())] == [ORDER]
     fitted = read_texts(corpus(made, "real"), {"gen": texts(40, 2)}, texts(40, 5), 3)
-    assert fitted.for_critic(Taylor()) is fitted
+    assert fitted.for_critic(Taylor()).real.ids == fitted.real.given.ids
 
 
 def test_laws_say_where_the_orders_of_both_sides_are_not_comparable():

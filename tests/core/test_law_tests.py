@@ -136,6 +136,7 @@ def test_the_interval_excludes_zero_where_p_is_small_and_only_there(seed, shift,
         assert (test.within(level) < abs(observed)) == (test.p <= 1 - level + 1e-12) or test.total < 1 / (1 - level)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pieces", "most"), [(6, 10), (6, 199), (16, 199)])
 def test_p_values_of_texts_from_one_source_are_at_least_uniform(pieces, most):
     """P(p ≤ a) ≤ a for every a, however many relabellings were drawn: 2,000 pairs of texts."""

@@ -51,7 +51,7 @@ def test_every_drop_is_counted_and_nothing_else_is_lost(tmp_path):
         Titled("broken", [], "text is null"),
     ]
     out = tmp_path / "out.jsonl.gz"
-    found = prepare(iter(documents), out, Filters())
+    found = prepare(iter(documents), out, Filters.published())
     assert (found.read, found.kept) == (13, 6)
     assert found.read == found.kept + found.dropped.total()
     assert found.dropped == {
@@ -69,6 +69,77 @@ def test_every_drop_is_counted_and_nothing_else_is_lost(tmp_path):
     assert records[0]["section_names"] == ["introduction", "method", "result"]
     assert len(read_corpus(out)) == 6
     assert not list(tmp_path.glob(".partial*"))
+
+
+SHORT = [("Introduction", LONG), ("Methods", LONG), ("Results", LONG), ("Copyright", "Public domain.")]
+
+
+@pytest.mark.parametrize(
+    ("short", "names", "last"),
+    [
+        ("keep", ["introduction", "methods", "results", "copyright"], "Public domain."),
+        ("merge", ["introduction", "methods", "results"], f"{LONG}\n\nPublic domain."),
+        ("drop", ["introduction", "methods", "results"], LONG),
+    ],
+)
+def test_a_short_section_does_not_drop_its_document(tmp_path, short, names, last):
+    out = tmp_path / "out.jsonl"
+    found = prepare([Titled("a", SHORT), document("b", "A", "B", "C")], out, Filters(language="", short=short))
+    assert (found.kept, found.short) == (2, 1)
+    record, other = read(out)
+    assert record["section_names"] == names
+    assert record["sections"][-1] == last
+    assert record.get("short_sections") == ([3] if short == "keep" else None)
+    assert "short_sections" not in other
+
+
+def test_the_option_that_would_keep_more_is_named(tmp_path):
+    documents = [Titled(f"s{i}", SHORT) for i in range(4)]
+    documents += [document("few", "A", "B"), Titled("both", [("A", "x"), ("B", LONG)]), document("fine", "A", "B", "C")]
+    found = prepare(documents, tmp_path / "out.jsonl", Filters(language="", short="document"))
+    assert (found.read, found.kept) == (7, 1)
+    assert found.regained == {"--short keep": 4, "--least-sections 1": 1}
+    with pytest.raises(UsageError, match="none of 5 documents is kept: 4 × a section of fewer than 30 tokens") as error:
+        prepare(documents[:5], tmp_path / "none.jsonl", Filters(language="", short="document"))
+    assert error.value.hint == "--short keep would keep 4 of them"
+    with pytest.raises(UsageError, match="the source is empty"):
+        prepare([], tmp_path / "none.jsonl")
+    assert [p.name for p in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+def test_a_folder_of_markdown_is_prepared_and_an_empty_result_is_an_error(tmp_path, capsys, monkeypatch):
+    for name in ("a/README.md", "b/README.md", "a/guide.md", "a/plain.md"):
+        (tmp_path / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
+        sections = (
+            "" if "plain" in name else f"# T\n\n## Use\n{LONG}\n## Limits\nNone.\n## See also\nx\n## Install\n{LONG}"
+        )
+        (tmp_path / "docs" / name).write_text(sections or "text")
+    monkeypatch.setenv("COLUMNS", "200")
+    out = tmp_path / "out.jsonl"
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["momus", "prepare", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        printed = capsys.readouterr()
+        return end.value.code or 0, printed.out + printed.err
+
+    code, said = run(tmp_path / "docs", "-o", out)
+    assert code == 0
+    assert [(r["id"], r["section_names"]) for r in read(out)] == [("a/guide.md", ["use", "limit", "install"])]
+    assert "1 │ dropped: no headings" in said
+    assert "Set aside for their names: 2 files (a/README.md, b/README.md); --include 'README.md' reads them" in said
+    code, said = run(tmp_path / "docs", "-o", out, "--overwrite", "--include", "README*")
+    assert code == 0
+    assert [r["id"] for r in read(out)] == ["a/README.md", "a/guide.md", "b/README.md"]
+    code, said = run(tmp_path / "docs", "-o", tmp_path / "none.jsonl", "--short", "document")
+    assert code == 2
+    assert "none of 2 documents is kept" in said
+    assert "--short keep would keep 1 of them" in said
+    assert not (tmp_path / "none.jsonl").exists()
+    code, said = run(tmp_path / "docs", "-o", out, "--overwrite", "--short", "no")
+    assert code == 2
+    assert "short is 'no'" in said
 
 
 def test_nothing_is_left_or_overwritten_when_it_fails(tmp_path):

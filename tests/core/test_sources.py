@@ -21,6 +21,7 @@ from momus.cli.options import chosen_fields
 from momus.errors import MissingExtraError, ReadingError, UsageError
 from momus.limits import Limits
 from momus.reading import read_memory, sniff
+from momus.reading.folders import holds_markup
 from momus.reading.readers import Source
 
 ROWS = [{"id": f"d{i}", "text": f"Text {i}."} for i in range(3)]
@@ -103,6 +104,38 @@ def test_remote_folders_splits_and_patterns(remote):
     remote("saved/state.json", b"{}")
     with pytest.raises(ReadingError, match=r"remote folder that Hugging Face datasets saved(.|\n)*\*\.arrow"):
         read_corpus("memory://saved")
+
+
+def test_remote_folders_of_markup_are_read_like_local_ones(remote, tmp_path):
+    page = b"# Use\nSo.\n# Limits\nNone."
+    names = ("README.md", "train/a.md", "test/b.md.gz", "c/LICENSE.rst", "c/fig.png", ".git/x.md", "rows.jsonl")
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        content = gzip.compress(page) if name.endswith("gz") else page
+        (tmp_path / name).write_bytes(content)
+        remote(f"docs/{name}", content)
+    for include, ids in (
+        ((), ["test/b.md.gz", "train/a.md"]),
+        (["README*"], ["README.md", "test/b.md.gz", "train/a.md"]),
+    ):
+        far, near = (read_corpus(path, fmt="markup", include=include) for path in ("memory://docs", tmp_path))
+        assert far.ids == near.ids == ids
+        assert far.section_titles == near.section_titles == ["Use", "Limits"] * len(ids)
+        assert far.left_out == near.left_out
+    assert far.left_out.names == ("c/LICENSE.rst",)
+    assert far.left_out.others == {".png": 1, ".jsonl": 1}
+    assert read_corpus("memory://docs/train/*", fmt="markup").ids == ["a.md"]
+    assert read_corpus("memory://docs/README*", fmt="markup").ids == ["README.md"], "a pattern says which files"
+    for source in ("memory://docs", "memory://docs/train/a.md", "memory://docs/*.md", str(tmp_path)):
+        assert holds_markup(source)
+    assert not holds_markup("memory://docs/rows.jsonl")
+    remote("aside/README.md", page)
+    with pytest.raises(ReadingError, match=r"1 set aside for their names \('README.md'\)(.|\n)*--include"):
+        read_corpus("memory://aside", fmt="markup")
+    with pytest.raises(ReadingError, match="no file matches this pattern"):
+        read_corpus("memory://docs/*.nothing")
+    with pytest.raises(ReadingError, match="this is not a folder"):
+        read_corpus("memory://docs/rows.jsonl", fmt="folder")
 
 
 def test_logs_are_read_from_addresses(remote):

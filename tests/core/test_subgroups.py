@@ -54,6 +54,7 @@ def sample(seed, n=120, m=90, shift=0.0, ratio=1.0):
     return (ones(real + numbers[0]), ones(generated + numbers[1])), tuple(numbers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [1.0, 2.5], ids=["equal variances", "unequal variances"])
 def test_equal_differences_are_rejected_at_the_level(ratio):
     p = np.array([heterogeneity(*sample(i, ratio=ratio), None, 99, i).p for i in range(400)])

@@ -185,6 +185,7 @@ def test_texts_of_authors_are_noticed_by_ids_and_by_order(n, each):
         assert dependence_checks(known) == []
 
 
+@pytest.mark.slow
 def test_independent_texts_are_rarely_warned_of():
     alarms = 0
     for seed in range(40):

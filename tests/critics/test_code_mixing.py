@@ -52,6 +52,7 @@ def test_gibbs_posterior_equals_enumeration():
     assert stats.chi2(60).cdf((z**2).sum()) > 0.001
 
 
+@pytest.mark.slow
 def test_latent_nll_equals_enumeration_within_its_own_error():
     words = ["aa", "bb", "cc", "dd"]
     rng = np.random.default_rng(1)

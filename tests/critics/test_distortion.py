@@ -161,6 +161,7 @@ def arpa(tmp_path_factory):
     return paths
 
 
+@pytest.mark.slow
 def test_the_critic_keeps_its_contract_and_finds_a_flat_model(arpa):
     critic = Distortion(
         language={"scorer": "kenlm", "path": arpa["language"]}, model={"scorer": "kenlm", "path": arpa["flat"]}

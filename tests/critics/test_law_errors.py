@@ -49,6 +49,7 @@ def test_one_source_is_not_told_apart_when_one_text_is_four_times_as_long(critic
     assert alarms <= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("critic", [ZipfSlope(), Heaps()])
 def test_intervals_of_exponents_cover_the_mean_difference(critic):
     rng, rows = np.random.default_rng(1), []

@@ -128,6 +128,7 @@ def test_it_finds_sentences_in_disorder_and_not_others(critic):
     assert p["shuffled"] < 0.01 < p["same"]
 
 
+@pytest.mark.slow
 def test_it_keeps_the_contract(critic):
     report = check_critic(critic, Corpus.from_texts(texts(60, 4)))
     assert report.ok, [r for r in report.records if r.status == "failed"]

@@ -9,7 +9,9 @@ from momus import Corpus
 from momus.text.titles import normalize_title
 from momus_critics.chains import posterior as joint
 from momus_critics.chains import transitions as chain
-from momus_critics.sections.posterior import LinearPosterior
+from momus_critics.sections.critic import Sections
+from momus_critics.sections.features import contrasted
+from momus_critics.sections.posterior import LinearPosterior, regress
 from momus_critics.sections.titles import frequent_titles
 
 
@@ -130,7 +132,7 @@ def test_titles():
 
 
 def test_a_weak_posterior_is_a_warning_that_is_printed_and_kept(tmp_path):
-    """Sections whose words say nothing of their types; and the same titles read directly."""
+    """Sections whose words say nothing of their types, in a text without titles; and titles read directly."""
     import momus
     from momus.comparison import read_comparison
 
@@ -138,14 +140,99 @@ def test_a_weak_posterior_is_a_warning_that_is_printed_and_kept(tmp_path):
     titles = ["Abstract", "Motivation", "Design", "Tests", "Copyright"]
     words = [f"w{i}" for i in range(50)]
 
-    def documents(n, name):
-        rows = [[(t, " ".join(rng.choice(words, 20))) for t in titles] for _ in range(n)]
+    def documents(n, name, titled=True):
+        rows = [[(t if titled else None, " ".join(rng.choice(words, 20))) for t in titles] for _ in range(n)]
         return momus.Corpus.from_sections(rows, name=name)
 
     fit, real, made = documents(60, "fit"), documents(30, "real"), documents(30, "made")
-    found = momus.compare(real, {"made": made}, fit=fit, critics=["sections"], seed=0, out=tmp_path / "run")
+    untitled = documents(30, "made", titled=False)
+    found = momus.compare(real, {"made": untitled}, fit=fit, critics=["sections"], seed=0, out=tmp_path / "run")
     assert any("held-out real sections" in w for w in found.warnings)
     assert read_comparison(tmp_path / "run").warnings == found.warnings
     config = {"sections": {"posterior": "titles"}}
     by_titles = momus.compare(real, {"made": made}, fit=fit, critics=["sections"], config=config, seed=0)
     assert not any("held-out real sections" in w for w in by_titles.warnings)
+
+
+def titled(n, seed, titles=("Abstract", "Motivation", "Design", "Copyright"), extra=(), name="text"):
+    """Documents whose sections say nothing of their type: titles alone tell."""
+    rng = np.random.default_rng(seed)
+    rows = [[(t, " ".join(f"w{k}" for k in rng.integers(0, 40, 12))) for t in (*titles, *extra)] for _ in range(n)]
+    return Corpus.from_sections(rows, name=name)
+
+
+def without_titles(corpus):
+    return Corpus.from_sections([[(None, s.text) for s in d.sections] for d in corpus], name="untitled")
+
+
+def test_titles_are_read_only_if_all_texts_have_them():
+    critic = Sections().fit(titled(30, 0))
+    real = titled(12, 1)
+    turned = Corpus.from_sections([[(s.title, s.text) for s in reversed(d.sections)] for d in real], name="turned")
+    assert critic.attend([real, turned])
+    assert not critic.attend([real, turned])  # nothing changes the second time
+    names = [critic.state_names[i] for i in critic.project(turned).states[:4]]
+    assert names == ["copyright", "design", "motivation", "abstract"]
+    assert "latent_ppl_by_bodies" in {s.name for s in critic.statistics()}
+    assert critic.attend([real, without_titles(turned)])
+    assert "latent_ppl_by_bodies" not in {s.name for s in critic.statistics()}
+    bodies = critic.score(real)
+    assert np.allclose(bodies.nll, critic.score(without_titles(real)).nll)
+    assert any("bodies: not all texts" in n.text for n in critic.notes())
+
+
+def test_titles_are_never_read_if_asked_so():
+    critic = Sections(titles="never").fit(titled(30, 0))
+    assert not critic.attend([titled(12, 1)])
+    assert not hasattr(critic, "titled_")
+
+
+def test_a_comparison_reads_titles_if_all_texts_have_them_and_reports_both(tmp_path):
+    import momus
+
+    fit, real = titled(30, 0, name="fit"), titled(20, 1, name="real")
+    turned = Corpus.from_sections([[(s.title, s.text) for s in reversed(d.sections)] for d in real], name="turned")
+    found = momus.compare(real, {"turned": turned}, fit=fit, critics=["sections"], seed=0, out=tmp_path / "run")
+    rows = {v.statistic: v for v in found.results[0].verdicts}
+    assert rows["latent_ppl"].p < 0.01
+    assert rows["latent_ppl_by_bodies"].p > 0.01  # words say nothing of types here
+    again = momus.load_critic(tmp_path / "run" / "critics" / "sections")
+    assert again.reads_ == "titles and bodies"
+
+
+def test_a_rare_title_is_read_by_its_words():
+    """'Motivation and goals' is in no fitted document."""
+    rows = [
+        [("Abstract", f"short {i}"), (f"Motivation {'of it' * (i % 2)}", f"why {i}"), ("End", "bye")] for i in range(40)
+    ]
+    critic = Sections().fit(Corpus.from_sections(rows))
+    text = Corpus.from_sections([[("Abstract", "short"), ("Motivation and goals", "unseen"), ("End", "bye")]])
+    critic.attend([text])
+    assert critic.state_names[critic.project(text).states[1]].startswith("motivation")
+
+
+def test_contrast_is_a_symmetric_matrix():
+    """P = (1 + 1/M) I − J/M within each document."""
+    offsets = np.array([0, 3, 4])
+    p = contrasted(np.eye(4), offsets)
+    expected = np.zeros((4, 4))
+    expected[:3, :3] = np.eye(3) * 4 / 3 - 1 / 3
+    expected[3, 3] = 1.0
+    assert p == pytest.approx(expected)
+
+
+def test_regression_is_that_of_scikit_learn():
+    """Against scikit-learn, where each document has one section, so that nothing is contrasted."""
+    from scipy import sparse
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(200, 5)), rng.integers(0, 3, 200)
+    x[:, 0] += y
+    weights, bias = regress(sparse.csr_array(x), np.arange(201), y, 4, 2.0)
+    theirs = LogisticRegression(C=2.0, tol=1e-8, max_iter=1000).fit(x, y)
+    mine = x @ weights[:, :3] + bias[:3]
+    expected = x @ theirs.coef_.T + theirs.intercept_
+    centred = [a - a.mean(axis=1, keepdims=True) for a in (mine, expected)]
+    assert centred[0] == pytest.approx(centred[1], abs=0.02)
+    assert bias[3] < -40

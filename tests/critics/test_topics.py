@@ -84,6 +84,7 @@ def test_held_out_latent_nll_is_near_that_under_the_true_parameters(recovered):
     assert latent_nll(model.weights, model.mean, model.covariance, 0.0) == pytest.approx(truth, rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", [True, False])
 def test_few_words_want_a_distribution_of_phi(recovered, point):
     """Many tokens a topic: points do as well. Few: they do not."""
@@ -95,6 +96,7 @@ def test_few_words_want_a_distribution_of_phi(recovered, point):
         assert not point_is_enough(few, Options(20))
 
 
+@pytest.mark.slow
 def test_both_estimates_of_phi_are_recovered(recovered):
     phi, mu, sigma = recovered[:3]
     model = fit(simulate(phi, mu, sigma, 2000, 150, 1)[0], Options(10, seed=0))
@@ -130,6 +132,7 @@ def integrated(phi, mu, sigma, words):
     return logsumexp(joint) + 2 * np.log(axis[1] - axis[0]), mean, spread, weight @ prior
 
 
+@pytest.mark.slow
 def test_the_posteriors_against_numerical_integration():
     """K = 3, bounds as stated in the assertions: in nats, and in standard deviations of the exact posterior."""
     phi, mu, sigma = process(3, 40, 5)

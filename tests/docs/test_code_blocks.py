@@ -12,8 +12,19 @@ PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if
 NOT_RUN = {"README.md": 2, "quickstart.md": 1, "validity.md": 9}
 """How many blocks of a page may be marked as not run; each says why on the page."""
 
-SLOW = ("run-against-run", "report", "distortion")
-"""Pages that take long, and whose commands other tests run too."""
+QUICK = (
+    "README",
+    "quickstart",
+    "index",
+    "texts",
+    "python",
+    "reliability",
+    "tendencies",
+    "attribution",
+    "bridges",
+    "decisions",
+)
+"""Pages that are run by default; `make slow` runs all."""
 
 
 def load():
@@ -28,7 +39,7 @@ blocks = load()
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=[pytest.mark.slow] * (p.stem in SLOW), id=p.stem) for p in PAGES]
+    "page", [pytest.param(p, marks=[pytest.mark.slow] * (p.stem not in QUICK), id=p.stem) for p in PAGES]
 )
 def test_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MOMUS_CACHE", str(tmp_path / "cache"))

@@ -38,6 +38,7 @@ def test_outliers(tmp_path, capsys):
     assert (tmp_path / "explained.txt").read_text().count("nats per step") == 4
 
 
+@pytest.mark.slow
 def test_own_critic(tmp_path, capsys):
     found = run("own_critic", tmp_path, "--permutations", 199)
     printed = capsys.readouterr().out
@@ -108,6 +109,7 @@ def agree(seed, apart, from_truth):
     assert np.corrcoef(own.nll, exact.score(held).nll)[0, 1] > 0.98
 
 
+@pytest.mark.slow
 def test_a_pyro_program_and_the_critic_of_topics_agree():
     """Measured: 4.82 and 5.03 nats, 4.90 under the true parameters; correlations 0.975 and 0.989."""
     agree(0, apart=0.06, from_truth=0.04)

@@ -253,7 +253,7 @@ def test_a_key_does_not_go_over_plain_http(monkeypatch):
         check_route("https://***@example.org/v1", has_key=False)
 
 
-@pytest.mark.parametrize(("limit", "told"), [("answer=100", "larger than 100"), ("retry_seconds=1", "for 1 seconds")])
+@pytest.mark.parametrize(("limit", "told"), [("answer=100", "larger than 100"), ("retry_seconds=1", "for 1 second")])
 def test_answers_and_repetitions_are_limited(server, monkeypatch, limit, told):
     monkeypatch.setenv("MOMUS_LIMITS", limit)
     url = server.url if "answer" in limit else "http://127.0.0.1:9/v1"

@@ -87,6 +87,7 @@ def overwritten(runs, tmp_path, monkeypatch, point):
     return out, passed
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_any_point_shows_one_whole_run(runs, tmp_path, monkeypatch):
     whole = {shown(runs / version) for version in VERSIONS}
     _, points = overwritten(runs, tmp_path, monkeypatch, -1)

@@ -28,7 +28,7 @@ QUICK, FULL = 60, 600
 PARAMS = {
     "code-mixing": {"sweeps": 4, "starts": 1, "chains": 1, "draws": 2},
     "topics": {"topics": 3, "steps": 3, "least_count": 2, "most_documents": 1.0, "words": "point"},
-    "passages": {"number": 2, "words": 6},
+    "passages": {"number": 3, "words": 6, "temper": 2.0},
 }
 SMALL = ["length", "unigram", "perplexity", "type-token", "sections", "heaps"]
 LARGE = ["symbol-share", "rank-frequency", "mauve", "code-mixing", "topics", "passages"]

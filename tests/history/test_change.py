@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from momus.history.change import Moves, _largest, p_above, reaches
+from momus.history.change import Moves, _largest, reaches
 from momus.inference.ranking import Distances
 
 
@@ -72,13 +72,13 @@ def test_bonferroni_serves_where_draws_are_too_few():
 
 def test_p_agrees_with_the_interval():
     moves = Moves.of(*simulated(np.random.default_rng(4), np.array([0.1, 0.6]), 0.1, 0.0, 999))
-    p = p_above(moves, 0.1, 1)
+    p = moves.p_above(0.1, 1)
     assert 0 < p < 0.05
     from scipy.stats import norm
 
     assert moves.interval(float(norm.isf(p / 2)))[0] == pytest.approx(0.1, abs=1e-3)
     flat = Moves(np.array([0.0, 1.0]), np.array([1.0, 1.0]), np.zeros((9, 2)), 9.0)
-    assert (p_above(flat, 0.5, 1), p_above(flat, 1.5, 1)) == (0.0, 1.0)
+    assert (flat.p_above(0.5, 1), flat.p_above(1.5, 1)) == (0.0, 1.0)
 
 
 def test_laws_are_bounded_for_a_shared_real_text():

@@ -36,6 +36,7 @@ def ran(example, tmp_path_factory):
     return out, results, printed.getvalue()
 
 
+@pytest.mark.slow
 def test_the_gate_finds_the_fourth_version_and_names_the_axis(ran):
     out, results, printed = ran
     assert {name: r is None or r.passed for name, r in results.items()} == {

@@ -110,9 +110,9 @@ def test_without_fit_there_is_an_error_that_says_so(runs):
 
 def test_kept_texts_are_those_of_the_corpora(runs):
     kept = read_kept_texts(runs.folder / "near")
-    assert kept.prompts["real"] == runs.real.prompts
-    assert kept.ids["model"] == corpus("g", 60, 3).ids
-    assert (kept.hashes["real"] == runs.real.hashes).all()
+    assert kept.prompts["real"] == runs.real.sorted().prompts
+    assert kept.ids["model"] == corpus("g", 60, 3).sorted().ids
+    assert (kept.hashes["real"] == runs.real.sorted().hashes).all()
     assert kept.ordered["fit"] == runs.fit.identity
     assert read_kept_texts(runs.folder) is None
 

@@ -79,6 +79,7 @@ def comparison(names, axes=("length of documents", "an axis with a name of more 
     ranking = Ranking([rank_row(n, k, len(names)) for k, n in enumerate(names)], {}, 0.95, 999, True)
     corpora = [("fit", "fit"), ("real", "real"), *((n, "generated") for n in names)]
     signature = {
+        "confidence": 0.95,
         "momus": "0",
         "seed": 0,
         "split": False,

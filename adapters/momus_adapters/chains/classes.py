@@ -23,7 +23,7 @@ from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_adapters.chains.posterior import PairedStates, smoothed_chain
-from momus_adapters.features import Features, fit_features, make_features, rows_of
+from momus_adapters.features import Features, check_features, fit_features, make_features, rows_of
 from momus_adapters.saved.estimators import PACKAGE, SavedEstimator
 from momus_adapters.saved.names import name_of, resolve
 
@@ -203,6 +203,15 @@ class DocumentClasses(ClassChain):
                     hint="give a fitted classifier with probabilities",
                 )
         return classifier
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        super().check_state()
+        state = Fitted(self)
+        check_features(state)
+        for name, kind in (("classifier_", None), ("estimator_", SavedEstimator)):
+            if name in vars(self):
+                state.part(name, kind)
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted object that a saved classifier or saved features are read into."""

@@ -12,19 +12,21 @@ import os
 import random
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from momus.errors import MissingExtraError, UsageError
+from momus.errors import UsageError
 from momus.limits import Limits, size_text
 from momus.numeric.ragged import offsets_of
 from momus.redact import redacted
 from momus.sequences import Decoding, Generated, Request, SequenceScores
 from momus.sequences.interfaces import Advance
+from momus.text.counting import counted
+from momus_adapters.language_models.connections import Answer, Connections, TooLarge, TooLate
 from momus_adapters.language_models.routes import check_route
 
 RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
@@ -77,10 +79,6 @@ class OpenAIServer:
         wait: float = 1.0,
         allow_plain_http: bool = False,
     ) -> None:
-        try:
-            import httpx
-        except ImportError as error:
-            raise MissingExtraError("requests to servers need httpx", hint="pip install httpx") from error
         if not url.startswith(("http://", "https://")):
             raise UsageError(f"{url!r} is no server address", hint="write http://host:port/v1")
         if concurrency < 1 or retries < 0 or timeout <= 0:
@@ -90,8 +88,7 @@ class OpenAIServer:
         token = os.environ.get(key, "")
         check_route(url, bool(token), allow_plain_http)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        limits = httpx.Limits(max_connections=concurrency)
-        self._client = httpx.Client(headers=headers, timeout=timeout, limits=limits)
+        self._connections = Connections(headers, timeout)
         self._limits = Limits.current()
 
     @property
@@ -160,9 +157,10 @@ class OpenAIServer:
         for attempt in range(self.retries + 1):
             pause = min(60.0, self.wait * 2**attempt) * (0.5 + random.random())
             try:
-                status, headers, text = self._send(path, body)
+                answer = self._send(path, body)
+                status = answer.status
                 if status == 200:
-                    content = json.loads(text)
+                    content = json.loads(answer.content)
                     if isinstance(content, dict):
                         return content
                     reason = "the answer is no JSON object"
@@ -175,7 +173,7 @@ class OpenAIServer:
                     raise Failed(f"the server answered {status}")
                 else:
                     reason = f"the server answered {status}"
-                    after = headers.get("retry-after", "")
+                    after = answer.headers.get("retry-after", "")
                     pause = min(60.0, float(after)) if after.isdecimal() and len(after) < 9 else pause
             except httpx.TimeoutException:
                 reason = "the server did not answer in time"
@@ -184,25 +182,21 @@ class OpenAIServer:
             except (ValueError, RecursionError):
                 reason = "the answer is no JSON"
             if time.monotonic() + pause > end:
-                raise Failed(f"{reason}, for {self._limits.retry_seconds:,} seconds")
+                raise Failed(f"{reason}, for {counted(self._limits.retry_seconds, 'second')}")
             if attempt < self.retries:
                 time.sleep(pause)
-        raise Failed(f"{reason}, {self.retries + 1} times")
+        raise Failed(f"{reason}, {counted(self.retries + 1, 'time')}")
 
-    def _send(self, path: str, body: dict[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and content of one answer, which must end in time and be of limited size."""
-        parts = urlsplit(self.url)
+    def _send(self, path: str, body: dict[str, Any]) -> Answer:
+        """One answer, which must end in time and be of limited size."""
+        parts, limits = urlsplit(self.url), self._limits
         address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
-        chunks, size, end = [], 0, time.monotonic() + self._limits.answer_seconds
-        with self._client.stream("POST", address, json=body) as answer:
-            for chunk in answer.iter_bytes():
-                chunks.append(chunk)
-                size += len(chunk)
-                if size > self._limits.answer:
-                    raise Failed(f"the answer is larger than {size_text(self._limits.answer)}")
-                if time.monotonic() > end:
-                    raise Failed(f"the answer took longer than {self._limits.answer_seconds:,} seconds")
-            return answer.status_code, answer.headers, b"".join(chunks)
+        try:
+            return self._connections.post(address, body, limits.answer_seconds, limits.answer)
+        except TooLarge:
+            raise Failed(f"the answer is larger than {size_text(limits.answer)}") from None
+        except TooLate:
+            raise Failed(f"the answer took longer than {counted(limits.answer_seconds, 'second')}") from None
 
     def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
         """log p of each of the server's tokens except the first of each text, in nats.

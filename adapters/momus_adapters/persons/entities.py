@@ -1,16 +1,18 @@
-"""Mention linking: names by their parts, nouns by their heads, pronouns by gender, number, recency and role."""
+"""Entities and what is known of them while a document is being resolved."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from momus_adapters.persons.mentions import OBJECTS, SUBJECTS, Mention
-from momus_adapters.persons.words import SAID
+from momus_adapters.persons.mentions import SUBJECTS, Mention
 
 REACH = 5
-"""Maximum number of sentences between a pronoun and the last mention of its antecedent."""
+"""Maximum number of sentences between a mention and the last mention of its antecedent."""
+NounKey = tuple[int, str]
+"""An owner (the number of an entity, −1 without one) and a noun, such as (3, "sister")."""
 
 
 @dataclass
@@ -22,7 +24,7 @@ class Entity:
     words, first, title
         Parts of its names, the first part of its first name, and its title, in lower case.
     nouns
-        Keys (owner, noun) that it is known under, the owner an entity number or negative.
+        The nouns that it is known under.
     places
         Heads of its mentions: token numbers, sorted.
     votes
@@ -34,244 +36,81 @@ class Entity:
     words: set[str] = field(default_factory=set)
     first: str = ""
     title: str = ""
-    nouns: set[tuple[int, str]] = field(default_factory=set)
+    nouns: set[NounKey] = field(default_factory=set)
     places: list[int] = field(default_factory=list)
     votes: dict[str, float] = field(default_factory=lambda: {"m": 0.0, "f": 0.0})
 
+    def disagrees(self, m: Mention) -> bool:
+        """Whether a mention is of another number or gender."""
+        return self.plural != m.plural or bool(self.gender and m.gender and self.gender != m.gender)
 
-class Linker:
-    """Assigns entities to the mentions of one parsed document."""
 
-    def __init__(self, doc: Any, mentions: list[Mention], quotes: list[tuple[int, int]]) -> None:
-        self.doc, self.mentions, self.quotes = doc, mentions, quotes
+class Entities:
+    """The entities of one parsed document, indexed by sentence and by noun.
+
+    Attributes
+    ----------
+    doc
+        The parsed document.
+    all
+        The entities; their number is their place.
+    sentence
+        Number of the sentence of each token.
+    by_head
+        Mentions by their head.
+    """
+
+    def __init__(self, doc: Any, mentions: list[Mention]) -> None:
+        self.doc = doc
         self.sentence = [0] * len(doc)
         for number, sentence in enumerate(doc.sents):
             for i in range(sentence.start, sentence.end):
                 self.sentence[i] = number
-        self.entities: list[Entity] = []
-        self.speakers: list[int] = [-1] * len(quotes)
         self.by_head = {m.head: m for m in mentions}
-        self.role = {m.head: self._role(m) for m in mentions}
+        self.role = {m.head: _role(doc[m.head]) for m in mentions}
+        self.all: list[Entity] = []
+        # heads and entities of the mentions linked so far, by sentence
+        self._heard: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        self._known: dict[NounKey, list[int]] = defaultdict(list)
 
-    def run(self) -> None:
-        """Run all passes: names, genders, mentions in narration, speakers of quotations, mentions in quotations."""
-        for m in self.mentions:
-            if m.form == "name":
-                self._name(m)
-        self._vote()
-        for m in self.mentions:
-            if m.quote < 0 and m.entity < 0:
-                self._link(m)
-        self._attribute()
-        for m in self.mentions:
-            if m.entity < 0:
-                self._link(m)
+    def new(self, m: Mention) -> int:
+        """Make an entity for a mention; return its number."""
+        self.all.append(Entity(m.plural, m.gender))
+        return len(self.all) - 1
 
-    # Names
-
-    def _name(self, m: Mention) -> None:
-        best = -1
-        for number in range(len(self.entities) - 1, -1, -1):
-            e = self.entities[number]
-            if e.words and self._same_name(m, e) and (best < 0 or e.places[-1] > self.entities[best].places[-1]):
-                best = number
-        if best < 0:
-            best = self._new(m)
-        e = self.entities[best]
-        if not m.title or len(m.words) > 1:
-            e.first = e.first or m.words[0]
-        e.words.update(m.words)
-        e.title = e.title or m.title
-        self._join(m, best)
-
-    @staticmethod
-    def _same_name(m: Mention, e: Entity) -> bool:
-        if m.gender and e.gender and m.gender != e.gender:
-            return False
-        if m.title and e.title and m.title != e.title and not (set(m.words) == e.words and len(m.words) > 1):
-            return False
-        if (
-            m.title
-            and not e.title
-            and len(m.words) == 1
-            and len(e.words) > 1
-            and not (m.gender and m.gender == e.gender)
-        ):
-            return False  # “Mr. Hale” may be the father of “Anna Hale”
-        mine = set(m.words)
-        if not (mine <= e.words or e.words <= mine):
-            return False
-        another = len(m.words) > 1 and e.first and m.words[0] != e.first  # “Anna Hale” is no “Hale Brown”
-        return not (another and e.first in mine | e.words and m.words[0] in e.words)
-
-    def _vote(self) -> None:
-        """Set the gender of named entities by weighted votes of the pronouns that follow their names."""
-        names = [m for m in self.mentions if m.form == "name"]
-        heads = [m.head for m in names]
-        for m in self.mentions:
-            if m.form != "third":
-                continue
-            at = bisect_left(heads, m.head)
-            for rank, name in enumerate(reversed(names[max(0, at - 3) : at])):
-                gap = self.sentence[m.head] - self.sentence[name.head]
-                if gap <= 2 and (m.quote < 0) == (name.quote < 0):
-                    weight = (1.0 if self.role[name.head] == "subject" else 0.5) / (1 + gap + rank)
-                    self.entities[name.entity].votes[m.gender] += weight
-        for e in self.entities:
-            total = e.votes["m"] + e.votes["f"]
-            if not e.gender and total >= 0.9 and abs(e.votes["m"] - e.votes["f"]) >= 0.3 * total:
-                e.gender = "m" if e.votes["m"] > e.votes["f"] else "f"
-
-    # Nouns and pronouns
-
-    def _link(self, m: Mention) -> None:
-        entity = self._choose(m)
-        self._join(m, self._new(m) if entity is None else entity)
-
-    def _choose(self, m: Mention) -> int | None:
-        if m.form == "noun":
-            return self._noun(m)
-        if m.form in ("third", "plural"):
-            return self._pronoun(m)
-        # the speaker of the quotation says "I" and the addressee is "you"; outside of quotations the narrator is -2
-        plural = m.words[0] in ("we", "us", "our", "ours", "ourselves")
-        speaker = self.speakers[m.quote] if m.quote >= 0 else -2
-        if m.form == "second":
-            return self._keyed((self._addressee(m.quote), "you"), m)
-        if not plural and speaker >= 0:
-            return speaker
-        return self._keyed((speaker if m.quote < 0 or speaker >= 0 else -10 - m.quote, "we" if plural else "i"), m)
-
-    def _keyed(self, key: tuple[int, str], m: Mention) -> int:
-        if key[1] == "you" and key[0] >= 0:
-            return key[0]
-        for number, e in enumerate(self.entities):
-            if key in e.nouns:
-                return number
-        number = self._new(m)
-        self.entities[number].nouns.add(key)
-        self.entities[number].plural = key[1] == "we"
-        return number
-
-    def _noun(self, m: Mention) -> int | None:
-        head = self.doc[m.head]
-        above = self.by_head.get(head.head.i)
-        if head.dep_ == "appos" and above is not None and above.entity >= 0 and not m.plural:
-            return above.entity
-        first = self.doc[m.start].lower_
-        owner = self.by_head.get(m.start)
-        if owner is not None and owner is not m and owner.head == m.start and self.doc[m.start].dep_ == "poss":
-            if owner.entity < 0:
-                self._link(owner)
-            key = (owner.entity, m.words[0])
-        else:
-            key = (-1, m.words[0])
-        indefinite = first in ("a", "an", "some", "any", "no", "every", "another", "two", "three", "many")
-        known = [n for n, e in enumerate(self.entities) if key in e.nouns and self._before(n, m.head) >= 0]
-        antecedents = [] if indefinite else known
-        if key[0] == -1:  # a noun without an owner refers back at most 40 sentences
-            antecedents = [
-                n for n in antecedents if self.sentence[m.head] - self.sentence[self._before(n, m.head)] <= 40
-            ]
-        if antecedents:
-            return max(antecedents, key=lambda n: self._before(n, m.head))
-        number = self._new(m)
-        self.entities[number].nouns.add(key)
-        return number
-
-    def _pronoun(self, m: Mention) -> int | None:
-        token = self.doc[m.head]
-        best, score = None, -1e9
-        barred = self._barred(m)
-        for number, e in enumerate(self.entities):
-            if e.plural != m.plural or number in barred or (e.gender and m.gender and e.gender != m.gender):
-                continue
-            last = self._before(number, m.head)
-            if last < 0:
-                continue
-            gap = self.sentence[m.head] - self.sentence[last]
-            if gap > REACH:
-                continue
-            role = self.role.get(last, "")
-            # nearness, the role of the last mention, agreement, and how often the entity is mentioned
-            value = -0.8 * gap - 0.01 * (m.head - last) + 0.9 * (role == "subject") - 0.3 * (role == "owner")
-            value += 0.8 * (e.gender == m.gender != "") + 0.15 * min(len(e.places), 6)
-            value += 0.5 * (token.dep_ in SUBJECTS and role == "subject")
-            if m.quote >= 0 and number == self.speakers[m.quote]:
-                value -= 2.0
-            if token.lower_.endswith(("self", "selves")):
-                value += 3.0 * (gap == 0 and role == "subject")
-            if value > score:
-                best, score = number, value
-        return best
-
-    def _barred(self, m: Mention) -> set[int]:
-        """Entities that the pronoun cannot refer to: the subject of the verb whose object it is."""
-        token = self.doc[m.head]
-        if token.dep_ not in OBJECTS or token.lower_.endswith(("self", "selves")):
-            return set()
-        others = (self.by_head.get(child.i) for child in token.head.children if child.dep_ in SUBJECTS)
-        return {o.entity for o in others if o is not None and o.entity >= 0}
-
-    # Speakers
-
-    def _attribute(self) -> None:
-        """Set the speaker of each quotation: reported, or that of the quotation before, or of the one before that."""
-        for number, (start, end) in enumerate(self.quotes):
-            speaker = self._reported(start, end)
-            if speaker < 0 and number and self._near(number - 1, number, 40) and not self._break(number):
-                speaker = self.speakers[number - 1]
-            elif speaker < 0 and number > 1 and self._near(number - 2, number, 120):
-                speaker = self.speakers[number - 2]
-            self.speakers[number] = speaker
-
-    def _reported(self, start: int, end: int) -> int:
-        """The subject of a verb of saying within eight tokens after a quotation, or before it; −1 if there is none."""
-        doc = self.doc
-        for span in (range(end, min(end + 8, len(doc))), range(max(0, start - 8), start)):
-            for i in span:
-                if doc[i].lower_ in SAID:
-                    near = [m for j in range(max(0, i - 5), min(len(doc), i + 5)) if (m := self.by_head.get(j))]
-                    subjects = [m for m in near if m.quote < 0 and m.entity >= 0 and m.form not in ("second",)]
-                    tied = [m for m in subjects if doc[m.head].head.i == i and doc[m.head].dep_ in SUBJECTS]
-                    for m in tied or sorted(subjects, key=lambda m: abs(m.head - i))[:1]:
-                        return m.entity
-        return -1
-
-    def _near(self, before: int, after: int, most: int) -> bool:
-        return self.quotes[after][0] - self.quotes[before][1] <= most
-
-    def _break(self, number: int) -> bool:
-        """Whether a line ends between a quotation and the one before."""
-        between = self.doc[self.quotes[number - 1][1] : self.quotes[number][0]]
-        return "\n" in between.text
-
-    def _addressee(self, quote: int) -> int:
-        """The speaker of a neighbouring quotation; a negative key if unknown."""
-        if quote < 0:
-            return -3
-        for other in (quote - 1, quote + 1, quote - 2, quote + 2):
-            if 0 <= other < len(self.speakers) and self.speakers[other] not in (-1, self.speakers[quote]):
-                return self.speakers[other]
-        return -10 - quote
-
-    # Helpers
-
-    def _new(self, m: Mention) -> int:
-        self.entities.append(Entity(m.plural, m.gender))
-        return len(self.entities) - 1
-
-    def _join(self, m: Mention, number: int) -> None:
-        e = self.entities[number]
+    def join(self, m: Mention, number: int) -> None:
+        """Make a mention refer to an entity."""
+        e = self.all[number]
         m.entity = number
         e.gender = e.gender or m.gender
         e.places.insert(bisect_left(e.places, m.head), m.head)
+        self._heard[self.sentence[m.head]].append((m.head, number))
 
-    def _before(self, number: int, token: int) -> int:
-        """The head of the entity's last mention before a token; −1 if there is none."""
-        at = bisect_left(self.entities[number].places, token)
-        return self.entities[number].places[at - 1] if at else -1
+    def know(self, number: int, key: NounKey) -> None:
+        """Note that an entity is known under a noun."""
+        if key not in self.all[number].nouns:
+            self.all[number].nouns.add(key)
+            self._known[key].append(number)
 
-    def _role(self, m: Mention) -> str:
-        dep = self.doc[m.head].dep_
-        return "subject" if dep in SUBJECTS else "owner" if dep == "poss" else "other"
+    def known(self, key: NounKey) -> list[int]:
+        """Entities that are known under a noun, the oldest first."""
+        return self._known.get(key, [])
+
+    def before(self, number: int, token: int) -> int:
+        """The head of an entity's last mention before a token; −1 if there is none."""
+        at = bisect_left(self.all[number].places, token)
+        return self.all[number].places[at - 1] if at else -1
+
+    def recent(self, token: int) -> dict[int, int]:
+        """Entities mentioned in the sentences before a token: number, and head of the last mention."""
+        here = self.sentence[token]
+        last: dict[int, int] = {}
+        for sentence in range(max(0, here - REACH), here + 1):
+            for head, number in self._heard.get(sentence, ()):
+                if head < token:
+                    last[number] = max(last.get(number, -1), head)
+        return last
+
+
+def _role(token: Any) -> str:
+    return "subject" if token.dep_ in SUBJECTS else "owner" if token.dep_ == "poss" else "other"

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL, SECOND
-from momus_adapters.persons.words import PLURALS, TITLES, gender_of
+from momus_adapters.persons.names import name_spans, title_of
+from momus_adapters.persons.words import ADDRESS, PLURALS, THOU, TITLES, gender_of
 
 SUBJECTS = frozenset(["nsubj", "nsubjpass"])
 OBJECTS = frozenset(["dobj", "iobj", "dative", "obj"])
@@ -31,6 +32,8 @@ class Mention:
         The parts of a name in lower case, without the title; or the noun.
     title
         The title of a name in lower case.
+    address
+        Whether it addresses somebody in a quotation.
     quote
         Number of the quotation that contains it, −1 outside of quotations.
     entity
@@ -45,6 +48,7 @@ class Mention:
     plural: bool = False
     words: tuple[str, ...] = ()
     title: str = ""
+    address: bool = False
     quote: int = -1
     entity: int = -1
 
@@ -78,14 +82,28 @@ def find(doc: Any, inside: list[int]) -> list[Mention]:
         if pronoun is not None and (word != "mine" or token.tag_.startswith("PRP")):
             form, gender = pronoun
             mentions.append(Mention(token.i, token.i + 1, token.i, form, gender, form == "plural", (word,)))
-        elif token.pos_ in ("NOUN", "PROPN") and token.dep_ not in ("compound", "npadvmod"):
-            noun_gender = gender_of(word)
-            if noun_gender is not None and not (word in ("dear", "fool") and token.tag_ == "JJ"):
-                mentions.append(_noun(doc, token, noun_gender))
+        elif (noun_gender := gender_of(word)) is not None and _is_noun(doc, token):
+            mentions.append(_noun(doc, token, noun_gender))
     mentions.sort(key=lambda m: (m.start, -m.end))
     for m in mentions:
         m.quote = inside[m.head]
+        m.address = m.quote >= 0 and m.form in ("name", "noun") and not m.plural and _is_address(doc, m)
     return mentions
+
+
+def _is_noun(doc: Any, token: Any) -> bool:
+    """Whether a word for a person is the head of a noun phrase, or a form of address ("yes, sir")."""
+    if token.lower_ in ADDRESS and token.i + 1 < len(doc) and doc[token.i + 1].is_punct:
+        return True
+    return token.pos_ in ("NOUN", "PROPN") and token.dep_ not in ("compound", "npadvmod")
+
+
+def _is_address(doc: Any, m: Mention) -> bool:
+    """Whether a mention inside a quotation stands between punctuation marks and is no subject."""
+    before = m.start == 0 or doc[m.start - 1].is_punct or doc[m.start - 1].is_space
+    after = m.end == len(doc) or doc[m.end].is_punct or doc[m.end].is_space
+    plain = m.form == "name" or doc[m.start].lower_ == "my" or m.end - m.start == 1
+    return bool(before and after and plain and doc[m.head].dep_ not in SUBJECTS)
 
 
 def _pronoun(word: str) -> tuple[str, str] | None:
@@ -98,67 +116,36 @@ def _pronoun(word: str) -> tuple[str, str] | None:
         return "plural", ""
     if word in FIRST:
         return "first", ""
-    return ("second", "") if word in SECOND else None
+    return ("second", "") if word in SECOND or word in THOU else None
 
 
 def _noun(doc: Any, token: Any, gender: str) -> Mention:
-    """The noun phrase of a token, from its left edge to an *of* phrase that directly follows."""
+    """The noun phrase of a token, from its left edge to the end of the phrases and relative clauses that follow."""
     left = token.left_edge.i
     while left < token.i and (doc[left].is_punct or doc[left].is_space or doc[left].dep_ in ("cc", "punct")):
         left += 1
+    if token.lower_ in ADDRESS and left < token.i and doc[token.i - 1].is_punct:
+        left = token.i  # “Yes, papa”: the parser may join the two
     end = token.i + 1
     for child in token.rights:
-        if child.dep_ == "prep" and child.lower_ == "of" and child.i == end:
+        if child.dep_ in ("prep", "relcl", "acl"):
             end = child.right_edge.i + 1
+        elif child.dep_ != "punct":
+            break
+    while end > token.i + 1 and (doc[end - 1].is_punct or doc[end - 1].is_space):
+        end -= 1
     plural = token.tag_ in ("NNS", "NNPS") or token.lower_ in PLURALS
     return Mention(left, end, token.i, "noun", gender, plural, (token.lower_,))
 
 
 def _names(doc: Any) -> list[Mention]:
-    """Names: spaCy's persons, titles with the capitalised words after them, and single words known from these."""
-    spans = []
-    known: set[str] = set()
-    for ent in doc.ents:
-        if ent.label_ == "PERSON":
-            start, end = ent.start, ent.end
-            while end > start and (doc[end - 1].lower_ in ("'s", "’s") or not doc[end - 1].text[:1].isalpha()):
-                end -= 1
-            while start < end and not doc[start].text[:1].isupper():
-                start += 1
-            if end > start:
-                spans.append((start, end))
-    covered = {i for a, b in spans for i in range(a, b)}
-    for token in doc:
-        title = token.lower_.rstrip(".")
-        if title in TITLES and token.text[:1].isupper() and token.i + 1 < len(doc) and token.i not in covered:
-            end = token.i + 1
-            while end < len(doc) and doc[end].text[:1].isupper() and doc[end].is_alpha and end - token.i < 5:
-                end += 1
-            if end > token.i + 1:
-                spans.append((token.i, end))
-    for a, b in spans:
-        known.update(doc[i].lower_ for i in range(a, b) if doc[i].lower_.rstrip(".") not in TITLES)
-    covered = {i for a, b in spans for i in range(a, b)}
-    repeated = (t.i for t in doc if t.lower_ in known and t.pos_ == "PROPN" and t.text[:1].isupper())
-    spans.extend((i, i + 1) for i in repeated if i not in covered)
-    return _merged(doc, sorted(spans))
-
-
-def _merged(doc: Any, spans: list[tuple[int, int]]) -> list[Mention]:
-    """Merge overlapping spans (and adjacent ones if the second begins with a title); read title and parts off each."""
-    joined: list[list[int]] = []
-    for a, b in spans:
-        if joined and a <= joined[-1][1] - (doc[a].lower_ not in TITLES and a == joined[-1][1]):
-            joined[-1][1] = max(joined[-1][1], b)
-        else:
-            joined.append([a, b])
+    """Mentions by name, with the title and the parts of each."""
     mentions = []
-    for a, b in joined:
-        if a and doc[a - 1].lower_.rstrip(".") in TITLES and doc[a - 1].text[:1].isupper():
-            a -= 1
-        first = doc[a].lower_.rstrip(".")
-        title = first if first in TITLES and b - a > 1 else ""
-        words = tuple(doc[i].lower_ for i in range(a + bool(title), b) if doc[i].is_alpha)
-        if words:
-            mentions.append(Mention(a, b, b - 1, "name", TITLES.get(title, ""), False, words, title))
+    for start, end in name_spans(doc):
+        first = start
+        while first < end - 1 and (title_of(doc[first]) or doc[first].dep_ in ("amod", "det")):
+            first += 1
+        title = title_of(doc[first - 1]) if first > start else ""
+        words = tuple(doc[i].lower_ for i in range(first, end))
+        mentions.append(Mention(start, end, end - 1, "name", TITLES.get(title, ""), False, words, title))
     return mentions

@@ -10,11 +10,11 @@ from momus.estimator import Estimator
 from momus.processes import safe_path
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
-from momus_adapters.persons.entities import Linker
+from momus_adapters.persons.linking import Linker
 from momus_adapters.persons.mentions import find, quotations
 from momus_adapters.persons.parsing import load_pipeline, parse
 
-RULES = 1
+RULES = 2
 """Version of the rules; cached results of older versions are not reused."""
 
 
@@ -66,8 +66,11 @@ class SpacyPersons(Estimator):
 def resolve_text(nlp: Any, text: str) -> Resolved:
     """Detect and link the mentions of one text."""
     doc = parse(nlp, text)
-    if doc is None:
-        return Resolved.of([], [], [])
+    return Resolved.of([], [], []) if doc is None else resolve_doc(doc)
+
+
+def resolve_doc(doc: Any) -> Resolved:
+    """Detect and link the mentions of a parsed text."""
     inside, quotes = quotations(doc)
     mentions = find(doc, inside)
     linker = Linker(doc, mentions, quotes)
@@ -77,7 +80,7 @@ def resolve_text(nlp: Any, text: str) -> Resolved:
         last = doc[m.end - 1]
         rows.append((doc[m.start].idx, last.idx + len(last.text), m.entity))
     sentences = [s.start_char for s in doc.sents if not s.text.isspace()]
-    return Resolved.of(rows, sentences, range(len(linker.entities)))
+    return Resolved.of(rows, sentences, range(len(linker.known.all)))
 
 
 _LOADED: list[Any] = []

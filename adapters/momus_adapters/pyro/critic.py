@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from momus.critic import Critic, Draws, EvidenceMixin, LogPrior, Note, Pooled, Rows, Statistic, StatisticsMixin, mean
+from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.evidence import Evidence, Table
@@ -18,7 +19,7 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.tokens import Tokenizer
-from momus_adapters.features import BAG, Features, fit_features, make_features, rows_of, unscored_of
+from momus_adapters.features import BAG, Features, check_features, fit_features, make_features, rows_of, unscored_of
 from momus_adapters.pyro.expectation import Draw, Sampler
 from momus_adapters.pyro.programs import Programs, arrays_of, numerics, tensors_of
 from momus_adapters.pyro.training import global_values, nesting_of, train
@@ -26,6 +27,8 @@ from momus_adapters.saved.arrays import Tensors
 from momus_adapters.saved.names import name_of
 
 Program = str | Callable[..., Any]
+LARGEST = 2**31
+"""Bound on sizes and on numbers of plates in a saved critic."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +179,21 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
         if attribute == "features_":
             return make_features(self.features, self.feature_options)  # type: ignore[return-value]
         return super().component(attribute)
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        check_features(state)
+        shape = state.value("shape_")
+        whole = isinstance(shape, list) and all(type(n) is int and 0 <= n < LARGEST for n in shape)
+        state.require(whole, "shape_", "a list of sizes")
+        state.integer("plates_", high=LARGEST)
+        state.array("curve_", (None,))
+        state.texts("sites_", least=1)
+        state.flag("exact_")
+        for name in ("parameters_", "globals_", "weights_"):
+            # buffers of networks may hold −∞, as masks do
+            state.part(name, Tensors).check_values(state, name, infinite=name == "weights_")
 
     def _reader(self) -> Callable[[Corpus], Any]:
         fitted = getattr(self, "features_", None)

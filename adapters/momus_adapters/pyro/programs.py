@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
-from momus.errors import MomusError, UsageError
+from momus.errors import MomusError, StoreError, UsageError
 from momus.numeric.types import Floats
 from momus_adapters.pyro.keyed import Unkeyed
 from momus_adapters.saved.names import resolve
@@ -128,11 +128,23 @@ class Programs:
         return weights
 
     def restore(self, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Load the result of `weights`, and switch to evaluation mode."""
+        """Load the result of `weights`, and switch to evaluation mode.
+
+        Raises
+        ------
+        StoreError
+            The weights are those of another network.
+        """
         for role, program in (("model", self.model), ("guide", self.guide)):
             if isinstance(program, torch.nn.Module):
                 state = {k.split("/", 1)[1]: torch.as_tensor(v) for k, v in weights.items() if k.startswith(role + "/")}
-                program.load_state_dict(state)
+                try:
+                    program.load_state_dict(state)
+                except RuntimeError as error:  # names or shapes of another network
+                    raise StoreError(
+                        f"the saved weights are not those of the {role}: {str(error).strip().splitlines()[-1].strip()}",
+                        hint="the saved critic is damaged, or its program has changed: fit and save it again",
+                    ) from error
                 program.eval()
 
     def check_networks(self, names: list[str]) -> None:

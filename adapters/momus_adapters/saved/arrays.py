@@ -44,6 +44,18 @@ class Tensors(Estimator):
             start += size
         return arrays
 
+    def check_values(self, state: Fitted, name: str, *, infinite: bool = False) -> None:
+        """Refuse arrays with NaN, and with infinite values unless ``infinite``.
+
+        Parameters
+        ----------
+        state, name
+            The state that holds these arrays, and the attribute, for the message.
+        """
+        for key, value in self.arrays().items():
+            good = not np.isnan(value).any() if infinite else np.isfinite(value).all()
+            state.require(bool(good), name, f"{'numbers' if infinite else 'finite numbers'} in {key!r}")
+
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)

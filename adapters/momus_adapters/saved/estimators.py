@@ -69,6 +69,10 @@ class SavedEstimator(Estimator):
         state = Fitted(self)
         state.require(isinstance(state.value("content_"), dict), "content_", "a description of an estimator")
         state.part("arrays_", Tensors)
+        try:
+            self.build()
+        except (ImportError, RecursionError) as error:
+            raise state.fail("content_", f"a scikit-learn estimator that this version can build ({error})") from error
 
     content_: Any
     arrays_: Tensors

@@ -15,16 +15,19 @@ import numpy as np
 from scipy.special import logsumexp
 
 from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, StateSequences, aggregated, pool
+from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_adapters.features import BAG, Features, fit_features, make_features, rows_of, unscored_of
+from momus_adapters.features import BAG, Features, check_features, fit_features, make_features, rows_of, unscored_of
 from momus_adapters.saved.names import name_of
 
 Z = TypeVar("Z")
+KINDS = ("full", "tied", "diag", "spherical")
+"""Covariances of a Gaussian mixture, as scikit-learn names them."""
 
 
 class FeatureCritic(Critic[Z], Generic[Z]):
@@ -167,9 +170,8 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     def _learn(self, rows: Floats) -> Any:
         from sklearn.mixture import GaussianMixture
 
-        kinds = ("full", "tied", "diag", "spherical")
-        if self.covariance not in kinds:
-            raise UsageError(f"covariance is {self.covariance!r}", hint=f"choose one of {', '.join(kinds)}")
+        if self.covariance not in KINDS:
+            raise UsageError(f"covariance is {self.covariance!r}", hint=f"choose one of {', '.join(KINDS)}")
         model = GaussianMixture(
             self.components, covariance_type=self.covariance, reg_covar=self.ridge, random_state=self.seed
         )
@@ -184,6 +186,18 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
                 f"{type(model).__name__} is no fitted GaussianMixture ({error})", hint="fit it first"
             ) from error
         self.weights_, self.means_, self.roots_, self.kind_ = weights, means, root, kind
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        check_features(state)
+        k = len(state.probabilities("weights_", (None,)))
+        d = state.array("means_", (k, None)).shape[1]
+        kind = state.text("kind_", KINDS)
+        shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
+        roots = state.array("roots_", shape)
+        scales = np.diagonal(roots, axis1=-2, axis2=-1) if kind in ("full", "tied") else roots
+        state.require(bool((scales > 0).all()), "roots_", "positive scales")
 
     def _log_densities(self, rows: Floats) -> Floats:
         """log N(x; m_k, Σ_k), (n, K), by Cholesky factors of the precisions."""
@@ -279,6 +293,14 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
                 hint="give fewer components than features and documents",
             )
         self.axes_, self.mean_, self.variance_, self.noise_ = axes, mean, np.maximum(variance, noise), noise
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        check_features(state)
+        d = len(state.array("mean_", (None,)))
+        k = len(state.array("axes_", (None, d)))
+        state.array("variance_", (k,), low=state.number("noise_", above=0.0))
 
     def project(self, batch: Corpus) -> Gaussians:
         """Infer z | x: mean ((λ − σ²)^½ / λ) Uᵀ (x − μ), variance σ² / λ."""

@@ -19,13 +19,15 @@ from momus.calibration.store import write_calibration
 from momus.calibration.units import units_of
 from momus.calibration.worker import CELLS, Task, Work
 from momus.comparison.chosen import chosen_critics
-from momus.comparison.folder import RUN, RunFolder
+from momus.comparison.folder import REPORT, RUN, RunFolder
+from momus.comparison.named_files import files_named
 from momus.comparison.statistics import wordings
 from momus.comparison.texts import FIT_SHARE, TextSource, as_corpus, check_splittable, reading_notes
 from momus.controls import DEFECTS
 from momus.critic import Critic, usable_documents
 from momus.errors import FittingError, StoreError, UsageError
 from momus.evidence import Wording
+from momus.files import refuse_link
 from momus.locking import Lock
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, default_reporter
@@ -100,7 +102,9 @@ def calibrate(
     device = resolve_device(device) if any(c.uses_device for c in chosen) else "cpu"
     with ExitStack() as stack:
         folder, lock = _folder(out, stack)
-        work = Work(fitting, held_out, other, chosen, plan, folder, device)
+        refuse_link(folder / REPORT)  # now, and not after hours of work
+        files = {c.name: files_named(c.json_params()) for c in chosen}
+        work = Work(fitting, held_out, other, chosen, plan, folder, device, files)
         crew = stack.enter_context(crew_of(work, jobs, lock))
         names = _fitted(crew, reporter, chosen, critics is not None, warnings)
         cells = _measured(crew, reporter, names, plan, n_units)
@@ -113,9 +117,11 @@ def calibrate(
 
 def _plan(plan: Plan | None, options: dict[str, Any]) -> Plan:
     try:
-        return replace(plan or Plan(), **options)
+        plan = replace(plan or Plan(), **options)
     except TypeError as error:
         raise UsageError(f"calibrate: {error}", hint=f"options are: {', '.join(Plan.__dataclass_fields__)}") from error
+    plan.check_types()
+    return plan
 
 
 def _texts(

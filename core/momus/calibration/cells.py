@@ -15,7 +15,7 @@ from momus.calibration.judges import SplitJudge
 from momus.calibration.plan import NULL, draw, split
 from momus.calibration.units import Units
 from momus.errors import StoreError
-from momus.files import write_json
+from momus.files import read_sealed, write_sealed
 
 MISSING = "the statistic is undefined for texts of this size"
 
@@ -168,7 +168,7 @@ class CellFolder:
         if not path.exists():
             return None
         try:
-            return Cell(**json.loads(path.read_text(encoding="utf-8")))
+            return Cell(**read_sealed(path))
         except (OSError, ValueError, TypeError) as error:
             raise StoreError(f"{path}: cannot be read ({error})", hint="remove this file and run again") from error
 
@@ -177,7 +177,7 @@ class CellFolder:
         path = self._file(critic, cell.defect, cell.strength, (cell.n_real, cell.n_generated))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_json(path, asdict(cell))
+            write_sealed(path, asdict(cell))
         except OSError as error:
             raise StoreError(
                 f"{path}: cannot be written ({error.strerror})", hint="name another folder with --out"

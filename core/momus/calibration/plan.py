@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from momus.controls import DEFECTS
 from momus.errors import UsageError
+from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED
 from momus.numeric.types import Ints
+from momus.parameters import OneOf, Range, check_values
 
 STRENGTHS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 NULL = "none"
@@ -65,10 +67,29 @@ class Plan:
     replacement: bool = False
     by: By = "document"
 
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
+        "seed": Range(0, MOST_SEED),
+        "splits": Range(1, MOST_RESAMPLES),
+        "power_splits": Range(1, MOST_RESAMPLES),
+        "permutations": Range(1, MOST_PERMUTATIONS),
+        "wide": Range(1, MOST_PERMUTATIONS),
+    }
+
     @property
     def units(self) -> str:
         """What sizes count, in the plural: ``documents``, ``groups`` or ``prompts``."""
         return f"{self.by}s"
+
+    def check_types(self) -> None:
+        """Check types and ranges of all fields.
+
+        Raises
+        ------
+        UsageError
+            A value is of another type, or beyond the limits.
+        """
+        parse_by(self.by)
+        check_values(type(self), vars(self), "calibrate")
 
     def check(self, units: int) -> None:
         """Check that the plan can be carried out with so many documents (groups, prompts).
@@ -94,7 +115,6 @@ class Plan:
                     f"{count} permutations give no p below {1 / (count + 1):.3g}, and so no alarm at {self.alpha}",
                     hint=f"raise --{name} to {math.ceil(1 / self.alpha) - 1} or more",
                 )
-        parse_by(self.by)
         if units < 4:
             more = "some hundreds" if self.by == "document" else "some dozens"
             raise UsageError(

@@ -13,7 +13,7 @@ from momus.calibration.rates import curves, detectable, family_wise, rows
 from momus.calibration.view import own
 from momus.comparison.folder import REPORT
 from momus.errors import StoreError
-from momus.files import replacing, write_json, write_table
+from momus.files import replace_file, write_json, write_table
 
 if TYPE_CHECKING:
     from momus.calibration.result import Calibration
@@ -35,8 +35,7 @@ def write_calibration(calibration: Calibration, folder: Path) -> None:
         rates = pa.Table.from_pylist(rows(calibration.cells, calibration.plan.alpha), schema=RATE_SCHEMA)
         write_table(rates, folder / RATES)
         write_table(p_values(calibration), folder / P_VALUES)
-        with replacing(folder / REPORT) as temporary:
-            temporary.write_text(render_calibration(calibration), encoding="utf-8")
+        replace_file(folder / REPORT, render_calibration(calibration))
         write_json(folder / CALIBRATION, as_json(calibration))
     except OSError as error:
         raise StoreError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from momus.calibration.cells import Cell, CellFolder, measure
 from momus.calibration.judges import SplitJudge, judge_for
 from momus.calibration.plan import NULL, Plan
 from momus.calibration.units import units_of
-from momus.comparison.named_files import files_named
 from momus.controls import DEFECTS, Planted
 from momus.critic import Critic, RunningTextCritic, Scores, usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
@@ -40,6 +39,8 @@ class Work:
         Critics that are not fitted yet.
     folder
         Folder for fitted critics and cells.
+    files
+        The files that parameters of critics name, by name of the critic: read once, for all processes.
     """
 
     fit: Corpus
@@ -49,6 +50,7 @@ class Work:
     plan: Plan
     folder: Path
     device: str
+    files: Mapping[str, Mapping[str, str]]
 
     def cells(self) -> CellFolder:
         """The folder of cells."""
@@ -57,7 +59,7 @@ class Work:
             "fit": self.fit.identity,
             "real": self.real.identity,
             "donor": None if self.donor is None else self.donor.identity,
-            "files": {c.name: files_named(c.json_params()) for c in self.critics},
+            "files": self.files,
             **self.plan.key(),
         }
         return CellFolder(self.folder / CELLS, key)
@@ -95,6 +97,7 @@ class Worker:
             critic = _saved(unfitted, folder, usable_documents(self.work.fit).identity)
             if critic is None:
                 critic = unfitted.clone().to(self.work.device).fit(self.work.fit)
+                critic.attend([self.work.real])
                 critic.save(folder)
             self._fitted[name] = critic.to(self.work.device)
         return self._fitted[name]

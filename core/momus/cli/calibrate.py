@@ -15,6 +15,7 @@ from momus.cli.options import (
     Encoding,
     Field,
     Format,
+    Include,
     MaxDocument,
     Seed,
     SkipBad,
@@ -89,6 +90,7 @@ def calibrate(
     encoding: Encoding = "utf-8",
     skip_bad_lines: SkipBad = False,
     max_document: MaxDocument = None,
+    include: Include = None,
 ) -> None:
     """Measure each critic's false-alarm rate and power on your real text.
 
@@ -112,6 +114,7 @@ def calibrate(
     from momus.calibration import calibrate as run
     from momus.calibration.plan import STRENGTHS, parse_by, parse_sizes
     from momus.calibration.view import calibration_view
+    from momus.comparison.folder import REPORT
     from momus.controls import DEFECTS
     from momus.errors import UsageError
     from momus.reading import ReadingOptions
@@ -144,7 +147,12 @@ def calibrate(
             out=out,
             plan=plan,
             reading=ReadingOptions(
-                chosen_fields(field, ["real", "fit"]), fmt, encoding, skip_bad_lines, limits=limits_of(max_document)
+                chosen_fields(field, ["real", "fit"]),
+                fmt,
+                encoding,
+                skip_bad_lines,
+                limits=limits_of(max_document),
+                include=tuple(include or ()),
             ),
             jobs=jobs,
             device=device,
@@ -154,4 +162,4 @@ def calibrate(
         echo(f"\nInterrupted. Finished measurements are in {out}; run the same command again to resume.", err=True)
         raise
     print_view(calibration_view(calibration))
-    echo(f"Report: {out / 'report.html'}")
+    echo(f"Report: {out / REPORT}")

@@ -17,6 +17,7 @@ from momus.cli.options import (
     Every,
     Field,
     Format,
+    Include,
     Json,
     Keep,
     Latex,
@@ -114,6 +115,7 @@ def compare(
     skip_bad_lines: SkipBad = False,
     keep: Keep = None,
     max_document: MaxDocument = None,
+    include: Include = None,
     turns: Turns = "assistant",
     prompt: PromptField = None,
     critics_from: Annotated[
@@ -177,6 +179,7 @@ def compare(
                 skip_bad_lines,
                 kept_fields(keep),
                 limits_of(max_document),
+                tuple(include or ()),
                 turns,
                 chosen_fields(prompt, ["real", "fit", *paths]),
             ),

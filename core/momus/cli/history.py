@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from momus.cli.echo import echo
+from momus.cli.options import Json, print_json, print_narrow
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 CorpusPairs = Annotated[
     list[str] | None,
     typer.Option("--corpus", metavar="NAME", help="Generated corpus to compare, or BEFORE=AFTER; can be repeated."),
@@ -60,11 +58,11 @@ def diff(
     assert after is not None
     found = diff_runs(_run(before, registry), _run(after, registry), corpus_pairs(corpus))
     if as_json:
-        _print_json(diff_json(found))
+        print_json(diff_json(found))
     elif as_markdown:
         echo(diff_markdown(found))
     else:
-        _print(diff_view(found))
+        print_narrow(diff_view(found))
 
 
 def corpus_pairs(names: list[str] | None) -> list[tuple[str, str]]:
@@ -85,18 +83,6 @@ def _run(name: str, registry: Path | None) -> Any:
     from momus.history.baselines import Baselines
 
     return Baselines.find(registry).resolve(name).run
-
-
-def _print(view: Any) -> None:
-    """Print as wide as the terminal, and 80 columns into files and pipes."""
-    from momus.visible import safe_console
-
-    console = safe_console()
-    safe_console(width=max(console.width, 60) if sys.stdout.isatty() else 80, highlight=False).print(view)
-
-
-def _print_json(content: Any) -> None:
-    typer.echo(json.dumps(content, indent=1, allow_nan=False))
 
 
 def gate(
@@ -169,9 +155,9 @@ def gate(
     )
     result = gate_run(_run(run, registry), chosen, registry)
     if as_json:
-        _print_json(gate_json(result))
+        print_json(gate_json(result))
     else:
-        _print(gate_view(result))
+        print_narrow(gate_view(result))
     if junit is not None:
         write_junit(result, junit)
     if github:
@@ -224,7 +210,7 @@ def history(
     chosen = read_rules(rules).updated(max=tuple(Limit.parse(text, "--max") for text in most or ()))
     found = read_timeline(folder, chosen.max)
     if as_json:
-        _print_json(timeline_json(found))
+        print_json(timeline_json(found))
     if out is not None or not as_json:
         path = write_history(found, out or folder / "history.html")
         echo(f"History: {path} ({len(found.runs)} runs)", err=as_json)
@@ -259,9 +245,9 @@ def list_baselines(registry: Registry = None, as_json: Json = False) -> None:
     known = Baselines.find(registry)
     entries = [known.get(name) for name in known.names()]
     if as_json:
-        _print_json([asdict(e) for e in entries])
+        print_json([asdict(e) for e in entries])
     elif entries:
-        _print(
+        print_narrow(
             text_table(
                 ("name", "started", "real text", "run"), [(e.name, e.started, e.real, e.path) for e in entries], 4
             )

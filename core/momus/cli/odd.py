@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.cli.outliers import chosen_corpora, scored_documents, shared_ranks, values_of
+from momus.cli.outliers import chosen_corpora, shared_ranks
 from momus.comparison.folder import RunFolder
+from momus.comparison.scored import is_sequence, scored_documents, values_of
 from momus.errors import UsageError
 from momus.inference import holm
 from momus.numeric.types import Floats
@@ -114,7 +115,7 @@ def odd_documents(run: Path, corpus: str | None = None) -> list[OddCorpus]:
         tails: dict[str, float] = {}  # by critic: share of the scored documents that are in its tail
         for result in results:
             rows = frame[(frame["corpus"] == name) & (frame["critic"] == result.name)]
-            values = values_of(rows, result)
+            values = values_of(rows, is_sequence(result.verdicts, result.name))
             order = np.argsort(-values, kind="stable")
             first, last = shared_ranks(values[order])
             n = len(rows)

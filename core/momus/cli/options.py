@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
@@ -51,6 +52,14 @@ Format = Annotated[
     typer.Option(
         "--format",
         help="jsonl, json, csv, tsv, parquet, text, lines, paragraphs, …; default: by file name and content.",
+    ),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--include",
+        metavar="PATTERN",
+        help="Read files of a folder that are set aside for their names too, e.g. 'README*'; may be repeated.",
     ),
 ]
 Encoding = Annotated[str, typer.Option(help="Encoding of text and JSON files, e.g. latin-1.")]
@@ -222,3 +231,13 @@ def print_view(view: Any, width: int | None = None) -> None:
     if width is None:
         width = max(terminal or 170, 80)
     safe_console(width=min(width, terminal or width), highlight=False).print(view)
+
+
+def print_narrow(view: Any) -> None:
+    """Print a rich renderable as wide as the terminal, and 80 columns into files and pipes."""
+    print_view(view, None if sys.stdout.isatty() else 80)
+
+
+def print_json(content: Any) -> None:
+    """Print JSON, in ASCII: names may hold what a terminal must not see."""
+    typer.echo(json.dumps(content, indent=2, allow_nan=False))

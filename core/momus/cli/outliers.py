@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from momus.comparison.folder import DOCUMENTS, RunFolder
+from momus.comparison.folder import RunFolder
+from momus.comparison.oddity import Standing, outlier_unit, reason_of
 from momus.comparison.result import CriticResult
-from momus.comparison.statistics import PPL
-from momus.errors import StoreError, UsageError
+from momus.comparison.scored import is_sequence, scored_documents, values_of
+from momus.errors import UsageError
 from momus.evidence import MarkedDocument, to_json
 from momus.numeric.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-DIGITS = 9
-"""Values that agree in so many significant digits are equal: the rest is rounding."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +27,10 @@ class Outlier:
         Its rank among the scored documents of its corpus, 1 for the least likely. Documents with equal values share
         the ranks from ``first`` to ``last``.
     value
-        Latent NLL in nats, per step for sequences; ``steps`` is the number of scored steps.
+        What ranks it: Latent NLL in nats, per step for sequences, or the critic's own measure; ``steps`` is the number
+        of scored steps.
+    why
+        Why it is listed, in words.
     above
         Share of the human documents that are likelier; None if there are none.
     document
@@ -53,6 +47,7 @@ class Outlier:
     value: float
     steps: int
     above: float | None
+    why: str
     document: MarkedDocument | None = None
     human: MarkedDocument | None = None
     same_prompt: bool = False
@@ -108,9 +103,13 @@ def listed_outliers(run: Path, critic: str | None, top: int, corpus: str | None 
         raise UsageError(f"{run}: this run has no critic {critic!r}", hint=f"it has {', '.join(names)}")
     (result,) = folder.results([critic])
     frame = scored_documents(run, [critic])
-    frame["value"] = values_of(frame, result)
+    frame["value"] = values_of(frame, is_sequence(result.verdicts, critic))
     real, listed = chosen_corpora(run, record, corpus)
     human = np.sort(frame.loc[frame["corpus"] == real, "value"].to_numpy())
+    typical = float(np.median(human)) if len(human) else None
+    unit = outlier_unit(result)
+    noun = result.verdicts[0].unit if result.verdicts else "document"
+    odder = "odder" if result.oddity_unit else "less likely"
     kept = _kept(result)
     outliers: list[Outlier] = []
     scored, tied = {}, {}
@@ -122,12 +121,12 @@ def listed_outliers(run: Path, critic: str | None, top: int, corpus: str | None 
         for i, row in enumerate(rows.head(top).itertuples()):
             above = float(np.searchsorted(human, row.value, side="left") / len(human)) if len(human) else None
             texts = kept.get((name, row.id), (None, None, False))
+            why = reason_of(texts[0], Standing(above, typical, noun, odder), getattr(row, "z", None))
             outliers.append(
-                Outlier(name, row.id, int(first[i]), int(last[i]), float(row.value), int(row.states), above, *texts)
+                Outlier(
+                    name, row.id, int(first[i]), int(last[i]), float(row.value), int(row.states), above, why, *texts
+                )
             )
-    typical = float(np.median(human)) if len(human) else None
-    unit = "nats per step" if is_sequence(result) else "nats"
-    noun = result.verdicts[0].unit if result.verdicts else "document"
     return Listing(critic, result.axis, noun, unit, typical, tuple(outliers), scored, tied, int(record.get("top", 0)))
 
 
@@ -137,30 +136,6 @@ def largest_gap(run: Path) -> str:
     from momus.report.answer import answer_of
 
     return answer_of(read_comparison(run)).axes[0].critic
-
-
-def scored_documents(run: Path, critics: Sequence[str]) -> pd.DataFrame:
-    """Rows of all scored documents under some critics: corpus, id, critic, nll, states."""
-    columns = ["corpus", "id", "critic", "nll", "states"]
-    try:
-        table = pq.read_table(run / DOCUMENTS, columns=columns, filters=[("critic", "in", list(critics))])
-    except (OSError, pa.ArrowException) as error:
-        raise StoreError(
-            f"{run / DOCUMENTS}: cannot be read ({str(error).splitlines()[0]})", hint="run `momus compare` again"
-        ) from error
-    return table.filter(pc.is_valid(table["nll"])).to_pandas()
-
-
-def is_sequence(result: CriticResult) -> bool:
-    """Whether the latents of a critic are sequences: those have a Latent PPL."""
-    return any(v.statistic == PPL.name for v in result.verdicts)
-
-
-def values_of(frame: pd.DataFrame, result: CriticResult) -> Floats:
-    """What ranks the documents of a critic: Latent NLL, per step for sequences, to nine significant digits."""
-    nll = frame["nll"].to_numpy(dtype=np.float64)
-    values = nll / frame["states"].to_numpy() if is_sequence(result) else nll
-    return np.array([float(f"{v:.{DIGITS}g}") for v in values])
 
 
 def chosen_corpora(run: Path, record: dict[str, Any], corpus: str | None) -> tuple[str, list[str]]:
@@ -192,7 +167,7 @@ def _kept(result: CriticResult) -> dict[tuple[str, str], tuple[MarkedDocument | 
     human = {(e.document.corpus, e.document.id): (e.human, e.same_prompt) for e in result.references}
     human |= {(e.document.corpus, e.document.id): (e.human, e.same_prompt) for e in result.examples}
     documents = {(e.document.corpus, e.document.id): e.document for e in result.examples}
-    documents |= {(o.corpus, o.id): o for o in result.outliers}
+    documents |= {(o.corpus, o.id): o for o in (*result.odd_real, *result.outliers)}
     return {key: (document, *human.get(key, (None, False))) for key, document in documents.items()}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -20,8 +19,6 @@ SNIPPET = 200
 """Characters of a text that are shown."""
 STATES = 10
 """Largest number of steps z that are shown."""
-REASONS = 3
-"""Largest number of unlikely steps that are named."""
 
 
 def outlier_view(listing: Listing) -> RenderableType:
@@ -65,7 +62,7 @@ def _entry(o: Outlier, listing: Listing) -> RenderableType:
 def _lines(o: Outlier, listing: Listing) -> list[tuple[str, Text]]:
     from rich.text import Text
 
-    lines = [("why", Text(reason(o, listing)))]
+    lines = [("why", Text(one_line(o.why)))]
     if o.document is None:
         return [*lines, ("text", Text("not kept", style="dim"))]
     named = [s for s in o.document.steps if one_line(s.label)]
@@ -75,21 +72,6 @@ def _lines(o: Outlier, listing: Listing) -> list[tuple[str, Text]]:
         who = "same prompt" if o.same_prompt else "typical"
         lines.append(("human", Text(f"{one_line(o.human.id)} ({who}): “{beginning(o.human.steps)}”")))
     return lines
-
-
-def reason(o: Outlier, listing: Listing) -> str:
-    """Why a document is an outlier, such as ``less likely than 99 % of human documents (median 1.2); …``."""
-    parts = []
-    if o.above is not None and listing.typical is not None:
-        share = "all" if o.above == 1 else f"{math.floor(100 * o.above)} % of the"
-        parts.append(f"less likely than {share} human {listing.noun}s (median {number(listing.typical)})")
-    marked = [s for s in (o.document.steps if o.document else ()) if s.marked]
-    marked.sort(key=lambda s: -(s.value or 0.0))
-    named = [f"{one_line(s.label)}{f' ({one_line(s.note)})' if s.note else ''}" for s in marked[:REASONS]]
-    if named:
-        more = f" and {len(marked) - REASONS:,} more" if len(marked) > REASONS else ""
-        parts.append(f"unlikely: {'; '.join(named)}{more}")
-    return "; ".join(parts) or "nothing to compare it with"
 
 
 def states(steps: Sequence[Step]) -> Text:

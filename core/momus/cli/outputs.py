@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from momus.errors import StoreError, UsageError
+from momus.files import PART
 
 MARK = b"<title>Momus"
 """In the head of each report; a page without it is not ours."""
@@ -65,5 +66,8 @@ def check_critic_folder(out: Path) -> None:
     StoreError
         The folder holds other files.
     """
-    if out.is_dir() and not (out / "critic.json").is_file() and any(out.iterdir()):
+    if not out.is_dir() or (out / "critic.json").is_file():
+        return
+    # a fit that was killed leaves its arrays or temporary files behind
+    if any(p.name != "arrays.safetensors" and not p.name.endswith(PART) for p in out.iterdir()):
         raise StoreError(f"{out} holds files that are not of a fitted critic", hint="name a new or empty folder")

@@ -9,6 +9,7 @@ import typer
 
 from momus.cli.echo import echo
 from momus.cli.options import comma_separated, print_view
+from momus.text.counting import percentage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,13 +64,14 @@ def plan(
 
 def _write(out: Path, plans: Sequence[Plan]) -> None:
     from momus.errors import StoreError, UsageError
+    from momus.files import replace_file
     from momus.report.figures.plan import plan_figure
 
     figure = plan_figure(plans)
     if not figure:
         raise UsageError("no axis can be planned, so there is nothing to draw", hint="see the table for the reasons")
     try:
-        out.write_text(figure, encoding="utf-8")
+        replace_file(out, figure)
     except OSError as error:
         raise StoreError(f"--out {out}: cannot be written ({error.strerror})", hint="name another file") from error
     echo(f"Figure: {out}")
@@ -109,8 +111,8 @@ def _caption(plans: Sequence[Plan]) -> str:
     if first is None:
         return ""
     return (
-        f"{first.power:.0%} power at level {first.level:.2g}; real | generated, at the pilot's proportion and "
-        "documents per unit; brackets: 95 % interval of the real documents, from the uncertainty "
+        f"{percentage(first.power, 0)} power at level {first.level:.2g}; real | generated, at the pilot's proportion "
+        "and documents per unit; brackets: 95 % interval of the real documents, from the uncertainty "
         "of the pilot's standard error"
     )
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import typer
-
 from momus.cli.echo import echo
-from momus.cli.options import print_view
+from momus.cli.options import print_json, print_view
 
 if TYPE_CHECKING:
     from momus.comparison import Comparison
@@ -49,7 +46,7 @@ def print_comparison(
         from momus.report.machine import comparison_json
 
         # ASCII only: names of corpora may hold what a terminal must not see
-        typer.echo(json.dumps(comparison_json(comparison), indent=2, allow_nan=False))
+        print_json(comparison_json(comparison))
     elif form == "markdown":
         from momus.report.markdown import comparison_markdown
 
@@ -64,7 +61,9 @@ def print_comparison(
         print_view(comparison_view(comparison, every, wide), None if every or wide else WIDTH)
         _details(every, run)
     if run is not None:
-        echo(f"Report: {run / 'report.html'}", err=form != "text")
+        from momus.comparison.folder import REPORT
+
+        echo(f"Report: {run / REPORT}", err=form != "text")
 
 
 def _details(every: bool, run: Path | None) -> None:

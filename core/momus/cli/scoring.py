@@ -15,6 +15,7 @@ from momus.cli.options import (
     Encoding,
     Field,
     Format,
+    Include,
     Keep,
     MaxDocument,
     SkipBad,
@@ -44,6 +45,7 @@ def fit(
     skip_bad_lines: SkipBad = False,
     keep: Keep = None,
     max_document: MaxDocument = None,
+    include: Include = None,
     turns: Turns = "assistant",
 ) -> None:
     """Fit one critic on real text, and save it.
@@ -67,12 +69,19 @@ def fit(
     if model.uses_device:
         model.to(resolve_device(device))
     options = ReadingOptions(
-        chosen_fields(field), fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document), turns
+        chosen_fields(field),
+        fmt,
+        encoding,
+        skip_bad_lines,
+        kept_fields(keep),
+        limits_of(max_document),
+        tuple(include or ()),
+        turns,
     )
     reporter = default_reporter()
     corpus = options.read(real, "fit", reporter)
     options.check_kept([corpus])
-    _tell_notes(corpus)
+    _tell_reading(corpus)
     with reporting(reporter), reporter.stage(f"fitting {critic}"):
         model.fit(corpus)
     model.save(out)
@@ -96,6 +105,7 @@ def score(
     skip_bad_lines: SkipBad = False,
     keep: Keep = None,
     max_document: MaxDocument = None,
+    include: Include = None,
     turns: Turns = "assistant",
     csv_as_is: CsvAsIs = False,
     trust: Trust = None,
@@ -128,12 +138,19 @@ def score(
     if critic.uses_device:
         critic.to(resolve_device(device))
     options = ReadingOptions(
-        chosen_fields(field), fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document), turns
+        chosen_fields(field),
+        fmt,
+        encoding,
+        skip_bad_lines,
+        kept_fields(keep),
+        limits_of(max_document),
+        tuple(include or ()),
+        turns,
     )
     reporter = default_reporter()
     corpus = options.read(text, reporter=reporter)
     options.check_kept([corpus])
-    _tell_notes(corpus)
+    _tell_reading(corpus)
     with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
         scores = critic.score(corpus, progress=advance)
     if out is not None:
@@ -159,7 +176,7 @@ def score(
         echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
 
 
-def _tell_notes(corpus: Corpus) -> None:
+def _tell_reading(corpus: Corpus) -> None:
     """Say how many texts of lists became documents, and what was left out or set apart, if anything."""
     from momus.comparison.texts import reading_notes
 

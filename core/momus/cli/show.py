@@ -9,7 +9,7 @@ import typer
 
 from momus.cli.echo import echo
 from momus.cli.opening import Run, run_folder
-from momus.cli.options import Every, Json, Latex, Markdown, Wide, print_view
+from momus.cli.options import Every, Json, Latex, Markdown, Wide, print_json, print_view
 from momus.cli.outputs import check_report
 from momus.cli.printing import chosen_form, print_comparison
 
@@ -68,8 +68,6 @@ def outliers(
 
     Next: read these documents in your file; `momus open run` shows them marked.
     """
-    import json
-
     from momus.cli.odd import odd_documents, odd_json, odd_view
     from momus.cli.outliers import listed_outliers, outliers_json
     from momus.cli.outliers_view import outlier_view
@@ -81,13 +79,13 @@ def outliers(
             raise UsageError("--critic and --all-critics exclude each other", hint="leave one of them out")
         found = odd_documents(folder, corpus)
         if as_json:
-            typer.echo(json.dumps(odd_json(found), indent=2, allow_nan=False))
+            print_json(odd_json(found))
         else:
             print_view(odd_view(found, top), 80)
         return
     listed = listed_outliers(folder, critic, top, corpus)
     if as_json:
-        typer.echo(json.dumps(outliers_json(listed), indent=2, allow_nan=False))
+        print_json(outliers_json(listed))
     else:
         print_view(outlier_view(listed), 80)
 
@@ -113,12 +111,13 @@ def report(
     Next: `momus open run`; the file needs no network and no other file.
     """
     from momus.comparison import read_comparison
+    from momus.comparison.folder import REPORT
     from momus.report import write_report
 
     folder = run_folder(run)
     if out is not None:
         check_report(out, overwrite)
-    echo(f"Report: {write_report(read_comparison(folder), out or folder / 'report.html')}")
+    echo(f"Report: {write_report(read_comparison(folder), out or folder / REPORT)}")
 
 
 def critics(

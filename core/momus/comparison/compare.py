@@ -17,6 +17,7 @@ from momus.comparison.folder import JOINT, REPORT, RunFolder
 from momus.comparison.joint import analyse
 from momus.comparison.joint_file import write_joint
 from momus.comparison.missing import UNSCORED
+from momus.comparison.prompts import mixed_prompts_warnings
 from momus.comparison.result import Comparison
 from momus.comparison.reuse import Reuse
 from momus.comparison.run_critic import run_critic
@@ -29,7 +30,7 @@ from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
 from momus.version import __version__
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ def compare(
         comparison.verdicts = adjust(unadjusted, settings.adjustment)
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
         comparison.warnings += [*_missing_warnings(comparison.verdicts), *_left_out_warnings(comparison.verdicts)]
+        if settings.paired is None:
+            comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
         comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
         comparison.joint = analyse(comparison.axes, comparison.verdicts, texts.real, texts.generated, settings, timed)
         comparison.signature = _signature(comparison, texts, settings, command, started)
@@ -182,7 +185,8 @@ def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
         warnings.append(
             f"{counted(worst.unscored_generated, 'document')} of {name!r} "
             f"{'is' if worst.unscored_generated == 1 else 'are'} unscored under {worst.critic!r} "
-            f"({worst.generated_value:.0%}; real text {worst.real_value:.0%}), and differ from real text in that under "
+            f"({percentage(worst.generated_value or 0.0, 0)}; real text {percentage(worst.real_value or 0.0, 0)}), "
+            "and differ from real text in that under "
             f"{len(rows)} of the critics: all other rows describe the scored documents only."
         )
     return warnings

@@ -304,5 +304,5 @@ def _unknown(scores: Scores) -> Ints | None:
 
 
 def examples_of(names: Sequence[str]) -> tuple[str, ...]:
-    """The first two different names."""
-    return tuple(list(dict.fromkeys(names))[:2])
+    """The first two different names, short ones first."""
+    return tuple(sorted(set(names), key=lambda name: (len(name), name))[:2])

@@ -8,22 +8,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from momus.comparison.statistics import PPL
+from momus.comparison.oddity import Standing, named_steps, outlier_unit, reason_of
+from momus.comparison.scored import is_sequence, values_of
 from momus.errors import StoreError, UsageError
-from momus.evidence import MarkedDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
-    from momus.comparison.result import Comparison
+    from momus.comparison.result import Comparison, CriticResult
+    from momus.numeric.types import Floats
 
 FILE = "documents.parquet"
-COLUMNS = ("corpus", "id", "prompt", "group", "critic", "z", "nll", "steps", "nll_per_step", "reason")
+COLUMNS = ("corpus", "id", "prompt", "group", "critic", "z", "nll", "steps", "nll_per_step", "reason", "oddity")
 TEXT_COLUMNS = ("corpus", "id", "prompt", "group", "critic", "z", "reason")
-SHOWN_STEPS = 3
-"""Unlikely steps of a document that a row of the outliers names."""
+OUTLIER_COLUMNS = (
+    *("critic", "corpus", "rank", "id", "prompt", "group", "value", "unit", "z"),
+    *("unlikely", "why"),
+)
 
 
 def documents_frame(comparison: Comparison) -> pd.DataFrame:
@@ -61,6 +64,8 @@ def _tidy(table: pa.Table) -> pd.DataFrame:
     for name in ("prompt", "group", "z"):
         if name not in table.column_names:
             table = table.append_column(name, pa.nulls(len(table), pa.string()))
+    if "oddity" not in table.column_names:
+        table = table.append_column("oddity", pa.nulls(len(table), pa.float64()))
     frame = table.to_pandas().rename(columns={"states": "steps"})
     for name in TEXT_COLUMNS:
         frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
@@ -71,7 +76,7 @@ def _tidy(table: pa.Table) -> pd.DataFrame:
 def outliers_frame(
     comparison: Comparison, critic: str | None = None, corpus: str | None = None, top: int = 10
 ) -> pd.DataFrame:
-    """Tabulate the least likely documents of each critic and corpus.
+    """Tabulate the oddest documents of each critic and corpus.
 
     Parameters
     ----------
@@ -84,10 +89,11 @@ def outliers_frame(
 
     Returns
     -------
-    Rows with the columns critic, corpus, rank, id, prompt, group, value, unit, z and unlikely, least likely first.
-    ``value`` is the Latent NLL, per step for critics of sequences; documents of one value share a rank and are in the
-    order of their ids. ``unlikely`` names the first unlikely steps where the run kept them (as many documents as the
-    setting ``top``), else None.
+    Rows with the columns critic, corpus, rank, id, prompt, group, value, unit, z, unlikely and why, the oddest first.
+    ``value`` is the critic's own measure of oddity, or else the Latent NLL, per step for critics of sequences;
+    documents of one value share a rank and are in the order of their ids. ``unlikely`` names unlikely steps where the
+    run kept them (as many documents as the setting ``top``), else None; ``why`` says of every document why it is
+    listed.
 
     Raises
     ------
@@ -98,26 +104,44 @@ def outliers_frame(
 
     if top < 1:
         raise UsageError(f"top is {top}, expected at least 1")
-    documents = documents_frame(comparison)
+    documents = documents_frame(comparison).rename(columns={"steps": "states"})
     critics = _chosen("critic", critic, [r.name for r in comparison.results])
     generated = list(dict.fromkeys(v.generated for v in comparison.verdicts))
-    corpora = generated if corpus is None else _chosen("corpus", corpus, list(documents["corpus"].unique()))
-    sequences = {v.critic for v in comparison.verdicts if v.statistic == PPL.name}
-    marked = {(r.name, o.corpus, o.id): _unlikely(o) for r in comparison.results for o in r.outliers}
+    names = list(documents["corpus"].unique())
+    corpora = generated if corpus is None else _chosen("corpus", corpus, names)
+    results = {r.name: r for r in comparison.results}
     parts = []
     for name in critics:
-        column, unit = ("nll_per_step", "nats per step") if name in sequences else ("nll", "nats")
+        rows = documents[documents["critic"] == name]
+        sequence = is_sequence(results[name].verdicts, name)
+        rows = rows.assign(value=values_of(rows, sequence), unit=outlier_unit(results[name]))
+        rows = rows[rows["value"].notna()]
+        real = rows.loc[~rows["corpus"].isin(generated), "value"].to_numpy()
         for text in corpora:
-            of_both = (documents["critic"] == name) & (documents["corpus"] == text)
-            rows = documents[of_both & documents[column].notna()]
-            rows = rows.sort_values([column, "id"], ascending=[False, True], kind="stable")
-            ranks = rows[column].rank(method="min", ascending=False).astype(int)
-            parts.append(rows.assign(value=rows[column], unit=unit, rank=ranks).head(top))
-    frame = pd.concat(parts, ignore_index=True)
-    keys = zip(frame["critic"], frame["corpus"], frame["id"], strict=True)
-    frame["unlikely"] = pd.Series([marked.get(key) for key in keys], index=frame.index, dtype=object)
-    columns = ["critic", "corpus", "rank", "id", "prompt", "group", "value", "unit", "z", "unlikely"]
-    return frame[columns]
+            listed = rows[rows["corpus"] == text].sort_values(["value", "id"], ascending=[False, True], kind="stable")
+            ranks = listed["value"].rank(method="min", ascending=False).astype(int)
+            parts.append(_explained(listed.assign(rank=ranks).head(top), results[name], real))
+    return pd.concat(parts, ignore_index=True)[list(OUTLIER_COLUMNS)]
+
+
+def _explained(rows: pd.DataFrame, result: CriticResult, real: Floats) -> pd.DataFrame:
+    """Add the columns unlikely and why to outliers of one critic; ``real`` holds the values of the real documents."""
+    noun = result.verdicts[0].unit if result.verdicts else "document"
+    odder = "odder" if result.oddity_unit else "less likely"
+    typical = float(np.median(real)) if len(real) else None
+    kept = {(o.corpus, o.id): o for o in (*result.odd_real, *result.outliers)}
+    documents = [kept.get(key) for key in zip(rows["corpus"], rows["id"], strict=True)]
+    above = [float((real < v).mean()) if len(real) else None for v in rows["value"]]
+    return rows.assign(
+        unlikely=np.array([named_steps(d) for d in documents], dtype=object),
+        why=np.array(
+            [
+                reason_of(d, Standing(a, typical, noun, odder), z)
+                for d, a, z in zip(documents, above, rows["z"], strict=True)
+            ],
+            dtype=object,
+        ),
+    )
 
 
 def _chosen(what: str, name: str | None, names: Sequence[str]) -> list[str]:
@@ -131,9 +155,3 @@ def _chosen(what: str, name: str | None, names: Sequence[str]) -> list[str]:
     if name is not None and name not in names:
         raise UsageError(f"this comparison has no {what} {name!r}", hint=f"choose one of {', '.join(names)}")
     return list(names) if name is None else [name]
-
-
-def _unlikely(document: MarkedDocument) -> str | None:
-    """The first unlikely steps of a document, such as ``Notes (P = 0.002); Summary``; None if none is marked."""
-    steps: Iterable[str] = (f"{s.label} ({s.note})" if s.note else s.label for s in document.steps if s.marked)
-    return "; ".join(list(steps)[:SHOWN_STEPS]) or None

@@ -124,7 +124,7 @@ def find_references(
     if critic.unit != "document" or not len(scored):
         return []
     prompts = dict(zip(texts[1].ids, texts[1].prompts, strict=True))
-    human = _Humans(critic, texts[0], scores[0], scored, scores[0].per_step if critic.sequence else scores[0].nll)
+    human = _Humans(critic, texts[0], scores[0], scored, scores[0].outlying(critic.sequence))
     return [Example(replace(outlier, steps=()), *human.beside(prompts[outlier.id])) for outlier in outliers]
 
 
@@ -145,12 +145,17 @@ class _Humans:
 def marked(critic: Critic[Any], corpus: Corpus, scores: Scores, row: int) -> MarkedDocument:
     """Mark one document; where the critic cannot, its beginning is the only step."""
     document = corpus.slice(row, row + 1)
-    value = float(scores.per_step[row] if critic.sequence else scores.nll[row])
-    unit = "nats per step" if critic.sequence else "nats"
+    value = float(scores.outlying(critic.sequence)[row])
+    unit = outlier_unit(critic.sequence, "" if scores.oddity is None else critic.oddity_unit)
     explained = critic.explain(document) if isinstance(critic, ExplanationMixin) else None
     steps = tuple(explained.steps) if explained else (Step("text", document[0].text[:EXCERPT]),)
     note = explained.note if explained else ""
     return MarkedDocument(corpus.name, document.ids[0], value if np.isfinite(value) else 0.0, unit, steps, note)
+
+
+def outlier_unit(sequence: bool, oddity: str) -> str:
+    """Unit of what ranks outliers: that of the critic's own measure, else nats (per step for sequences)."""
+    return oddity or ("nats per step" if sequence else "nats")
 
 
 def _median_row(values: Floats, rows: Ints) -> int:

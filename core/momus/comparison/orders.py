@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from momus.comparison.texts import Texts
     from momus.critic import Critic
 
+ORDER = "This is a property of running text: it depends on the order of the documents, which is as given."
 ENOUGH = 0.5
 """A side without a correlation of neighbours counts as unordered if it has this share of the documents of the other."""
 
@@ -21,7 +22,7 @@ def order_notes(texts: Texts, critic: Critic[Any]) -> list[Note]:
     """Notes on the order of the documents, for the results of a critic of running text; none for other critics."""
     if not isinstance(critic, RunningTextCritic):
         return []
-    notes = []
+    notes = [Note(ORDER)]
     if texts.by_runs:
         notes.append(
             Note(

@@ -44,6 +44,10 @@ class CriticResult:
         Pairs of a generated corpus and the evidence on it, from the documents of the test.
     pairs
         Headline verdicts between the generated corpora.
+    odd_real
+        The outliers of the real text, beside which those of generated texts can be judged.
+    oddity_unit
+        Unit of what ranks the outliers, if that is the critic's own measure; empty: Latent NLL ranks them.
     references
         The outliers, without their steps, each beside human text.
     examples
@@ -67,6 +71,8 @@ class CriticResult:
     pairs: Sequence[Verdict] = ()
     evidence: Sequence[tuple[str, Sequence[Evidence]]] = ()
     outliers: Sequence[MarkedDocument] = ()
+    odd_real: Sequence[MarkedDocument] = ()
+    oddity_unit: str = ""
     references: Sequence[Example] = ()
     examples: Sequence[Example] = ()
     distribution: Chart | None = None
@@ -87,6 +93,8 @@ class CriticResult:
             "pairs": [v.row() for v in self.pairs],
             "evidence": [[name, [to_json(e) for e in items]] for name, items in self.evidence],
             "outliers": [to_json(o) for o in self.outliers],
+            "odd_real": [to_json(o) for o in self.odd_real],
+            "oddity_unit": self.oddity_unit,
             "references": [e.to_json() for e in self.references],
             "examples": [e.to_json() for e in self.examples],
             "distribution": None if self.distribution is None else to_json(self.distribution),
@@ -99,7 +107,7 @@ class CriticResult:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> CriticResult:
         """Read what `to_json` returned."""
-        outliers = [from_json(o) for o in data["outliers"]]
+        outliers, odd_real = ([from_json(o) for o in data.get(key, [])] for key in ("outliers", "odd_real"))
         chart = None if data["distribution"] is None else from_json(data["distribution"])
         return cls(
             name=data["name"],
@@ -111,6 +119,8 @@ class CriticResult:
             pairs=[Verdict.from_row(v) for v in data.get("pairs", [])],
             evidence=[(name, [from_json(e) for e in items]) for name, items in data["evidence"]],
             outliers=[o for o in outliers if isinstance(o, MarkedDocument)],
+            odd_real=[o for o in odd_real if isinstance(o, MarkedDocument)],
+            oddity_unit=data.get("oddity_unit", ""),
             references=[Example.from_json(e) for e in data.get("references", [])],
             examples=[Example.from_json(e) for e in data["examples"]],
             distribution=chart if isinstance(chart, Chart) else None,
@@ -294,7 +304,7 @@ class Comparison:
 
 
 def find_outliers(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int) -> list[MarkedDocument]:
-    """Mark the least likely documents: by Latent NLL per step for sequences, else by Latent NLL (Deng et al. 2022)."""
+    """Mark the oddest documents, by the critic's own measure, else by Latent NLL (per step; Deng et al. 2022)."""
     corpus = critic.units(corpus)
     return [marked(critic, corpus, scores, int(row)) for row in scores.ranked(critic.sequence)[:top]]
 

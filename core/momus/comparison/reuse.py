@@ -75,7 +75,7 @@ class Reuse:
 
     def real(self, critic: Critic[Any], texts: Texts) -> Scores | None:
         """The scores of the real text under a critic that `fitted` accepted; None if it must be scored again."""
-        if self.texts is None or self.texts.ordered.get("real") != texts.by_document.real.identity:
+        if self.texts is None or self.texts.ordered.get("real") != texts.by_document.real.given.identity:
             return None
         try:
             scores = read_scores(self.folder.critic_folder(critic.name))
@@ -101,6 +101,6 @@ class Reuse:
         fitted_on = content["state"].get("fitted_on_", {})
         if fitted_on.get("fingerprint") != usable_documents(texts.fit).fingerprint:
             return f"{self.folder.path} fitted it on another text"
-        if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.identity:
+        if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.given.identity:
             return f"titles, ids or order of the text to fit on differ from {self.folder.path}"
         return ""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from momus.evidence import Evidence, MarkedDocument
     from momus.text.corpus import Corpus
 
-RESULT_FORMAT = 4
+RESULT_FORMAT = 5
 """Of the results that a run folder keeps; a result in another format is computed again."""
 WITHOUT_EFFECT = ("device", "adjustment", "adjust", "subgroups")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
@@ -90,11 +90,20 @@ def run_critic(
             result,
             verdicts=[replace(v, refit_spread=spread.get((v.generated, v.statistic))) for v in result.verdicts],
         )
+    given = [_as_given(s, c) for s, c in zip(scored, (texts.real, *texts.generated), strict=True)]
     if folder is not None:
         import pyarrow as pa
 
-        folder.keep(result, pa.concat_tables([s.table() for s in scored]), axis)
-    return Outcome(result, [replace(s, rows={}) for s in scored], warning, axis)
+        folder.keep(result, pa.concat_tables([s.table() for s in given]), axis)
+    return Outcome(result, given, warning, axis)
+
+
+def _as_given(scores: Scores, corpus: Corpus) -> Scores:
+    """Scores without their rows, in the order in which the documents were given."""
+    plain = replace(scores, rows={})
+    if corpus.given_rows is None or len(scores) != len(corpus):
+        return plain
+    return replace(plain.take(corpus.given_rows), summary=scores.summary)
 
 
 def _scored(
@@ -116,6 +125,8 @@ def _scored(
     if not reused:
         with reporting(timed.inner), timed.stage("fitting", documents=len(texts.fit)):
             critic.fit(texts.fit)
+    if critic.attend((texts.real, *texts.generated)):
+        kept = None
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
     scored = [] if kept is None else [kept]
@@ -174,6 +185,8 @@ def _result(
         pairs=pairs,
         evidence=evidence,
         outliers=outliers,
+        odd_real=find_outliers(critic, texts.real, real, settings.top),
+        oddity_unit="" if real.oddity is None else critic.oddity_unit,
         references=references,
         examples=examples,
         distribution=None if told is None else distribution(critic, told, real.corpus),
@@ -232,6 +245,7 @@ def _refitted(
                 again = critic.clone().to(critic.device).fit(usable.take(np.sort(rows)))
             except FittingError:
                 continue
+            again.attend((texts.real, *texts.generated))
             real = again.score(texts.real)
             for corpus in texts.generated:
                 for name, value in differences(again, real, again.score(corpus)).items():

@@ -33,6 +33,8 @@ def write_scores(scores: Scores, folder: Path) -> bool:
     arrays: dict[str, np.ndarray[Any, Any]] = {"nll": scores.nll, "steps": scores.steps}
     if scores.errors is not None:
         arrays["errors"] = scores.errors
+    if scores.oddity is not None:
+        arrays["oddity"] = scores.oddity
     content = {
         "critic": scores.critic,
         "corpus": scores.corpus,
@@ -105,9 +107,10 @@ def read_scores(folder: Path) -> Scores | None:
             errors=arrays.get("errors"),
             groups=content["groups"],
             z=None if content.get("z") is None else pa.array(content["z"], pa.string()),
+            oddity=arrays.get("oddity"),
         )
         lengths = {len(scores.nll), len(scores.steps), len(scores.ids), len(scores.prompts), len(scores.reasons)}
-        lengths |= set() if scores.z is None else {len(scores.z)}
+        lengths |= {len(column) for column in (scores.z, scores.oddity) if column is not None}
         if len(lengths | {r.matrix.shape[0] if isinstance(r, Counted) else len(r) for r in scores.rows.values()}) > 1:
             raise ValueError("columns of different lengths")
     except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from momus.errors import UsageError
+from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED
+from momus.parameters import OneOf, Range, check_values
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,15 @@ class Settings:
         differences.
     """
 
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
+        "seed": Range(0, MOST_SEED),
+        "permutations": Range(1, MOST_PERMUTATIONS),
+        "resamples": Range(0, MOST_RESAMPLES),
+        "confidence": Range(0, 0.9999, above=True),
+        "top": Range(0),
+        "refits": Range(0, MOST_RESAMPLES),
+    }
+
     seed: int = 0
     permutations: int = 9999
     resamples: int = 499
@@ -54,18 +66,24 @@ class Settings:
 
 
 def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings:
-    """Replace some fields of settings (None: the defaults).
+    """Replace some fields of settings (None: the defaults), and check all of them.
 
     Raises
     ------
     UsageError
-        There is no such field.
+        There is no such field, or a value is of another type or out of range.
 
     >>> with_options(None, {"seed": 3}).seed
     3
+    >>> with_options(None, {"permutations": 10**9})
+    Traceback (most recent call last):
+    momus.errors.UsageError: compare: permutations is 1000000000, expected a number of at least 1 and at most 1,000,000
+      → correct permutations; it is 9999 by default
     """
     try:
-        return replace(settings or Settings(), **options)
+        settings = replace(settings or Settings(), **options)
     except TypeError as error:
         known = ", ".join(Settings.__dataclass_fields__)
         raise UsageError(f"compare: {error}", hint=f"options are: {known}") from error
+    check_values(Settings, vars(settings), "compare")
+    return settings

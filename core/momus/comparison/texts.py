@@ -6,15 +6,17 @@ import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from momus.comparison.trust import TrustCheck, check_texts
-from momus.critic import RunningTextCritic
 from momus.errors import UsageError
 from momus.progress import Reporter
 from momus.reading import MemorySource, ReadingOptions, read_memory
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
+from momus.text.documents import LeftOut, Origin
 from momus.text.languages import Languages, languages_of
 
 if TYPE_CHECKING:
@@ -29,12 +31,12 @@ TextSource = Corpus | str | os.PathLike[str] | MemorySource
 
 @dataclass
 class Texts:
-    """The texts of a comparison.
+    """The texts of a comparison, in an order that does not depend on that of the files (`Corpus.sorted`).
 
     Attributes
     ----------
     fit, real, generated
-        What critics are fitted on, what is compared, and with what.
+        What critics are fitted on, what is compared, and with what; for laws of running text in the order given.
     split
         Whether the real text was split because none to fit on was given.
     warnings
@@ -46,7 +48,7 @@ class Texts:
     whole, seed
         The real text before it was split, if it was, and the seed that it was split by.
     general
-        The texts that `for_critic` was called on, if it had to split the real text anew.
+        The texts that `for_critic` was called on, where it had to change them.
     """
 
     fit: Corpus
@@ -71,15 +73,20 @@ class Texts:
         return self.whole is not None and not self.whole.units.words()
 
     def for_critic(self, critic: Critic[Any]) -> Texts:
-        """The texts as a critic needs them: for laws of running text, a real text that was split keeps its order.
+        """The texts as a critic needs them: for laws of running text, in the order given, also where they were split.
 
         The split by documents tears neighbours apart, while the generated text keeps its neighbours. So for critics of
         running text the split takes runs of neighbouring documents, unless groups or prompts say what belongs together.
         """
-        if self.whole is None or not self.by_runs or not isinstance(critic, RunningTextCritic):
-            return self
-        fitting, held_out = self.whole.split_in_runs(FIT_SHARE, self.seed, ("fit", "real"))
-        return replace(self, fit=fitting, real=held_out, general=self)
+        return self._given if critic.ordered else self
+
+    @cached_property
+    def _given(self) -> Texts:
+        if self.whole is not None and self.by_runs:
+            fitting, real = self.whole.split_in_runs(FIT_SHARE, self.seed, ("fit", "real"))
+        else:
+            fitting, real = self.fit.given, self.real.given
+        return replace(self, fit=fitting, real=real, generated=[c.given for c in self.generated], general=self)
 
 
 def as_corpus(
@@ -89,9 +96,7 @@ def as_corpus(
     if isinstance(source, Corpus):
         if source.name == name:
             return source
-        renamed = source.take(range(len(source)), name)
-        renamed.answers, renamed.origin = source.answers, source.origin
-        return renamed
+        return source.take(range(len(source)), name).read_as(source)
     reading = reading or ReadingOptions()
     if isinstance(source, str | os.PathLike):
         return reading.read(os.fspath(source), name, reporter)
@@ -161,6 +166,7 @@ def read_texts(
     read = [whole, *others] if fit is None else [fitting, whole, *others]
     warnings += [note for corpus in read for note in reading_notes(corpus)]
     (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
+    fitting, held_out, *others = (c.sorted() for c in (fitting, held_out, *others))
     checks = check_texts(fitting, held_out, others, whole if fit is None else None)
     warnings += [check.warning for check in checks if check.warns]
     languages = {c.name: languages_of(c) for c in (fitting, held_out, *others)}
@@ -202,18 +208,43 @@ def check_splittable(whole: Corpus) -> None:
 
 
 def reading_notes(corpus: Corpus) -> list[str]:
-    """What a reader must know of how a corpus was read: answers, and what was left out or set apart."""
+    """What a reader of the texts may not expect: lists that became documents, and what was left out or set apart."""
     notes = [answers_note(corpus)] if corpus.answers else []
-    if corpus.origin is None:
-        return notes
-    for reason, rows in corpus.origin.left_out.items():
-        notes.append(f"In {corpus.name!r}, {counted(rows, 'row')} of the log took no part: {reason}.")
-    for kind, documents in corpus.origin.set_apart.items():
-        verb = "were" if kind.endswith("s") else "was"
-        notes.append(
-            f"In {corpus.name!r}, {kind} of {counted(documents, 'document')} {verb} set apart, not read as text."
-        )
-    return notes
+    if corpus.left_out.names:
+        notes.append(left_out_note(corpus.left_out, corpus.name))
+    return [*notes, *origin_notes(corpus.origin, corpus.name)] if corpus.origin is not None else notes
+
+
+def left_out_note(left_out: LeftOut, name: str) -> str:
+    """Say which files of a folder were set aside for their names; only where there are such files.
+
+    >>> left_out_note(LeftOut(("a/README.md", "b/README.md")), "docs")
+    "In 'docs', 2 files were set aside for their names ('a/README.md' …); --include 'README.md' reads them."
+    """
+    first = left_out.names[0]
+    more = " …" if left_out.names[1:] else ""
+    were, them = ("files were", "them") if left_out.names[1:] else ("file was", "it")
+    return (
+        f"In {name!r}, {len(left_out.names):,} {were} set aside for {'their names' if more else 'its name'} "
+        f"({first!r}{more}); --include {PurePosixPath(first).name!r} reads {them}."
+    )
+
+
+def origin_notes(origin: Origin, name: str) -> list[str]:
+    """Say which rows of a log took no part, and what was set apart from chat messages.
+
+    >>> origin_notes(Origin("chats.jsonl", set_apart={"reasoning": 2}), "a")
+    ["In 'a', reasoning of 2 documents was set apart, not read as text."]
+    """
+    rows = [
+        f"In {name!r}, {counted(n, 'row')} of the log took no part: {reason}." for reason, n in origin.left_out.items()
+    ]
+    apart = [
+        f"In {name!r}, {kind} of {counted(n, 'document')} {'were' if kind.endswith('s') else 'was'} set apart, not "
+        "read as text."
+        for kind, n in origin.set_apart.items()
+    ]
+    return [*rows, *apart]
 
 
 def answers_note(corpus: Corpus) -> str:
@@ -235,8 +266,9 @@ def _language_warnings(languages: Mapping[str, Languages], real: str) -> list[st
         main = languages[real].main
         if found.differs(languages[real]):
             warnings.append(
-                f"Only {found.share(main):.0%} of {found.documents:,} sampled documents of {found.corpus!r} are in "
-                f"{main!r}, the main language of {real!r} ({languages[real].share(main):.0%}); most are in "
-                f"{found.main!r}: differences may be those of languages."
+                f"Only {percentage(found.share(main), 0)} of {found.documents:,} sampled documents of "
+                f"{found.corpus!r} are in {main!r}, the main language of {real!r} "
+                f"({percentage(languages[real].share(main), 0)}); most are in {found.main!r}: differences may be "
+                "those of languages."
             )
     return warnings

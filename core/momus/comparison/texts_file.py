@@ -31,14 +31,16 @@ ORDERED = b"momus-ordered"
 
 @dataclass(frozen=True)
 class KeptTexts:
-    """What a run folder keeps of the real and the generated corpora: one entry per document, in order.
+    """What a run folder keeps of the real and the generated corpora: one entry per document.
+
+    Documents are in the order of `Corpus.sorted`.
 
     Attributes
     ----------
     ids, prompts, groups, hashes
         By corpus. Equal texts have equal hashes (`momus.Corpus.hashes`).
     ordered
-        By corpus, the one to fit on included: `momus.Corpus.identity`.
+        By corpus, the one to fit on included: `momus.Corpus.identity` in the order that was given.
     """
 
     ids: Mapping[str, Sequence[str]]
@@ -57,7 +59,7 @@ def write_texts(texts: Texts, folder: Path) -> None:
         )
         for c in (texts.real, *texts.generated)
     ]
-    digests = {c.name: c.identity for c in (texts.fit, texts.real, *texts.generated)}
+    digests = {c.name: c.given.identity for c in (texts.fit, texts.real, *texts.generated)}
     table = pa.concat_tables(parts).replace_schema_metadata({ORDERED: json.dumps(digests)})
     pq.write_table(table, folder / TEXTS, compression="zstd")
 

@@ -140,7 +140,11 @@ def check_texts(
     for s, k in zip(sketches, known[1:], strict=True):
         shared = shared_texts(s, held)
         copies = shared if whole is None else _joined(shared, k)
-        checks += [_copied(s.corpus, text, copies), _opening(s.corpus, text, copies)]
+        copied = _copied(s.corpus, text, copies)
+        if copied.share >= SAME:  # that both sides are one text says all that its copies in the fitted text could say
+            known_too = ("memorised", copied.corpus)
+            checks = [replace(c, warns=False) if (c.kind, c.corpus) == known_too else c for c in checks]
+        checks += [copied, _opening(s.corpus, text, copies)]
     if fitting is not real and whole is None:
         checks.append(_opening(real, fitting, known[0]))
     if fitting is not real:
@@ -156,7 +160,7 @@ def dependence_checks(corpus: Corpus) -> list[TrustCheck]:
 
     The two tests share the level; both are left out where group ids, or prompts that repeat, say what belongs together.
     """
-    found = [f for f in (groups_of_texts(corpus), order_of_texts(corpus)) if f is not None]
+    found = [f for f in (groups_of_texts(corpus.canonical), order_of_texts(corpus.given)) if f is not None]
     level = LEVEL / max(len(found), 1)
     return [
         TrustCheck(

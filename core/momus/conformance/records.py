@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from momus.text.counting import percentage
+
 Status = Literal["passed", "failed", "skipped", "expected", "stopped"]
 LEAST_SHARE = 0.7
 """A report passes only if at least this share of the checks has run."""
@@ -93,5 +95,7 @@ class Report:
     def __str__(self) -> str:
         lines = [f"{r.status:<9}{r.name}{': ' + r.detail if r.detail else ''}" for r in self.shown()]
         counts = ", ".join(f"{n} {s}" for s, n in self.counts.items())
-        few = "" if self.enough else f"; too few ran (at least {LEAST_SHARE:.0%} of {len(self.records)} must)"
+        few = (
+            "" if self.enough else f"; too few ran (at least {percentage(LEAST_SHARE, 0)} of {len(self.records)} must)"
+        )
         return "\n".join([f"critic {self.critic!r}: {counts}{few}", *lines])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from momus.controls.foreign import exchange_sections
 from momus.controls.mixing import mix_languages, mix_topics, mix_words
 from momus.controls.ordering import LOOP, loop, move_ngrams, move_sections, repeat_sections
 from momus.controls.planting import Defect
@@ -33,6 +34,15 @@ _ALL = (
         "(sentences, if there is one paragraph).",
         ("sections", "passages", "length"),
         repeat_sections,
+    ),
+    Defect(
+        "section-exchange",
+        "fit of sections to their document",
+        "Replaces each section with probability `strength` by a section of the same title of another document; a title "
+        "that no other document has stays. Without titles: by the section (paragraph, in texts without sections) at "
+        "the same relative place of another document.",
+        ("consistency",),
+        exchange_sections,
     ),
     Defect(
         "pronoun-swap",

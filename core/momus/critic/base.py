@@ -23,6 +23,7 @@ from momus.critic.powers import check_powers
 from momus.critic.scores import LogPrior, Scores
 from momus.errors import FittingError, NotFittedError
 from momus.estimator import Estimator
+from momus.numeric.types import Floats
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
@@ -79,11 +80,16 @@ class Critic(Estimator, ABC, Generic[Z]):
         name of the statistic, where ``("more predictable", "less predictable")`` would mislead.
     limits
         What the critic cannot see, in one line, for the report.
+    ordered
+        Whether the order of the documents matters, as it does for running text. Others are fitted on the documents in
+        one order, whatever their order in the corpus.
     guard
         Whether entropy and divergence of the aggregated posterior are reported beside Latent NLL of state sequences;
         turn it off only where the critic's own statistics say the same.
     no_steps
         Reason given for documents whose latents have no scored step (M = 0).
+    oddity_unit
+        Unit of what `oddity` returns, for readers, such as ``nats by the best repair``.
     needs
         The smallest number of usable documents that `fit` accepts.
     configured
@@ -105,8 +111,10 @@ class Critic(Estimator, ABC, Generic[Z]):
     told: ClassVar[str] = ""
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {}
     limits: ClassVar[str] = ""
+    ordered: ClassVar[bool] = False
     guard: ClassVar[bool] = True
     no_steps: ClassVar[str] = "no scored step"
+    oddity_unit: ClassVar[str] = ""
     needs: ClassVar[int] = 2
     configured: ClassVar[tuple[str, ...]] = ()
     uses_device: ClassVar[bool] = False
@@ -144,6 +152,24 @@ class Critic(Estimator, ABC, Generic[Z]):
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Say why a document cannot be projected, None where it can; called after `fit`, before `project`."""
         return [None] * len(batch)
+
+    def oddity(self, latents: Z) -> Floats | None:
+        """What ranks the documents as outliers, (n,), in `oddity_unit`; the largest is the oddest.
+
+        None: their Latent NLL, per step for sequences.
+        """
+        return None
+
+    def attend(self, texts: Sequence[Corpus]) -> bool:
+        """Settle what is read of all texts of a comparison: titles, say, only if every text has them.
+
+        Called once after `fit` and before any of these texts is scored. What is settled is a fitted attribute.
+
+        Returns
+        -------
+        Whether the critic now reads otherwise than before, so that earlier scores do not serve.
+        """
+        return False
 
     def notes(self) -> Sequence[Note | str]:
         """What a reader of the results should know about the fitted critic."""
@@ -280,7 +306,7 @@ def _fitting(fit: _Fit) -> _Fit:
             )
         self._in_fit = True
         try:
-            fit(self, usable)
+            fit(self, usable if self.ordered else usable.canonical)
         except BaseException:
             self.reset()
             raise

@@ -28,6 +28,7 @@ class RunningTextCritic(TokenCritic[Z], LawsMixin, EvidenceMixin, ABC):
     """
 
     unit = "block"
+    ordered = True
     needs = 1
 
     def __init__(self, *, tokens: str = "words", lower: bool = True, block: int = 56_200) -> None:

@@ -70,6 +70,8 @@ class Scores:
         Group of each row (its author, novel, site …); empty if no document has one.
     z
         Latents of each row in a few words (`momus.critic.shown`), null where unscored; None for latents without words.
+    oddity
+        float64 array (n,), NaN where unscored: what ranks the outliers (`Critic.oddity`); None: the Latent NLL does.
     """
 
     critic: str
@@ -84,6 +86,7 @@ class Scores:
     errors: Floats | None = None
     groups: Sequence[str | None] = ()
     z: pa.Array | None = None
+    oddity: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -130,9 +133,13 @@ class Scores:
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.nll / self.steps
 
+    def outlying(self, per_step: bool) -> Floats:
+        """What ranks the outliers, float array (n,): `oddity` if the critic has one, else Latent NLL (per step)."""
+        return self.oddity if self.oddity is not None else self.per_step if per_step else self.nll
+
     def ranked(self, per_step: bool) -> Ints:
-        """Row numbers of scored documents, the least likely first (ties by id)."""
-        value = self.per_step if per_step else self.nll
+        """Row numbers of scored documents, the oddest first (ties by id)."""
+        value = self.outlying(per_step)
         rows = np.flatnonzero(self.scored)
         order = np.lexsort((np.asarray(self.ids, dtype=object)[rows], -value[rows]))
         ranked: Ints = rows[order]
@@ -159,12 +166,14 @@ class Scores:
             None if self.errors is None else self.errors[rows],
             [self.groups[i] for i in rows] if self.groups else (),
             None if self.z is None else self.z.take(pa.array(rows)),
+            None if self.oddity is None else self.oddity[rows],
         )
 
     def table(self) -> pa.Table:
         """Convert to an Arrow table.
 
-        Its columns are corpus, id, critic, nll, states (the number of scored steps), reason, prompt, group and z.
+        Its columns are corpus, id, critic, nll, states (the number of scored steps), reason, prompt, group, z and
+        oddity.
         """
         n = len(self)
         return pa.table(
@@ -178,6 +187,9 @@ class Scores:
                 "prompt": pa.array(list(self.prompts), pa.string()),
                 "group": pa.array(list(self.groups), pa.string()) if self.groups else pa.nulls(n, pa.string()),
                 "z": self.z if self.z is not None else pa.nulls(n, pa.string()),
+                "oddity": pa.nulls(n, pa.float64())
+                if self.oddity is None
+                else pa.array(self.oddity, mask=~np.isfinite(self.oddity)),
             }
         )
 

@@ -72,6 +72,7 @@ class _BatchScores:
         self.nll = np.full(n, np.nan)
         self.steps = np.zeros(n, dtype=np.int64)
         self.errors = np.full(n, np.nan)
+        self.oddity = np.full(n, np.nan)
         self.reasons: list[str | None] = [None] * n
         self.rows: dict[str, Rows] = {}
         self.summary: Summary | None = None
@@ -92,6 +93,9 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> _BatchScores:
     scores.steps[scorable] = prior.steps
     if prior.errors is not None:
         scores.errors[scorable] = prior.errors
+    oddity = critic.oddity(latents)
+    if oddity is not None:
+        scores.oddity[scorable] = np.where(np.asarray(prior.steps) < 1, np.nan, oddity)
     for row in scorable[np.asarray(prior.steps) < 1]:
         scores.reasons[row], scores.nll[row], scores.steps[row] = critic.no_steps, np.nan, 0
     _check_finite(critic, batch, scores)
@@ -154,6 +158,7 @@ def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores
             summary = batch.summary if summary is None else summary + batch.summary
     keys = next((list(b.rows) for b in scored if b.rows), [])
     errors = np.concatenate([b.errors for b in scored]) if scored else np.zeros(0)
+    oddity = np.concatenate([b.oddity for b in scored]) if scored else np.zeros(0)
     return Scores(
         critic=critic.name,
         corpus=corpus.name,
@@ -167,6 +172,7 @@ def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores
         errors=errors if np.isfinite(errors).any() else None,
         groups=corpus.groups if any(g is not None for g in corpus.groups) else (),
         z=_words(scored),
+        oddity=oddity if np.isfinite(oddity).any() else None,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,10 +119,11 @@ def _write(
 ) -> Outcome:
     """Write the documents of a locked file."""
     each, seed = record["each"], record["seed"]
-    done = _begin(target, target.with_name(target.name + ".run.json"), record, resume, overwrite)
     # round k writes document k · len(prompts) + j for prompt j
     numbers = [(i, p) for k in range(each) for i, p in ((k * len(prompts) + j, p) for j, p in enumerate(prompts))]
     seeds = document_seeds(seed, len(numbers))
+    known = {_name(p, i, len(prompts)): seeds[i] for i, p in numbers}
+    done = _begin(target, target.with_name(target.name + ".run.json"), record, known, resume, overwrite)
     todo = [Request(i, p, seeds[i]) for i, p in numbers if _name(p, i, len(prompts)) not in done]
     outcome = Outcome(before=len(done))
     total = len(numbers)
@@ -167,8 +168,13 @@ def _line(name: str, document: Generated, model: str, decoding: Decoding, keep_p
     }
 
 
-def _begin(target: Path, record_path: Path, record: dict[str, Any], resume: bool, overwrite: bool) -> set[str]:
-    """Start or resume a file, and return the ids of the documents that it has; its last line is then complete."""
+def _begin(
+    target: Path, record_path: Path, record: dict[str, Any], known: Mapping[str, int], resume: bool, overwrite: bool
+) -> set[str]:
+    """Start or resume a file, and return the ids of the documents that it has; its last line is then complete.
+
+    ``known`` are the documents of the run: the seed of each, by id.
+    """
     from momus.files import write_json
 
     if overwrite or not target.exists():
@@ -193,11 +199,11 @@ def _begin(target: Path, record_path: Path, record: dict[str, Any], resume: bool
             f"{target} was started with another {WORDS.get(key, key)}: {earlier.get(key)!r}, now {record[key]!r}",
             hint="give the same options, or replace the file with --overwrite",
         )
-    return _complete_lines(target)
+    return _complete_lines(target, known)
 
 
-def _complete_lines(target: Path) -> set[str]:
-    """Remove an incomplete last line, and return the ids of the documents."""
+def _complete_lines(target: Path, known: Mapping[str, int]) -> set[str]:
+    """Remove an incomplete last line, and return the ids of the documents; each must be a document of this run."""
     ids: list[str] = []
     complete = 0  # bytes of complete lines
     with target.open("r+b") as file:
@@ -205,11 +211,18 @@ def _complete_lines(target: Path) -> set[str]:
             if not line.endswith(b"\n"):
                 break
             try:
-                ids.append(str(json.loads(line)["id"]))
-            except (ValueError, KeyError, TypeError) as error:
+                document = json.loads(line)
+                ids.append(str(document["id"]))
+                foreign = known.get(ids[-1]) != document["seed"] or not isinstance(document["text"], str)
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise StoreError(
                     f"{target}, line {n} is not a document: {error}", hint="repair it, or pass --overwrite"
                 ) from error
+            if foreign:
+                raise StoreError(
+                    f"{target}, line {n} is not a document of this run ({ids[-1]!r})",
+                    hint="remove the line, or pass --overwrite",
+                )
             complete += len(line)
         file.truncate(complete)
     if len(set(ids)) < len(ids):

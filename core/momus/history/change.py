@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from momus.history.gap import p_above
 from momus.inference.ranking import Distances
 from momus.numeric.types import Floats
 
@@ -81,6 +82,16 @@ class Moves:
         """Standard errors of ``values``."""
         return np.asarray(self.draws.std(axis=0))
 
+    def p_above(self, limit: float, columns: int) -> float:
+        """p of the hypothesis that the change is at most ``limit``, adjusted over so many intervals.
+
+        >>> draws = np.random.default_rng(0).normal(size=(999, 2))
+        >>> sure = Moves(np.array([0.0, 5.0]), np.array([5.0, 5.0]), draws, 99.0)
+        >>> sure.p_above(0.0, 2) < 0.001, sure.p_above(6.0, 2)
+        (True, 1.0)
+        """
+        return p_above(lambda reach: self.interval(reach)[0], limit, self.freedom, columns)
+
     def interval(self, reach: float) -> tuple[float, float]:
         """Interval of the change, for a reach in standard errors; it contains `change`."""
         low, high = self.values - reach * self.errors, self.values + reach * self.errors
@@ -126,23 +137,3 @@ def reaches(axes: Sequence[Moves], confidence: float) -> list[float]:
         largest = np.concatenate(scaled, axis=1).max(axis=1)
         reach = min(reach, float(np.quantile(largest, confidence, method="higher")))
     return [float(t.isf(norm.sf(reach), m.freedom)) for m in axes]
-
-
-def p_above(axis: Moves, limit: float, columns: int) -> float:
-    """p of the hypothesis that the change is at most ``limit``, adjusted over so many intervals by Bonferroni's bound.
-
-    It is the smallest α at which the interval of level 1 − α/``columns`` lies above the limit.
-
-    >>> sure = Moves(np.array([0.0, 5.0]), np.array([5.0, 5.0]), np.random.default_rng(0).normal(size=(999, 2)), 99.0)
-    >>> p_above(sure, 0.0, 2) < 0.001, p_above(sure, 6.0, 2)
-    (True, 1.0)
-    """
-    from scipy.optimize import brentq
-    from scipy.stats import t
-
-    if axis.interval(0.0)[0] <= limit:
-        return 1.0
-    if axis.interval(60.0)[0] > limit:
-        return 0.0
-    reach = brentq(lambda c: axis.interval(c)[0] - limit, 0.0, 60.0, xtol=1e-6)
-    return min(1.0, 2 * columns * float(t.sf(reach, axis.freedom)))

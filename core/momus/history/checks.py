@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from momus.comparison.verdict import Verdict
-from momus.history.change import p_above, reaches
+from momus.history.change import reaches
 from momus.history.gap import Gap
 from momus.history.inputs import incomparable
 from momus.history.kept import KeptRun
@@ -153,7 +153,7 @@ def decide_changes(
         for (a, limit), r in zip(limited, reach, strict=True):
             checks.append(_change_check(a, limit, pair[1], r, rules.strict))
             unit = 1.0 if limit.effect or not a.band else a.band
-            p = min(p, p_above(a.moves, limit.value * unit, columns))
+            p = min(p, a.moves.p_above(limit.value * unit, columns))
         undecided, others = _not_compared(baseline, run, pair, moves, rules)
         checks += undecided
         left_out += others

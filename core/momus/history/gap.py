@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from momus.comparison.verdict import Verdict
 
 NORMAL = 1e6
 """Degrees of freedom of a normal distribution, near enough."""
+FARTHEST = 60.0
+"""The widest interval that is looked at, in standard errors."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +81,30 @@ class Gap:
         >>> round(gap.p_above(0.304), 3), gap.p_above(0.6)
         (0.05, 1.0)
         """
-        from scipy.optimize import brentq
-        from scipy.stats import t
+        return p_above(lambda reach: self._within(reach)[0], limit, self.freedom)
 
-        if self.value <= limit:
-            return 1.0
-        if self._within(60.0)[0] > limit:
-            return 0.0
-        reach = brentq(lambda c: self._within(c)[0] - limit, 0.0, 60.0, xtol=1e-7)
-        return min(1.0, 2 * float(t.sf(reach, self.freedom)))
+
+def p_above(lower: Callable[[float], float], limit: float, freedom: float, columns: int = 1) -> float:
+    """p of the hypothesis that a value is at most ``limit``, from the lower ends of its intervals.
+
+    It is the smallest α at which the interval of level 1 − α/``columns`` lies above the limit (Bonferroni's bound).
+
+    Parameters
+    ----------
+    lower
+        The lower end of the interval for a reach in standard errors; the value itself for 0.
+    freedom
+        Degrees of freedom.
+
+    >>> round(p_above(lambda reach: 1.0 - 0.1 * reach, 0.804, 1e6), 3), p_above(lambda reach: 1.0 - reach, 2.0, 9.0)
+    (0.05, 1.0)
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import t
+
+    if lower(0.0) <= limit:
+        return 1.0
+    if lower(FARTHEST) > limit:
+        return 0.0
+    reach = brentq(lambda c: lower(c) - limit, 0.0, FARTHEST, xtol=1e-7)
+    return min(1.0, 2 * columns * float(t.sf(reach, freedom)))

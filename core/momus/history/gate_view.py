@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from momus.errors import StoreError
-from momus.files import plain
+from momus.files import plain, replace_file
 from momus.history.gate import GateResult
 from momus.history.gate_words import CHECK_HEADS, check_cells, check_line, gate_notes, verdict_line
 from momus.history.view import markdown, markdown_table, text_table
@@ -119,7 +119,7 @@ def append_summary(result: GateResult, path: Path) -> None:
 def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        replace_file(path, text)
     except OSError as error:
         raise _unwritable(path, error) from error
 

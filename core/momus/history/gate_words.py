@@ -8,7 +8,7 @@ from momus.history.checks import Check
 from momus.history.rules import WITHIN
 from momus.history.words import run_name, signed
 from momus.report.format import number
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
 
 if TYPE_CHECKING:
     from momus.history.gate import GateResult
@@ -88,7 +88,7 @@ def gate_notes(result: GateResult) -> list[str]:
         how = "A rule fails unless the interval lies at or below its limit (strict)"
     else:
         how = "A rule fails if the interval lies above its limit"
-    notes.append(f"{how}. All intervals hold at once ({1 - result.level:.3%}).".replace(".000%", "%"))
+    notes.append(f"{how}. All intervals hold at once ({percentage(1 - result.level)}).")
     if any(c.rule == "require" for c in result.checks) and result.look is None:
         notes.append("Required findings are those of the run: its intervals, and p adjusted over its table.")
     if result.look is not None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from momus.errors import StoreError, UsageError
-from momus.files import write_json
+from momus.files import read_sealed, write_sealed
 from momus.inference.sequential import Look, Looks
 from momus.inference.time_uniform import spent
 
-FORMAT = "momus-gate-looks-1"
+FORMAT = "momus-gate-looks-2"
 
 
 @dataclass
@@ -44,8 +44,8 @@ class GateLooks:
         """
         path = Path(path)
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if not isinstance(content, dict) or content.get("format") != FORMAT:
+            content = read_sealed(path)
+            if content.get("format") != FORMAT:
                 raise ValueError(f"it has no format {FORMAT!r}")
             last = content["last"]
             state = last["before"] if last["identity"] == identity else content["looks"]
@@ -85,7 +85,7 @@ class GateLooks:
         }
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_json(self.path, content)
+            write_sealed(self.path, content)
         except OSError as error:
             raise StoreError(
                 f"{self.path}: cannot be written ({error.strerror})", hint="name another --sequential file"

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from momus.comparison.folder import DOCUMENTS
-from momus.comparison.statistics import PPL
-from momus.errors import StoreError
+from momus.comparison.scored import is_sequence, scored_documents, values_of
 from momus.history.kept import KeptRun
 
 BEYOND = 0.99
@@ -29,8 +23,8 @@ class OutlierDocument:
     key
         Its prompt; its id where it has none.
     value, other
-        Latent NLL (per step, for sequences) in the run where it stands out, and of the same prompt in the other run;
-        None if the other run has no scored document of it.
+        What ranks outliers (`momus.comparison.scored.values_of`) in the run where it stands out, and of the same
+        prompt in the other run; None if the other run has no scored document of it.
     """
 
     key: str
@@ -119,22 +113,14 @@ def _listed(
 
 def _values(run: KeptRun, corpus: str, keys: dict[str, str], critic: str) -> tuple[dict[str, float], float]:
     """The largest value of each key in a generated corpus, and the value that few real documents exceed."""
-    sequence = any(v.critic == critic and v.statistic == PPL.name for v in run.verdicts)
-    path = run.path / DOCUMENTS
-    try:
-        table = pq.read_table(path, filters=[("critic", "=", critic), ("corpus", "in", ["real", corpus])])
-        table = table.filter(pc.is_valid(table["nll"]))
-        ids, corpora = table["id"].to_pylist(), table["corpus"].to_pylist()
-        nll, states = (np.asarray(table[c].to_numpy(zero_copy_only=False), dtype=np.float64) for c in ("nll", "states"))
-    except (OSError, pa.ArrowException, KeyError) as error:
-        raise StoreError(
-            f"{path}: cannot be read ({str(error).splitlines()[0]})", hint="run `momus compare` again"
-        ) from error
-    values: Any = nll / np.maximum(states, 1) if sequence else nll
-    real = values[[c == "real" for c in corpora]]
+    sequence = is_sequence(run.verdicts, critic)
+    frame = scored_documents(run.path, [critic], ["real", corpus])
+    frame["value"] = values_of(frame, sequence)
+    real = frame.loc[frame["corpus"] == "real", "value"].to_numpy()
+    rows = frame[frame["corpus"] == corpus]
     found: dict[str, float] = {}
-    for name, document, value in zip(corpora, ids, values.tolist(), strict=True):
-        if name == corpus and document in keys:
+    for document, value in zip(rows["id"], rows["value"], strict=True):
+        if document in keys:
             key = keys[document]
             found[key] = max(found.get(key, -np.inf), value)
     limit = float(np.quantile(real, BEYOND, method="higher")) if len(real) else float("nan")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from momus.errors import StoreError
+from momus.files import replace_file
 from momus.history.drawing import draw_lines
 from momus.history.timeline import Line, Timeline
 from momus.history.words import input_line
 from momus.report.format import number
 from momus.report.page import asset, digest, environment
-from momus.report.safe import replace_file
 from momus.report.sentences import joined
 from momus.text.counting import counted
 

@@ -10,7 +10,7 @@ from momus.history.inputs import InputChange
 from momus.history.outliers import OutlierChange
 from momus.report.format import number
 from momus.report.sentences import joined
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
 
 CHANGE_HEADS = ("axis", "before", "after", "change", "interval", "")
 ARROWS = {"farther": "▲ farther", "nearer": "▼ nearer", "not told apart": "·"}
@@ -129,6 +129,7 @@ def diff_notes(diff: RunDiff, pair: CorpusDiff) -> list[str]:
     compared = "prompt by prompt" if pair.matched else "all documents, since runs and real text share no prompts"
     notes.append(
         f"Distances in human bands, {compared}; intervals hold at once over "
-        f"{counted(len(pair.axes), 'axis', 'axes')} ({diff.confidence:.0%}, {counted(pair.units, 'unit')} resampled)."
+        f"{counted(len(pair.axes), 'axis', 'axes')} ({percentage(diff.confidence, 0)}, "
+        f"{counted(pair.units, 'unit')} resampled)."
     )
     return notes

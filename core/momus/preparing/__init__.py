@@ -1,8 +1,10 @@
 """Prepare titled documents for the critic of section order: normalise titles, drop and count unusable documents.
 
-The filters are those of Deng et al. (2022, appendix E).
+`Filters.published` are the filters of Deng et al. (2022, appendix E); the default ones keep documents with short
+sections, long sections and rare titles.
 """
 
-from momus.preparing.pipeline import Filters, Prepared, Titled, prepare, titled_documents
+from momus.preparing.filters import Filters, Titled
+from momus.preparing.pipeline import Prepared, prepare, titled_documents
 
 __all__ = ["Filters", "Prepared", "Titled", "prepare", "titled_documents"]

@@ -3,63 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from momus.errors import UsageError
-from momus.preparing.titles import lemmatizer, spelling_variants, standard_title
+from momus.files import replacing
+from momus.preparing.filters import Filters, Reason, Titled, clean
+from momus.preparing.titles import lemmatizer, spelling_variants
 from momus.progress import stage
 from momus.text.counting import counted
-from momus.text.tokens import get_tokenizer
 
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
 
-APPARATUS = ("see also", "external link", "reference", "further reading", "note", "source")
-
-
-@dataclass(frozen=True)
-class Titled:
-    """A document as read: sections as (title, text); ``problem`` says why it is unusable, if it is.
-
-    ``metadata`` (prompt, group, kept fields) is written beside the sections.
-    """
-
-    id: str
-    sections: list[tuple[str | None, str]]
-    problem: str | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Filters:
-    """Conditions that sections and documents must meet.
-
-    Attributes
-    ----------
-    least_sections
-        Smallest number of sections of a document, not counting apparatus (3; 4 for Wikipedia).
-    fewest_tokens, most_tokens
-        Bounds on the length of every section, in word tokens.
-    least_documents
-        Drop documents with a title that occurs in fewer documents than this.
-    language
-        Language in which titles are lemmatised; empty for no lemmas.
-    apparatus
-        Titles (as lemmas) of sections to drop.
-    """
-
-    least_sections: int = 3
-    fewest_tokens: int = 30
-    most_tokens: int = 2000
-    least_documents: int = 5
-    language: str = "en"
-    apparatus: tuple[str, ...] = APPARATUS
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+"""How files are compressed, by the last suffix of their names."""
 
 
 @dataclass
@@ -78,6 +40,11 @@ class Prepared:
         Number of kept documents that hold each title.
     merged
         The title that replaced each spelling variant.
+    short
+        Number of short sections, whatever became of them; see `Filters.short`.
+    regained
+        Number of documents that would be kept if one filter were off, by the option that does so. A document that
+        two filters drop counts for neither; one that a filter of the second pass would still drop does count.
     """
 
     read: int = 0
@@ -86,6 +53,14 @@ class Prepared:
     sections: Counter[str] = field(default_factory=Counter)
     titles: Counter[str] = field(default_factory=Counter)
     merged: dict[str, str] = field(default_factory=dict)
+    short: int = 0
+    regained: Counter[str] = field(default_factory=Counter)
+
+    def drop(self, reasons: Sequence[Reason]) -> None:
+        """Count a document that is dropped, by its first reason."""
+        self.dropped[reasons[0].text] += 1
+        if len(reasons) == 1 and reasons[0].option:
+            self.regained[reasons[0].option] += 1
 
 
 def titled_documents(corpus: Corpus) -> Iterator[Titled]:
@@ -102,6 +77,8 @@ def prepare(
 ) -> Prepared:
     """Write the documents that pass the filters as JSON Lines: ``id``, ``section_names``, ``sections``.
 
+    Documents with short sections that are kept have the field ``short_sections`` too: their numbers, from 0.
+
     Parameters
     ----------
     documents
@@ -112,7 +89,7 @@ def prepare(
     Raises
     ------
     UsageError
-        The file exists already, or its folder does not exist.
+        The file exists already, its folder does not exist, or no document passes; nothing is written then.
     """
     chosen = filters or Filters()
     if out.exists() and not overwrite:
@@ -123,12 +100,10 @@ def prepare(
     with tempfile.TemporaryFile("w+", encoding="utf-8", dir=out.parent) as spool:
         title_counts = _first_pass(documents, chosen, tally, spool)
         spool.seek(0)
-        partial = out.with_name(f".partial-{os.getpid()}-{out.name}")
-        try:
-            _second_pass(spool, partial, chosen, title_counts, tally)
-            partial.replace(out)
-        finally:
-            partial.unlink(missing_ok=True)
+        with replacing(out) as partial:
+            _second_pass(spool, partial, COMPRESSIONS.get(out.suffix), chosen, title_counts, tally)
+            if not tally.kept:
+                raise nothing_kept(tally)
     return tally
 
 
@@ -141,44 +116,37 @@ def _first_pass(documents: Iterable[Titled], filters: Filters, tally: Prepared, 
             tally.read += 1
             if tally.read % 500 == 0:
                 advance(tally.read)
-            sections, reason = _clean(document, filters, lemma, tally)
-            if reason:
-                tally.dropped[reason] += 1
+            cleaned = clean(document, filters, lemma)
+            tally.sections.update(cleaned.apparatus)
+            tally.short += cleaned.found_short
+            if cleaned.reasons:
+                tally.drop(cleaned.reasons)
                 continue
-            title_counts.update({title for title, _ in sections})
-            spool.write(json.dumps([document.id, sections, dict(document.metadata)], ensure_ascii=False) + "\n")
+            title_counts.update({title for title, _ in cleaned.sections})
+            row = [document.id, cleaned.sections, cleaned.short, dict(document.metadata)]
+            spool.write(json.dumps(row, ensure_ascii=False) + "\n")
     return title_counts
 
 
-def _clean(
-    document: Titled, filters: Filters, lemma: object, tally: Prepared
-) -> tuple[list[tuple[str, str]], str | None]:
-    """Return the sections with standard titles and without apparatus, and why the document is dropped, if it is."""
-    if document.problem:
-        return [], document.problem
-    sections = []
-    for title, text in document.sections:
-        name = standard_title(title, lemma)  # type: ignore[arg-type]
-        if name in filters.apparatus:
-            tally.sections[name] += 1
-        else:
-            sections.append((name, text))
-    if not any(name for name, _ in sections):
-        return [], "no titles"
-    if len(sections) < filters.least_sections:
-        return [], f"fewer than {counted(filters.least_sections, 'section')}"
-    split = get_tokenizer("words", True).split
-    lengths = [len(split(text)) for _, text in sections]
-    if min(lengths) < filters.fewest_tokens:
-        return [], f"a section of fewer than {counted(filters.fewest_tokens, 'token')}"
-    if max(lengths) > filters.most_tokens:
-        return [], f"a section of more than {counted(filters.most_tokens, 'token')}"
-    if not all(name for name, _ in sections):
-        return [], "a section without a title"
-    return sections, None
+def nothing_kept(prepared: Prepared) -> UsageError:
+    """The error for a source of which no document is kept: why, and which option would keep most."""
+    reasons = ", ".join(f"{n:,} × {reason}" for reason, n in prepared.dropped.most_common())
+    if not prepared.regained:
+        hint = "documents need headings, or the fields `sections` and `section_names`"
+    else:
+        option, n = prepared.regained.most_common(1)[0]
+        hint = f"{option} would keep {n:,} of them"
+    return UsageError(f"none of {counted(prepared.read, 'document')} is kept: {reasons or 'the source is empty'}", hint)
 
 
-def _second_pass(spool: IO[str], out: Path, filters: Filters, title_counts: Counter[str], tally: Prepared) -> None:
+def _second_pass(
+    spool: IO[str],
+    out: Path,
+    compression: str | None,
+    filters: Filters,
+    title_counts: Counter[str],
+    tally: Prepared,
+) -> None:
     """Write the spooled documents that hold no rare title, spelling variants replaced."""
     import pyarrow as pa
 
@@ -186,16 +154,18 @@ def _second_pass(spool: IO[str], out: Path, filters: Filters, title_counts: Coun
     totals: Counter[str] = Counter()
     for title, n in title_counts.items():
         totals[tally.merged.get(title, title)] += n
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(out.suffix)
     spooled = tally.read - tally.dropped.total()
     with stage("writing documents", spooled) as advance, pa.output_stream(str(out), compression=compression) as sink:
         for done, line in enumerate(spool, start=1):
-            id_, sections, metadata = json.loads(line)
+            id_, sections, short, metadata = json.loads(line)
             names = [tally.merged.get(title, title) for title, _ in sections]
             if any(totals[name] < filters.least_documents for name in names):
-                tally.dropped[f"a title in fewer than {counted(filters.least_documents, 'document')}"] += 1
+                rare = f"a title in fewer than {counted(filters.least_documents, 'document')}"
+                tally.drop([Reason(rare, "--least-documents 1")])
                 continue
             record = {**metadata, "id": id_, "section_names": names, "sections": [text for _, text in sections]}
+            if short:
+                record["short_sections"] = short
             sink.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
             tally.kept += 1
             tally.titles.update(set(names))

@@ -22,11 +22,14 @@ from momus.reading.fields import field_hint
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file
 from momus.reading.location import Location, shorten
 from momus.reading.logs import Log, LogReader, qualified
+from momus.reading.markup import NO_HEADINGS, markup_record
+from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.readers import advice
 from momus.reading.records import LABELS, Row, Shaper, as_string, shortened
 from momus.reading.remote import is_address
-from momus.reading.sniffing import SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
+from momus.reading.sniffing import PACKED, SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
 from momus.redact import redacted, redacted_value
+from momus.text.counting import counted
 from momus.text.documents import Answers, Origin
 
 Progress = Callable[[int, int | None], None]
@@ -192,9 +195,12 @@ class Rows:
             pairs = plain.by_line(location, file, self.encoding, self.skip)
         elif kind == "paragraphs":
             pairs = plain.by_paragraph(location, file, self.encoding)
+        elif kind == "markup":
+            markup = markup_of(location)
+            pairs = ((n, markup_record(str(text), markup)) for n, text in plain.whole(location, file, self.encoding))
         else:
             pairs = plain.whole(location, file, self.encoding)
-        if kind in TEXTUAL and field is not None:
+        if kind in (*TEXTUAL, "markup") and field is not None:
             raise location.error(f"plain text has no field {field!r}", "omit the field", 0)
         return ((n, value, field) for n, value in pairs)
 
@@ -218,6 +224,13 @@ class Rows:
         if self.problems.total() < rows:
             return
         reason, count = self.problems.most_common(1)[0]
+        if reason == NO_HEADINGS:
+            raise top.error(
+                f"none of {counted(rows, 'document')} has headings" if rows > 1 else "the document has no headings",
+                "headings are those of the markup (in Markdown, lines that begin with #); to read running text, pass "
+                "--format text",
+                0,
+            )
         seen = self.shaper.fields_seen
         # of a log, the reader has put what it found under the names that every log has
         own = ("id", "prompt_id", "text") if self.abouts else ()
@@ -257,6 +270,24 @@ class Rows:
 def size_of(location: Location) -> int | None:
     """Bytes of a file; None for standard input, pipes, and addresses."""
     return location.path.stat().st_size if location.path and location.path.is_file() else None
+
+
+def markup_of(location: Location) -> str:
+    """The markup of a file, by its name.
+
+    Raises
+    ------
+    ReadingError
+        The name does not say it.
+    """
+    suffix = split_name(location.name)[1] if location.name else ""
+    if suffix not in MARKUP:
+        raise location.error(
+            f"the name does not say the markup (extension {suffix!r})",
+            f"give the file an extension that does: {', '.join(MARKUP)}, also with {', '.join(PACKED)}",
+            0,
+        )
+    return MARKUP[suffix]
 
 
 def _refuse_table(location: Location, kind: str) -> None:

@@ -32,6 +32,7 @@ class ReadingOptions:
     skip_bad_lines: bool = False
     keep: tuple[str, ...] = ()
     limits: Limits | None = None
+    include: tuple[str, ...] = ()
     turns: str = "assistant"
     prompt: str | Mapping[str, str] | None = None
 

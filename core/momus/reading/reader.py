@@ -14,7 +14,7 @@ from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
 from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
-from momus.reading.folders import log_files, matches, members, remote_members
+from momus.reading.folders import Listed, log_files, matches, members, remote_members
 from momus.reading.gathering import Progress, Rows, size_of
 from momus.reading.location import Location, remote_name
 from momus.reading.logs import LogReader, same_model
@@ -37,6 +37,7 @@ def read_corpus(
     progress: Progress | None = None,
     spill: int = SPILL_BYTES,
     limits: Limits | None = None,
+    include: Sequence[str] = (),
     turns: str = "assistant",
     prompt: str | None = None,
 ) -> Corpus:
@@ -60,7 +61,8 @@ def read_corpus(
         it holds several answers: each is a document, ``ID#1``, ``ID#2`` and so on, with the prompt of its record
         (`Corpus.answers` counts them). Default: ``sections``, then ``text``.
     fmt
-        One of `momus.reading.FORMATS`; default: recognised by name and content.
+        One of `momus.reading.FORMATS`; default: recognised by name and content. ``markup`` reads documents with
+        headings, such as Markdown, as sections.
     skip_bad_lines
         Keep lines that are not JSON or not UTF-8 as rows with a problem, instead of stopping at the first.
     encoding
@@ -74,6 +76,9 @@ def read_corpus(
         Size in bytes above which the corpus goes to a temporary file that is mapped into memory.
     limits
         How large a document and a decompressed file may be; default: `momus.limits.Limits.current`.
+    include
+        Patterns of names, or of paths within a folder, that are read though they describe other files: ``README*``.
+        `Corpus.left_out` names the files that are left out.
     turns
         What counts as the text of chat messages, one of `momus.reading.TURNS`.
     prompt
@@ -95,6 +100,8 @@ def read_corpus(
     """
     if fmt is not None and fmt not in FORMATS:
         raise UsageError(f"unknown format {fmt!r}", hint=f"use one of {', '.join(FORMATS)}")
+    if isinstance(include, str):
+        raise UsageError(f"include is {include!r}, expected a list of patterns", hint='for example include=["README*"]')
     if isinstance(keep, str) or not all(isinstance(n, str) and n for n in keep):
         raise UsageError(f"keep is {keep!r}, expected a list of field names", hint='for example keep=["topic"]')
     if not os.fspath(path):
@@ -107,7 +114,8 @@ def read_corpus(
     if reader is not None and fmt is not None:
         raise UsageError(f"{source.reader}: settles the format, which cannot be {fmt!r}", hint="leave out the format")
     with guarded(top):
-        locations = _locations(top, fmt) if reader is None else [(place, None) for place in _logs(top, reader)]
+        listed = _locations(top, fmt, include) if reader is None else _logs(top, reader)
+        locations = listed.files
         sizes = [size_of(location) for location, _ in locations]
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
@@ -127,7 +135,7 @@ def read_corpus(
         corpus = Corpus(table, name or (f"{stem}#{selected}" if selected else stem))
     except UsageError:
         raise reading.duplicate_id(table) from None
-    corpus.answers = reading.answers()
+    corpus.answers, corpus.left_out = reading.answers(), listed.left_out
     corpus.origin = reading.origin(top.label, source.reader)
     return corpus
 
@@ -181,26 +189,23 @@ def _top(source: Source) -> Location:
     return Location(path, source.path, split_name(path.resolve() if path.name in ("", "..") else path)[0])
 
 
-def _logs(top: Location, reader: LogReader) -> list[Location]:
+def _logs(top: Location, reader: LogReader) -> Listed:
     """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names."""
     if top.stdin:
         raise top.error("a log is not read from standard input", "write it to a file, and give that", 0)
-    if top.url is not None:
-        paths = list_remote(top)
-        return [top] if paths is None else log_files(top, reader.pattern, paths)
-    assert top.path is not None
-    if top.path.is_dir():
-        return log_files(top, reader.pattern, None)
-    if has_magic(str(top.path)) and not top.path.exists():
-        return [location for location, _ in matches(top, top.path, None)]
-    return [top]
+    remote = list_remote(top) if top.url is not None else None
+    if remote is not None or (top.path is not None and top.path.is_dir()):
+        return Listed([(log, None) for log in log_files(top, reader.pattern, remote)])
+    if top.path is not None and has_magic(str(top.path)) and not top.path.exists():
+        return matches(top, top.path, None)
+    return Listed([(top, None)])
 
 
-def _locations(top: Location, fmt: str | None) -> list[tuple[Location, str | None]]:
+def _locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
     """List the files to read, each with its format if that is settled."""
-    if top.url is not None:
-        listed = list_remote(top)
-        return [(top, fmt)] if listed is None else remote_members(top, listed, None if fmt == "folder" else fmt)
+    remote = list_remote(top) if top.url is not None else None
+    if remote is not None:
+        return remote_members(top, remote, fmt, include)
     folder = folder_format(top.path) if top.path else None
     if top.path is not None and folder is None and has_magic(str(top.path)) and not top.path.exists():
         return matches(top, top.path, fmt)
@@ -208,10 +213,10 @@ def _locations(top: Location, fmt: str | None) -> list[tuple[Location, str | Non
         if fmt in ("folder", "datasets"):
             top.path.stat() if top.path else None
             raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format", 0)
-        if top.path is None and fmt == "arrow":
+        if top.stdin and fmt == "arrow":
             raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that", 0)
-        return [(top, fmt)]
+        return Listed([(top, fmt)])
     if folder == "datasets" and fmt in (None, "datasets"):
         paths = arrowfiles.datasets_files(top, top.path)
-        return [(Location(path, str(path), top.prefix), "arrow") for path in paths]
-    return members(top, top.path, None if fmt == "folder" else fmt)
+        return Listed([(Location(path, str(path), top.prefix), "arrow") for path in paths])
+    return members(top, top.path, None if fmt == "folder" else fmt, include)

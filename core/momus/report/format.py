@@ -25,15 +25,6 @@ def p_value(p: float | None) -> str:
     return "–" if p is None else f"{p:.2g}"
 
 
-def percent(share: float) -> str:
-    """A share in percent, to three digits.
-
-    >>> percent(0.125), percent(0.00061), percent(1.0)
-    ('12.5 %', '0.061 %', '100 %')
-    """
-    return f"{100 * share:.3g} %" if abs(share) >= 1e-6 or not share else f"{100 * share:.1g} %"
-
-
 def signed_percent(change: float) -> str:
     """A relative change with its sign.
 

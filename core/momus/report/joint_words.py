@@ -12,6 +12,7 @@ from momus.comparison.overall import GlobalTest
 from momus.comparison.ranks import ALL_AXES, Ranking, RankRow
 from momus.comparison.subgroups import Subgroups
 from momus.report.format import number, p_value
+from momus.text.counting import percentage
 
 ADJUSTED = ("axis", "generated", "unadjusted", "adjusted", "interval", "share left", "n", "p")
 SUBGROUPS = ("axis", "generated", "subgroup", "difference", "interval", "n", "p", "same in all?")
@@ -21,13 +22,13 @@ MANY = 3
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def joint_lines(joint: Joint, axes: Mapping[str, str]) -> list[str]:
-    """Sentences on all analyses, in order; ``axes`` names the axis of each critic."""
+def joint_lines(joint: Joint, axes: Mapping[str, str], level: float = 0.05) -> list[str]:
+    """Sentences on all analyses, in order; ``axes`` names the axis of each critic, ``level`` is that of the tests."""
     lines = []
     if joint.ranking is not None:
         lines += nearest(joint.ranking)
         lines.append(left_out("Without a rank", joint.ranking.excluded, axes))
-    lines += [overall(test) for test in joint.overall]
+    lines += [overall(test, level) for test in joint.overall]
     lines += untested(joint.overall, axes)
     lines += [attributed(a, axes) for a in joint.attributions]
     lines.append(left_out("Without shares of variance", {c.critic: c.reason for c in joint.components}, axes))
@@ -117,11 +118,11 @@ def chance(row: RankRow) -> str:
     return f"{row.p_nearest:.2f}"
 
 
-def overall(test: GlobalTest) -> str:
-    """Say whether a corpus differs from the real one on any axis."""
+def overall(test: GlobalTest, level: float) -> str:
+    """Say whether a corpus differs from the real one on any axis, at a level."""
     if test.p is None:
         return f"{test.generated!r}: no axis can be tested together with the others."
-    differs = "differs on some axis" if test.p <= 0.05 else "is not told apart on any axis"
+    differs = "differs on some axis" if test.p <= level else "is not told apart on any axis"
     axes = "1 axis of documents" if len(test.axes) == 1 else f"{len(test.axes)} axes of documents"
     at_floor = " or less" if test.p <= test.floor else ""
     return f"{test.generated!r} {differs}: p = {p_value(test.p)}{at_floor} over {axes} (max-T)."
@@ -150,9 +151,9 @@ def adjusted_cells(row: AdjustedRow) -> tuple[str, ...]:
     """Cells of the table of adjusted rows."""
     if row.reason:
         return (row.axis, row.generated, number(row.unadjusted), "–", "–", "–", "–", row.reason)
-    share = "–" if math.isnan(row.share) else f"{row.share:.0%}"
+    share = "–" if math.isnan(row.share) else percentage(row.share, 0)
     if math.isfinite(row.share_low) and math.isfinite(row.share_high):
-        share += f" [{row.share_low:.0%}, {row.share_high:.0%}]"
+        share += f" [{percentage(row.share_low, 0)}, {percentage(row.share_high, 0)}]"
     return (
         row.axis,
         row.generated,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 from urllib.parse import quote
 
+from momus.comparison.folder import REPORT
 from momus.comparison.result import Comparison, Plot
 from momus.errors import UsageError
 from momus.report.answer import answer_of
@@ -70,9 +71,9 @@ def summary_html(comparison: Comparison) -> str:
 
 def _report_link(folder: Path | None) -> str:
     """Address of the report of a run folder, relative to the working directory where it is below that; else empty."""
-    if folder is None or not (folder / "report.html").is_file():
+    if folder is None or not (folder / REPORT).is_file():
         return ""
-    report, here = (folder / "report.html").resolve(), Path.cwd()
+    report, here = (folder / REPORT).resolve(), Path.cwd()
     return quote(report.relative_to(here).as_posix()) if report.is_relative_to(here) else report.as_uri()
 
 

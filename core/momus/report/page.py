@@ -15,6 +15,7 @@ from momus.comparison.ranks import ALL_AXES
 from momus.comparison.verdict import Verdict
 from momus.errors import StoreError
 from momus.evidence import Table
+from momus.files import replace_file
 from momus.report.answer import Answer, answer_of
 from momus.report.cards import cards_of, first_excerpt, row_scale
 from momus.report.downloads import data_of, figure_csv
@@ -37,10 +38,11 @@ from momus.report.joint_words import (
     subgroup_cells,
 )
 from momus.report.passages import Shown
-from momus.report.safe import anchor, clean, replace_file
+from momus.report.safe import anchor, clean
 from momus.report.sentences import finding_words, first_sentences, label
 from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null, statistic_name
+from momus.text.counting import percentage
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -139,7 +141,7 @@ def render(comparison: Comparison) -> str:
             overview_data=overview_csv(shown),
             bands_words=bands_words(comparison.verdicts),
             methods=methods(comparison.verdicts),
-            level=f"{comparison.signature['confidence']:.0%}",
+            level=percentage(comparison.signature["confidence"], 0),
             families=families(comparison.verdicts, comparison.signature["adjustment"]),
             floors=floors(comparison.verdicts),
             delta=comparison.signature.get("equivalence"),
@@ -157,7 +159,9 @@ def _joint(comparison: Comparison, answer: Answer) -> dict[str, Any]:
     joint = comparison.joint
     ranked = [] if joint.ranking is None else joint.ranking.of(ALL_AXES)
     return {
-        "joint_lines": joint_lines(joint, {r.name: r.axis for r in comparison.results}),
+        "joint_lines": joint_lines(
+            joint, {r.name: r.axis for r in comparison.results}, 1 - comparison.signature["confidence"]
+        ),
         "ranked": any(c.rank is not None for c in answer.corpora),
         "rank_cells": [
             (

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from momus.comparison.result import CriticResult
 from momus.comparison.verdict import Verdict
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
-from momus.report.format import number, percent, signed_percent
+from momus.report.format import number, signed_percent
 from momus.report.joint_words import count
 from momus.report.words import statistic_name
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
 
 ARROWS = {1: "↑", -1: "↓", 0: ""}
 
@@ -19,7 +19,7 @@ def value(v: Verdict, x: float | None) -> str:
     """A value of a row, in percent where it is a share."""
     if x is None:
         return "–"
-    return percent(x) if v.wording.format == "share" else number(x)
+    return percentage(x) if v.wording.format == "share" else number(x)
 
 
 def label(v: Verdict) -> str:
@@ -109,6 +109,8 @@ def _single(corpus: CorpusAnswer) -> str:
 def _nearest(answer: Answer) -> str:
     """Who is nearest, and on how many axes each corpus is beyond human variation."""
     first, rest = answer.corpora[0], answer.corpora[1:]
+    if all(c.tested == 1 for c in answer.corpora):
+        return _nearest_on_one_axis(answer)
     counts = ", ".join(f"{joined(names)} on {n}" for n, names in _by_count(rest))
     beyond = f"beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
     if answer.nearest is not None:
@@ -116,6 +118,18 @@ def _nearest(answer: Answer) -> str:
     if len(answer.tied) > 1:
         return f"Which is nearest to human text is not sure ({joined(answer.tied)}); {first.generated} is {beyond}"
     return f"{first.generated} is {beyond}"
+
+
+def _nearest_on_one_axis(answer: Answer) -> str:
+    """Who is nearest on the only axis, and which corpora are beyond human variation on it."""
+    beyond = [c.generated for c in answer.corpora if c.beyond]
+    verb = "is" if len(beyond) == 1 else "are"
+    where = f"{joined(beyond)} {verb} beyond human variation" if beyond else "no text is beyond human variation"
+    if answer.nearest is not None:
+        return f"{answer.nearest.generated} is nearest to human text on the only axis; {where} on it."
+    if len(answer.tied) > 1:
+        return f"Which is nearest to human text is not sure ({joined(answer.tied)}); {where} on the only axis."
+    return f"On the only axis, {where}."
 
 
 def _by_count(corpora: Sequence[CorpusAnswer]) -> list[tuple[int, list[str]]]:

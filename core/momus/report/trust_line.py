@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
 
 if TYPE_CHECKING:
     from momus.comparison.result import Comparison
@@ -127,7 +127,7 @@ def _languages(found: list[dict[str, Any]]) -> Iterator[TrustItem]:
     else:
         code = next(iter(mains))
         least = min(dict(map(tuple, f["shares"])).get(code, 0.0) for f in known)
-        yield TrustItem("language", f"{code} ({least:.0%} or more of each text)")
+        yield TrustItem("language", f"{code} ({percentage(least, 0)} or more of each text)")
 
 
 def _unscored(comparison: Comparison, corpora: list[dict[str, Any]]) -> TrustItem:
@@ -142,4 +142,6 @@ def _unscored(comparison: Comparison, corpora: list[dict[str, Any]]) -> TrustIte
     share, count, critic, corpus = worst
     if not count:
         return TrustItem("unscored", "no document under any critic")
-    return TrustItem("unscored", f"at most {share:.0%} ({count:,} of {corpus} under {critic})", share < DOUBTFUL_SHARE)
+    return TrustItem(
+        "unscored", f"at most {percentage(share)} ({count:,} of {corpus} under {critic})", share < DOUBTFUL_SHARE
+    )

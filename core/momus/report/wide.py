@@ -125,7 +125,7 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
             n = f"{row.n_real:,} | {row.n:,}"
             table.add_row(safe(row.model), number(row.distance), interval, rank(row), chance(row), n)
         parts.append(table)
-    lines = joint_lines(joint, axes)
+    lines = joint_lines(joint, axes, 1 - comparison.signature["confidence"])
     parts += [Text(("\n" if i == 0 else "") + one_line(line)) for i, line in enumerate(lines)]
     if joint.adjusted:
         parts += [Text(f"\nAmong documents alike in {given(joint.adjusted)}", style="bold")]

@@ -17,7 +17,7 @@ from momus.errors import UsageError
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Bools, Ints
 from momus.text.counting import counted
-from momus.text.documents import Answers, Document, Origin, Section
+from momus.text.documents import Answers, Document, LeftOut, Origin, Section
 from momus.text.splitting import Units, run_rows, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
 
@@ -62,8 +62,14 @@ class Corpus:
 
     answers: tuple[Answers, ...] = ()
     """Lists of answers that became documents when the corpus was read; empty for parts of a corpus."""
+    left_out: LeftOut = LeftOut()
+    """Files of the folder that was read which are no documents of the corpus; empty for parts of a corpus."""
     origin: Origin | None = None
     """Where the corpus was read from, if that is a log, an address or a chat; None for parts of a corpus."""
+    given_rows: Ints | None = None
+    """Row of each document in the order it had before `sorted`: int64 (documents,); None: the order is as given."""
+    _source: tuple[Corpus, Ints] | None = None
+    """The corpus that holds the same documents in another order, and the row of each document there."""
 
     def __init__(self, table: pa.Table, name: str = "corpus") -> None:
         self.table = table.select(SCHEMA.names).cast(SCHEMA)
@@ -240,7 +246,72 @@ class Corpus:
         """Return the documents at these row numbers, in the given order."""
         index = np.asarray(rows, dtype=np.int64)
         tokens = {key: table.take(index) for key, table in self._tokens.items()}
-        return self._view(self.table.take(index), name or self.name, tokens)
+        taken = self._view(self.table.take(index), name or self.name, tokens)
+        if "hashes" in self.__dict__:
+            taken.__dict__["hashes"] = self.hashes[index]
+        return taken
+
+    def read_as(self, source: Corpus) -> Corpus:
+        """Note that these documents were read as those of ``source`` (answers, what was left out, origin); itself."""
+        self.answers, self.left_out, self.origin = source.answers, source.left_out, source.origin
+        return self
+
+    def reordered(self, rows: Ints) -> Corpus:
+        """Return all documents in another order; text is split into tokens once, here or there.
+
+        >>> Corpus.from_texts("ab").reordered(np.array([1, 0])).ids
+        ['corpus:2', 'corpus:1']
+        """
+        view = self.take(rows).read_as(self)
+        view._source = (self, np.asarray(rows, dtype=np.int64))
+        return view
+
+    @cached_property
+    def canonical_rows(self) -> Ints:
+        """Row numbers in an order that depends on the documents and not on their order: int64 (documents,).
+
+        Documents are sorted by the hash of their text, and equal texts by titles, prompt, group, metadata and id.
+
+        >>> one, other = Corpus.from_texts("ab", ["x", "y"]), Corpus.from_texts("ba", ["y", "x"])
+        >>> one.take(one.canonical_rows).ids == other.take(other.canonical_rows).ids
+        True
+        """
+        rows: Ints = np.argsort(self.hashes, kind="stable").astype(np.int64)
+        equal = np.diff(self.hashes[rows]) == 0
+        tied = np.flatnonzero(np.append(False, equal) | np.append(equal, False))
+        if len(tied):
+            columns = self.table.select(["titles", "prompt", "group", "fields", "id"]).take(rows[tied]).to_pylist()
+            keys = [
+                (int(self.hashes[row]), json.dumps(list(c.values())))
+                for row, c in zip(rows[tied], columns, strict=True)
+            ]
+            rows[tied] = rows[tied][sorted(range(len(tied)), key=keys.__getitem__)]
+        return rows
+
+    @property
+    def canonical(self) -> Corpus:
+        """The documents in the order of `canonical_rows`, sharing tokens with this corpus; itself if they are in it."""
+        rows = self.canonical_rows
+        return self if _ascending(rows) else self.reordered(rows)
+
+    def sorted(self) -> Corpus:
+        """Return a corpus in the order of `canonical_rows` that can do without this one; `given` restores the order.
+
+        >>> corpus = Corpus.from_texts("abcdef")
+        >>> corpus.sorted().ids == corpus.ids, corpus.sorted().given.ids == corpus.ids
+        (False, True)
+        """
+        rows = self.canonical_rows
+        if _ascending(rows):
+            return self
+        corpus = self.take(rows).read_as(self)
+        corpus.given_rows = np.argsort(rows)
+        return corpus
+
+    @cached_property
+    def given(self) -> Corpus:
+        """The documents in the order that they had before `sorted`, sharing tokens with this corpus."""
+        return self if self.given_rows is None else self.reordered(self.given_rows)
 
     def split(self, share: float, seed: int, names: tuple[str, str] | None = None) -> tuple[Corpus, Corpus]:
         """Split at random into ``share`` of the documents and the rest, both in the original order.
@@ -282,7 +353,12 @@ class Corpus:
     def tokens(self, tokenizer: Tokenizer) -> TokenTable:
         """Return the tokens of all documents: split on the first call, shared afterwards (also with later slices)."""
         if tokenizer.signature not in self._tokens:
-            self._tokens[tokenizer.signature] = tokenize(self.section_texts, self.section_counts, tokenizer)
+            if self._source is not None:
+                source, rows = self._source
+                table = source.tokens(tokenizer).take(rows)
+            else:
+                table = tokenize(self.section_texts, self.section_counts, tokenizer)
+            self._tokens[tokenizer.signature] = table
         return self._tokens[tokenizer.signature]
 
     def adopt(self, tokenizer: Tokenizer, table: TokenTable) -> None:
@@ -330,3 +406,7 @@ class Corpus:
         for numbers in (self.section_counts, lengths, self.hashes.view(np.int64)):
             digest.update(np.asarray(numbers).astype("<i8").tobytes())
         return digest.hexdigest()
+
+
+def _ascending(rows: Ints) -> bool:
+    return bool((np.diff(rows) > 0).all())

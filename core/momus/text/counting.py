@@ -1,4 +1,4 @@
-"""Counts in words."""
+"""Counts and shares in words."""
 
 from __future__ import annotations
 
@@ -10,3 +10,14 @@ def counted(n: int, noun: str, plural: str = "") -> str:
     ('1 document', '1,200 documents', '0 replies')
     """
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def percentage(share: float, digits: int | None = None) -> str:
+    """A share in percent: to so many decimals, or to three significant digits.
+
+    >>> percentage(0.125), percentage(0.00061), percentage(1.0), percentage(0.954, 0)
+    ('12.5 %', '0.061 %', '100 %', '95 %')
+    """
+    if digits is not None:
+        return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.3g} %" if abs(share) >= 1e-6 or not share else f"{100 * share:.1g} %"

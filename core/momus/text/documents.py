@@ -49,6 +49,22 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Files of a folder that were not read.
+
+    Attributes
+    ----------
+    names
+        Paths within the folder of files that are set aside for their names, such as README.
+    others
+        Number of files that cannot be read as documents, by extension.
+    """
+
+    names: tuple[str, ...] = ()
+    others: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A document, or a record that could not be read as one (``problem`` says why).
 

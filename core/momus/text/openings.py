@@ -70,7 +70,8 @@ def shared_openings(first: Corpus, second: Corpus, copies: Bools | None = None) 
     known: dict[str, int] = {}
     for row, head in enumerate(others):
         if len(head) >= CHARACTERS:
-            known.setdefault(head[:CHARACTERS], row)
+            opening = head[:CHARACTERS]
+            known[opening] = min(known.get(opening, row), row, key=lambda i: (others[i], second.ids[i]))
     frequent = Counter(head[:CHARACTERS] for head in others if len(head) >= CHARACTERS)
     most = max(2.0, FORM * len(second))
     whole = np.isin(first.hashes, second.hashes)
@@ -84,10 +85,9 @@ def shared_openings(first: Corpus, second: Corpus, copies: Bools | None = None) 
             continue
         rows[row] = True
         lengths.append(_agreement(head, others[known[opening]]))
-        if len(pairs) < EXAMPLES:
-            pairs.append((first.ids[row], second.ids[known[opening]]))
+        pairs.append((first.ids[row], second.ids[known[opening]]))
     compared = sum(len(head) >= CHARACTERS for head in heads)
-    return Openings(compared, rows, int(np.median(lengths)) if lengths else 0, pairs)
+    return Openings(compared, rows, int(np.median(lengths)) if lengths else 0, sorted(pairs)[:EXAMPLES])
 
 
 def _heads(corpus: Corpus) -> list[str]:

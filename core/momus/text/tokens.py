@@ -179,7 +179,8 @@ class TokenTable:
 def tokenize(sections: pa.ChunkedArray, counts: Ints, tokenizer: Tokenizer) -> TokenTable:
     """Split sections of text, of which ``counts[i]`` belong to document i.
 
-    The ids go to a temporary file, which is mapped into memory: no more than one chunk is held.
+    The ids go to a temporary file, which is mapped into memory: no more than one chunk is held. The vocabulary is
+    sorted, so that it does not depend on the order of the documents.
     """
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     lengths: list[Ints] = [np.zeros(0, np.int64)]
@@ -190,17 +191,23 @@ def tokenize(sections: pa.ChunkedArray, counts: Ints, tokenizer: Tokenizer) -> T
             for words in tokens:
                 # not `tofile`, which says nothing if the disk is full
                 file.write(np.fromiter(map(numbers.__getitem__, words), np.int32, len(words)).tobytes())
-        ids = _map_ids(file)
-    return TokenTable(ids, offsets_of(np.concatenate(lengths)), offsets_of(counts), list(numbers))
+        words = list(numbers)
+        order = sorted(range(len(words)), key=words.__getitem__)
+        ids = _map_ids(file, np.argsort(order).astype(np.int32))
+    return TokenTable(ids, offsets_of(np.concatenate(lengths)), offsets_of(counts), [words[i] for i in order])
 
 
-def _map_ids(file: IO[bytes]) -> NDArray[np.int32]:
-    """Map a file of int32 ids into memory; the map outlives the file object."""
+def _map_ids(file: IO[bytes], renumbered: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Renumber a file of int32 ids, and map it into memory; the map outlives the file object."""
     file.flush()
     size = file.seek(0, 2)
     if size == 0:
         return np.zeros(0, np.int32)
-    return np.memmap(file, np.int32, "r").view(np.ndarray)
+    ids = np.memmap(file, np.int32, "r+")
+    for start in range(0, len(ids), CHUNK_CHARACTERS):
+        part = slice(start, start + CHUNK_CHARACTERS)
+        ids[part] = renumbered[ids[part]]
+    return ids.view(np.ndarray)
 
 
 def _chunks(sections: pa.ChunkedArray) -> Iterator[list[str]]:

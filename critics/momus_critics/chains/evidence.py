@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -11,7 +12,9 @@ from momus.critic import LogPrior
 from momus.evidence import Edge, Evidence, Graph, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
+from momus.text.counting import percentage
 from momus_critics.chains.posterior import ChainLatents
+from momus_critics.chains.repair import LESS, ORDER, best_repairs
 from momus_critics.chains.transitions import UNLIKELY
 from momus_critics.figures import percent
 
@@ -98,7 +101,8 @@ def error_table(critic: FittedChain, real: Floats, generated: Floats) -> Table:
         "Transitions that contribute most to the difference",
         ("transition", "P_c", "real %", "generated %", "contribution, nats per step", "kind"),
         rows,
-        note=f"Transitions with P_c < {UNLIKELY}: {total_r:.2%} in real text, {total_g:.2%} in generated text. "
+        note=f"Transitions with P_c < {UNLIKELY}: {percentage(total_r, 2)} in real text, "
+        f"{percentage(total_g, 2)} in generated text. "
         f"Smoothing constant {critic.constant_:.3g}, {critic.states} states.",
     )
 
@@ -186,7 +190,9 @@ def explain(critic: FittedChain, document: Corpus, pieces: Sequence[str]) -> Mar
     for before, after, text in zip(path[:-1], path[1:], texts, strict=True):
         p = float(critic.transitions_[before, after])
         best = int(critic.transitions_[before].argmax())
-        expected = f"likeliest after {sources[before]}: {targets[best]} ({critic.transitions_[before, best]:.0%})"
+        expected = (
+            f"likeliest after {sources[before]}: {targets[best]} ({percentage(critic.transitions_[before, best], 0)})"
+        )
         marked = p < UNLIKELY
         steps.append(
             Step(targets[after], text[:240], -float(np.log(p)), marked, expected if marked else f"P = {p:.2g}")
@@ -194,3 +200,22 @@ def explain(critic: FittedChain, document: Corpus, pieces: Sequence[str]) -> Mar
     prior = critic.log_prior(latents)
     value = -float(prior.values[0]) / int(prior.steps[0])
     return MarkedDocument(document.name, document.ids[0], value, "nats per step", steps)
+
+
+def repaired(critic: FittedChain, document: Corpus, explained: MarkedDocument) -> MarkedDocument:
+    """Add to a marked document what would make it likelier, as its note; nothing, if no repair does."""
+    latents = critic.project(document)
+    found = best_repairs(latents.emission, latents.offsets, critic.transitions_)
+    gain, kind, place = float(found.gain[0]), int(found.kind[0]), int(found.place[0])
+    if gain <= 0:
+        return explained
+    names = [critic.titles_[z] for z in latents.states]
+    after = f"before {names[place]}" if place < len(names) else "at the end"
+    what = (
+        f"if {names[place + 1]} stood before {names[place]}"
+        if kind == ORDER
+        else f"without {names[place]} (section {place + 1:,})"
+        if kind == LESS
+        else f"with another section {after}"
+    )
+    return replace(explained, note=f"likelier by {gain:.1f} nats {what}")

@@ -30,12 +30,15 @@ class ChainLatents(StateSequences):
         (K + 1, K + 1).
     disorder
         (n,) −log P_c(x) + log P_0(x) in nats, P_0 the process that draws each type independently.
+    emission
+        (N, K) P(z_m | x_m) / P(z_m), how much likelier a type is once the section is read.
     """
 
     left: Floats = field(default_factory=lambda: np.zeros((0, 1)))
     right: Floats = field(default_factory=lambda: np.zeros((0, 1)))
     link: Floats = field(default_factory=lambda: np.ones((1, 1)))
     disorder: Floats = field(default_factory=lambda: np.zeros(0))
+    emission: Floats = field(default_factory=lambda: np.zeros((0, 1)))
 
     @property
     def step_offsets(self) -> Ints:
@@ -78,8 +81,9 @@ def factorised(
     """The classifier's posterior alone (or certain states): sections are independent given the text."""
     q = np.eye(len(prior))[states] if marginals is None else marginals
     left, right = _bordered(q, offsets)
-    disorder = -_passes(q / prior, offsets, transitions)[2]
-    return ChainLatents(states, offsets, marginals, left, right, np.ones_like(transitions), disorder)
+    emission = q / prior
+    disorder = -_passes(emission, offsets, transitions)[2]
+    return ChainLatents(states, offsets, marginals, left, right, np.ones_like(transitions), disorder, emission)
 
 
 def chained(marginals: Floats, offsets: Ints, prior: Floats, transitions: Floats) -> ChainLatents:
@@ -95,16 +99,18 @@ def chained(marginals: Floats, offsets: Ints, prior: Floats, transitions: Floats
         (K + 1, K + 1) P_c, start and end at index K.
     """
     k = len(prior)
-    alpha, beta, log_evidence = _passes(marginals / prior, offsets, transitions)
+    emission = marginals / prior
+    alpha, beta, log_evidence = _passes(emission, offsets, transitions)
     smoothed = alpha * beta
     smoothed /= smoothed.sum(axis=1, keepdims=True)
     # forward messages before each step, (S, K + 1); likelihood times backward messages after it, scaled so that the
     # transition probabilities of each step sum to 1
     left, right = _bordered(alpha, offsets)
     entered = np.arange(len(marginals)) + owners_of(offsets)
-    right[entered, :k] = marginals / prior * beta
+    right[entered, :k] = emission * beta
     right /= np.maximum(((left @ transitions) * right).sum(axis=1, keepdims=True), 1e-300)
-    return ChainLatents(smoothed.argmax(axis=1), offsets, smoothed, left, right, transitions, -log_evidence)
+    states = smoothed.argmax(axis=1)
+    return ChainLatents(states, offsets, smoothed, left, right, transitions, -log_evidence, emission)
 
 
 def _passes(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats, Floats, Floats]:

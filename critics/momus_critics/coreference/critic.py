@@ -74,6 +74,7 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         "sequence of mentions of persons, P_c an n-gram process over it."
     )
     sequence = True
+    headline = "unlikely_share"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("more probable in references", "less probable in references"),
         "latent_ppl": ("more usual in references", "less usual in references"),
@@ -229,7 +230,7 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         return Pooled(int((latents.lengths > 0).sum()), {"first": first}, {"windows": table})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Windows by contribution and by ratio, unlikely ones with the likeliest alternative, and first mentions."""
+        """Unlikely windows with the likeliest alternative, windows by contribution and by ratio, and first mentions."""
         return evidence.show(self, real, generated)
 
     def notes(self) -> list[Note]:

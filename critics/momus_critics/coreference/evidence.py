@@ -1,4 +1,4 @@
-"""Evidence on coreference: windows too frequent or too rare, first mentions, and unlikely mentions in context."""
+"""Evidence on coreference: unlikely mentions, windows too frequent or too rare, and first mentions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _legend(critic: FittedCritic) -> str:
 
 
 def show(critic: FittedCritic, real: Pooled, generated: Pooled) -> list[Evidence]:
-    """Tables of contributions, ratios, unlikely windows, and first mentions."""
+    """Tables of unlikely windows (the headline), contributions to Latent NLL, ratios, and first mentions."""
     # counts of each window in both texts, (2, W), and its contribution to the difference in Latent NLL per symbol, (W,)
     a, b = (s.counts.get("windows", {}) for s in (real, generated))
     keys = np.array(sorted({*map(int, a), *map(int, b)}), dtype=np.int64)
@@ -67,9 +67,9 @@ def show(critic: FittedCritic, real: Pooled, generated: Pooled) -> list[Evidence
     log_p = critic.process_.of_windows(keys) if len(keys) else np.zeros(0)
     gain = (share[1] - share[0]) * -log_p
     return [
+        _unlikely(critic, keys, counts, totals, log_p),
         _contributions(critic, keys, counts, gain, log_p),
         _ratios(critic, keys, counts, totals),
-        _unlikely(critic, keys, counts, log_p),
         _introductions(critic, real, generated),
     ]
 
@@ -83,7 +83,7 @@ def _contributions(critic: FittedCritic, keys: Ints, counts: Floats, gain: Float
     ]
     return Table(
         "mention-contributions",
-        "Windows of mentions that contribute most to the difference",
+        "Windows of mentions that contribute most to the difference in Latent NLL",
         ("window", "real", "generated", "P of the last symbol", "contribution, nats per symbol"),
         rows,
         note=f"{_legend(critic)} Contribution: (share in generated − share in real text) × −log P.",
@@ -106,9 +106,14 @@ def _ratios(critic: FittedCritic, keys: Ints, counts: Floats, totals: Floats) ->
     return Table("mention-ratios", title, ("window", "real", "generated", "log-ratio"), rows, note=_legend(critic))
 
 
-def _unlikely(critic: FittedCritic, keys: Ints, counts: Floats, log_p: Floats) -> Table:
-    unlikely = np.flatnonzero((log_p < UNLIKELY) & (counts[1] > 0))
-    top = unlikely[np.lexsort((log_p[unlikely], -counts[1, unlikely]))][:SHOWN]
+def _unlikely(critic: FittedCritic, keys: Ints, counts: Floats, totals: Floats, log_p: Floats) -> Table:
+    """Unlikely windows, those first that contribute most to the difference of the headline."""
+    unlikely = np.flatnonzero(log_p < UNLIKELY)
+    # occurrences per 1,000 symbols in each text, (2, U); the side with more of them is shown first
+    rate = 1000 * counts[:, unlikely] / totals[:, None]
+    sums = rate.sum(axis=1)
+    excess = (rate[1] - rate[0]) * (1.0 if sums[1] >= sums[0] else -1.0)
+    top = unlikely[np.lexsort((log_p[unlikely], -excess))][:SHOWN]
     words, better = spelled(critic, keys[top]), best(critic, keys[top])
     rows = [
         (w, float(counts[0, i]), float(counts[1, i]), float(log_p[i]), name, p)
@@ -116,10 +121,11 @@ def _unlikely(critic: FittedCritic, keys: Ints, counts: Floats, log_p: Floats) -
     ]
     return Table(
         "mention-unlikely",
-        f"Unlikely mentions in generated text (log P below {UNLIKELY:.0f})",
+        f"Unlikely mentions (log P below {UNLIKELY:.0f}) that contribute most to the difference",
         ("window", "real", "generated", "log P", "likeliest instead", "its log P"),
         rows,
-        note=_legend(critic),
+        note=f"Of 1,000 symbols, {sums[0]:.1f} are unlikely in real and {sums[1]:.1f} in generated text. "
+        f"{_legend(critic)}",
     )
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import softmax
 
 from momus.critic import ExplanationMixin, Note, Rows, Statistic, mean
 from momus.critic.fitted import Fitted
@@ -24,9 +25,16 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.passages.features import LsaEmbedder, PlaceFeatures
-from momus_critics.passages.pieces import corpus_pieces, place_classes, returning, split_pieces, state_names
+from momus_critics.passages.lsa import LsaEmbedder
+from momus_critics.passages.pieces import corpus_pieces, returning, split_pieces, state_names
+from momus_critics.passages.places import PlaceFeatures
 from momus_critics.passages.segmenter import Segmenter
+from momus_critics.passages.tfidf import WordPairs
+
+OWN = ("words", "lsa")
+"""Embedders that need no adapter."""
+LEAST = 4
+"""Fewest pieces of a document, and fewest stretches of half of the real documents, whose order can be judged."""
 
 
 @dataclass(frozen=True)
@@ -45,34 +53,38 @@ class PassageLatents(ChainLatents):
 class Passages(ChainCritic, ExplanationMixin):
     """z is a chain of stretches of text, each in one of K learned states; P_c(z) is a Markov chain.
 
-    Text is cut into pieces of a few sentences. The embedding of each piece is projected onto the directions that
-    predict its place in the document, and an explicit-duration HSMM, fitted by EM, groups pieces into stretches. Latent
-    NLL is that of the most probable chain of stretches, end included. The share of returning pieces is reported too.
+    Text is cut into pieces of a few sentences, by words and punctuation alone: line ends and markup decide nothing. The
+    vectors of the pieces predict their place in the document; these predictions, centred by document, so that its
+    subject drops out, are the features. An explicit-duration HSMM, fitted by EM, groups pieces into stretches. The
+    posterior over the states of these stretches is exact: P_c(z | x) ∝ P_c(z) Π P(x_m | z_m). The share of returning
+    pieces is reported too.
 
     Parameters
     ----------
     number
         K; 0 chooses it by held-out likelihood.
     words
-        Minimum number of words per piece.
+        Number of words after which a piece ends with its sentence; it ends at twice as many in any case.
     most_pieces
         Maximum number of pieces read per document.
     embedder
-        ``lsa`` (latent semantic analysis), or an adapter: ``transformers`` takes an encoder.
+        ``words`` (TF-IDF of words and their pairs), ``lsa`` (latent semantic analysis), or an adapter:
+        ``transformers`` takes an encoder.
     model, options
-        The adapter's model, and its further parameters.
+        The adapter's model, and the embedder's further parameters.
     bins
-        Number of equal stretches of a document that the features discriminate.
+        Number of equal parts of a document that the features tell apart.
     alike
-        A piece returns if its embedding has at least this cosine with that of an earlier piece of its document.
+        A piece returns if at least this share of its runs of five words occurred earlier in its document.
     temper
         Weight of a piece against the chain, see `Segmenter`.
     seed
-        Seeds the embedding, k-means, and the documents held out.
+        Seeds folds, k-means, and the documents held out.
     """
 
     name = "passages"
     axis = "passage order"
+    headline = "disorder"
     question = (
         "Are the passages of a running text in the order of real documents? z is the chain of stretches that a hidden "
         "semi-Markov model infers from sentences, without titles or section breaks."
@@ -81,7 +93,10 @@ class Passages(ChainCritic, ExplanationMixin):
         **ChainCritic.directions,
         "posterior_entropy": ("less varied in passages", "more varied in passages"),
     }
-    limits = "It cannot see the order of words and sentences within a passage, nor whether a passage makes sense."
+    limits = (
+        "It cannot see the order of words and sentences within a passage, nor whether a passage makes sense or belongs "
+        "to the subject of its document."
+    )
     needs = 10
     uses_device = True
 
@@ -91,21 +106,21 @@ class Passages(ChainCritic, ExplanationMixin):
         "most_pieces": Range(1, 10**7),
         "bins": Range(2, 10_000),
         "temper": Range(0, 10**6, above=True),
-        "alike": Range(-1, 1),
+        "alike": Range(0, 1, above=True),
     }
 
     def __init__(
         self,
         *,
         number: int = 0,
-        words: int = 60,
+        words: int = 30,
         most_pieces: int = 2000,
-        embedder: str = "lsa",
+        embedder: str = "words",
         model: str = "",
         options: dict[str, Any] | None = None,
-        bins: int = 16,
-        temper: float = 0.2,
-        alike: float = 0.9,
+        bins: int = 12,
+        temper: float = 1.0,
+        alike: float = 0.5,
         seed: int = 0,
     ) -> None:
         self.number = number
@@ -122,34 +137,35 @@ class Passages(ChainCritic, ExplanationMixin):
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted embedder, place features or segmenter."""
         if attribute == "embedder_":
+            if self.embedder == "words":
+                return WordPairs(**(self.options or {}))
             if self.embedder == "lsa":
-                return LsaEmbedder(seed=self.seed, **(self.options or {}))
-            return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, own=("lsa",))
+                return LsaEmbedder(**{"seed": self.seed, **(self.options or {})})
+            return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, own=OWN)
         if attribute == "places_":
-            return PlaceFeatures(bins=self.bins)
+            return PlaceFeatures(bins=self.bins, seed=self.seed)
         if attribute == "segmenter_":
             return Segmenter(states=self.number, temper=self.temper, seed=self.seed)
         return super().component(attribute)
 
     def fit(self, real: Corpus) -> Self:
-        """Learn embedding, discriminants, states and transitions from real documents."""
-        if self.embedder not in ("lsa", *adapter_names("embedder")):
-            names = ", ".join(("lsa", *adapter_names("embedder")))
+        """Learn embedding, features of place, states and transitions from real documents."""
+        if self.embedder not in (*OWN, *adapter_names("embedder")):
+            names = ", ".join((*OWN, *adapter_names("embedder")))
             raise UsageError(f"passages: embedder is {self.embedder!r}", hint=f"choose one of {names}")
         pieces, offsets = corpus_pieces(real, self.words, self.most_pieces)
-        if np.median(np.diff(offsets)) < 3:
+        if np.median(np.diff(offsets)) < LEAST:
             raise FittingError(
                 f"critic 'passages': half of the {counted(len(real), 'document')} of {real.name!r} have fewer than "
-                f"3 pieces of {self.words} words",
+                f"{LEAST} pieces of {self.words} words",
                 hint="give longer documents, or lower `words`",
             )
         embedder: Any = self.component("embedder_")
         embedder.device = self.device
         self.embedder_: Any = embedder.fit(pieces)
-        x = self.embedder_.embed(pieces)
         places: Any = self.component("places_")
-        self.places_: Any = places.fit(x, place_classes(offsets, self.bins))
-        features = self.places_.transform(x)
+        features = places.fit_transform(self.embedder_.embed(pieces), offsets)
+        self.places_: Any = places
         segmenter: Any = self.component("segmenter_")
         segmenter.device = self.device
         self.segmenter_: Any = segmenter.fit(features, offsets)
@@ -168,6 +184,7 @@ class Passages(ChainCritic, ExplanationMixin):
         labels, chain_offsets = self._chain(chains)
         self.learn_chain(labels, chain_offsets, self.seed)
         self.pieces_ = len(pieces)
+        self.stretches_ = float(np.median(np.diff(chain_offsets)))
         return self
 
     def check_state(self) -> None:
@@ -181,11 +198,15 @@ class Passages(ChainCritic, ExplanationMixin):
         state.require(places.axes_.shape[1] == width, "segmenter_", f"{places.axes_.shape[1]} features")
         if isinstance(self.embedder_, LsaEmbedder):
             dimensions = self.embedder_.directions_.shape[1]
-            state.require(len(places.centre_) == dimensions, "places_", f"{dimensions} dimensions")
+            state.require(len(places.coefficients_) == dimensions, "places_", f"{dimensions} dimensions")
+        if isinstance(self.embedder_, WordPairs):
+            terms = len(self.embedder_.vocabulary_)
+            state.require(len(places.coefficients_) == terms, "places_", f"{terms} terms")
         kept = state.array("kept_", (states,), "i", low=-1, high=self.states - 1)
         numbers = np.array_equal(np.sort(kept[kept >= 0]), np.arange(self.states))
         state.require(numbers, "kept_", "each state of the chain once")
         state.integer("pieces_")
+        state.number("stretches_", low=0.0)
 
     def _chain(self, chains: list[Any]) -> tuple[Ints, Ints]:
         """One state per stretch, and where documents begin; a state unseen in fitting is mapped to the last one."""
@@ -194,29 +215,40 @@ class Passages(ChainCritic, ExplanationMixin):
         return numbers, offsets_of([len(states) for states, _ in chains])
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Reject documents without a word."""
-        _, offsets = corpus_pieces(batch, self.words, 1)
-        return [None if n else "no words" for n in np.diff(offsets)]
+        """Reject documents that are too short to have an order; all, if half of the real ones are a stretch or two."""
+        if self.stretches_ < LEAST:
+            few = f"the real documents have {self.stretches_:g} stretches each in the median, order needs {LEAST}"
+            return [few] * len(batch)
+        _, offsets = corpus_pieces(batch, self.words, LEAST)
+        short = f"fewer than {LEAST} pieces of {self.words} words"
+        return [None if n >= LEAST else short if n else "no words" for n in np.diff(offsets)]
 
-    def _embed(self, batch: Corpus) -> tuple[Floats, Ints]:
-        """Embeddings of pieces (N, V), and where documents begin (n + 1,)."""
+    def _features(self, pieces: Sequence[str], offsets: Ints) -> Floats:
+        """Features of pieces, (N, V)."""
         self.embedder_.device = self.segmenter_.device = self.device
-        pieces, offsets = corpus_pieces(batch, self.words, self.most_pieces)
-        return self.embedder_.embed(pieces), offsets
-
-    def _decode(self, x: Floats, offsets: Ints) -> list[Any]:
-        """States and borders of the stretches of each document, see `Segmenter.decode`."""
-        return list(self.segmenter_.decode(self.places_.transform(x), offsets))
+        return np.asarray(self.places_.transform(self.embedder_.embed(pieces), offsets))
 
     def project(self, batch: Corpus) -> PassageLatents:
-        """Infer the most probable chain of stretches, and count the pieces that repeat an earlier one."""
-        x, piece_offsets = self._embed(batch)
-        states, offsets = self._chain(self._decode(x, piece_offsets))
-        chain = joint.factorised(states, offsets, None, self.shares_, self.transitions_)
+        """Infer the stretches and the posterior of their states, and count the pieces that repeat earlier text."""
+        pieces, piece_offsets = corpus_pieces(batch, self.words, self.most_pieces)
+        features = self._features(pieces, piece_offsets)
+        chains = self.segmenter_.decode(features, piece_offsets)
+        _, offsets = self._chain(chains)
+        chain = joint.chained(self._types(features, piece_offsets, chains), offsets, self.shares_, self.transitions_)
         shared = {f.name: getattr(chain, f.name) for f in fields(chain)}
-        returns = group_sums(returning(x, piece_offsets, self.alike), piece_offsets)
+        returns = group_sums(returning(pieces, piece_offsets, self.alike), piece_offsets)
         counts = np.column_stack([returns, np.diff(piece_offsets)])
         return PassageLatents(**shared, returns=counts.astype(np.float64))
+
+    def _types(self, features: Floats, offsets: Ints, chains: list[Any]) -> Floats:
+        """P(z_m | x_m) of each stretch on its own, ∝ P(z_m) P(x_m | z_m), (M, K)."""
+        # the first piece of each stretch, (M,), and the segmenter's state of each state of the chain, (K,)
+        starts = np.concatenate(
+            [first + borders[:-1] for first, (_, borders) in zip(offsets[:-1], chains, strict=True)]
+        )
+        order = np.argsort(self.kept_)[-self.states :]
+        log_q = np.add.reduceat(self.segmenter_.log_density(features)[:, order], starts.astype(np.int64), axis=0)
+        return np.asarray(softmax(log_q + np.log(self.shares_), axis=1))
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """Those of the chain, and the numbers of returning pieces and of all pieces."""
@@ -236,10 +268,15 @@ class Passages(ChainCritic, ExplanationMixin):
         )
         return (*super().statistics(), returns)
 
+    def _decode(self, batch: Corpus) -> list[Any]:
+        """States and borders of the stretches of each document, see `Segmenter.decode`."""
+        pieces, offsets = corpus_pieces(batch, self.words, self.most_pieces)
+        return list(self.segmenter_.decode(self._features(pieces, offsets), offsets))
+
     def segment(self, batch: Corpus) -> list[Ints]:
         """The state of each piece that `split_pieces` cuts, one array per document."""
         self.check_fitted()
-        chains = self._decode(*self._embed(batch))
+        chains = self._decode(batch)
         return [np.repeat(self.kept_[states], np.diff(borders)) for states, borders in chains]
 
     def notes(self) -> list[Note]:
@@ -253,7 +290,7 @@ class Passages(ChainCritic, ExplanationMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the stretches, with transitions below 1 % marked."""
-        ((_, borders),) = self._decode(*self._embed(document))
+        ((_, borders),) = self._decode(document)
         pieces = split_pieces(document[0].text, self.words)[: self.most_pieces]
         texts = [" ".join(pieces[a:b]) for a, b in pairwise(borders)]
         return evidence.explain(self, document, texts)

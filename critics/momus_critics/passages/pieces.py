@@ -1,4 +1,7 @@
-"""Cut running text into pieces: groups of sentences that never cross a blank line."""
+"""Cut running text into pieces: groups of sentences, found from words and punctuation alone.
+
+Line ends, blank lines and markup decide nothing, so a text and its reformatted copy have the same pieces.
+"""
 
 from __future__ import annotations
 
@@ -8,40 +11,72 @@ from itertools import pairwise
 
 import numpy as np
 
-from momus.numeric.ragged import offsets_of, places_of
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _SENTENCE = re.compile(r"\n+|(?<=[.!?…])[\"'”’)\]]*\s+(?=[^\sa-z])|(?<=[。！？])")
-_WORD = re.compile(r"\S+")
+_WORD = re.compile(r"[^\W_]+")
+_STOP = re.compile(r"[.!?…](?:[^\w\s]|_)*\s|[。！？]")
+_TAGS = (
+    "a|abbr|b|blockquote|br|center|code|dd|del|details|div|dl|dt|em|h[1-6]|hr|i|img|kbd|li|ol|p|pre|span|strong|sub|"
+    "summary|sup|table|tbody|td|th|thead|tr|u|ul"
+)
+_MARKUP = re.compile(
+    rf"</?(?:{_TAGS})(?:\s[^<>]*)?/?>"  # HTML tags
+    r"|<!--.*?-->"
+    r"|&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]+);"  # HTML entities
+    r"|(?<=\])\([^()\s]*(?:\s+\"[^\"]*\")?\)",  # targets of Markdown links
+    re.DOTALL,
+)
+_SYMBOLS = re.compile(r"[*`~#>\[\]\\]+|(?<![^\W_])_+|_+(?![^\W_])")
+"""Symbols of markup; an underscore is one at the border of a word."""
+_REPEATED = 5
+"""Length in words of the runs by which repeated text is recognised."""
+
+
+def spans(text: str, words: int) -> list[tuple[int, int]]:
+    r"""Where pieces begin and end: after the first sentence that ends at ``words`` words or later, or at 2 × ``words``.
+
+    Tags, entities and targets of links hold no words; symbols such as ``#``, ``*`` and ``_`` are not words. A remainder
+    shorter than half of ``words`` belongs to the piece before it. Consecutive spans touch, and cover the text.
+
+    >>> text = "One two. Three four.\n\n# Five\nsix."
+    >>> [text[a:b] for a, b in spans(text, 3)]
+    ['One two. Three four.\n\n# ', 'Five\nsix.']
+    """
+    bare = _MARKUP.sub(lambda found: " " * len(found.group()), text)
+    found = [m.span() for m in _WORD.finditer(bare)]
+    if not found:
+        return []
+    cuts, count = [0], 0  # cuts: the character at which each piece begins
+    for (_, end), (start, _) in pairwise(found):
+        count += 1
+        if count >= 2 * words or (count >= words and _STOP.search(bare, end, start)):
+            cuts.append(start)
+            count = 0
+    if len(cuts) > 1 and 2 * (count + 1) < words:
+        cuts.pop()
+    return list(pairwise([*cuts, len(text)]))
+
+
+def plain(text: str) -> str:
+    r"""The text without markup, and with single spaces for white space.
+
+    >>> plain("A **bold** [link](https://a.b)\n\nand `code`.")
+    'A bold link and code.'
+    """
+    return " ".join(_SYMBOLS.sub("", _MARKUP.sub(" ", text)).replace("|", " ").split())
 
 
 def split_pieces(text: str, words: int) -> list[str]:
-    r"""Cut text at blank lines, and paragraphs after the first sentence that ends at or beyond ``words`` words.
+    r"""Cut text into plain pieces, see `spans`.
 
-    Sentences longer than ten times ``words`` (a table, a listing, text without full stops) are cut at that length.
-
-    >>> split_pieces("One two. Three four. Five.\n\nSix.", words=3)
-    ['One two. Three four.', 'Five.', 'Six.']
+    >>> split_pieces("One two. Three *four*.\n\nFive six.", words=3)
+    ['One two. Three four.', 'Five six.']
     """
-    pieces = []
-    for paragraph in _PARAGRAPH.split(text):
-        start = end = count = 0
-        for stop in [*(m.end() for m in _SENTENCE.finditer(paragraph)), len(paragraph)]:
-            # the piece so far is paragraph[start:end] with `count` words; the next sentence is paragraph[end:stop]
-            ends = [m.end() + end for m in _WORD.finditer(paragraph[end:stop])]
-            while count + len(ends) > 10 * words:
-                cut = ends[10 * words - count - 1]
-                pieces.append(paragraph[start:cut])
-                start, ends, count = cut, [e for e in ends if e > cut], 0
-            count, end = count + len(ends), stop
-            if count >= words:
-                pieces.append(paragraph[start:end])
-                start, count = end, 0
-        if count:
-            pieces.append(paragraph[start:])
-    return [p.strip() for p in pieces]
+    return [plain(text[a:b]) for a, b in spans(text, words)]
 
 
 def sentences(text: str) -> list[str]:
@@ -68,28 +103,24 @@ def corpus_pieces(corpus: Corpus, words: int, most: int) -> tuple[list[str], Int
     return pieces, np.array(offsets, dtype=np.int64)
 
 
-def place_classes(offsets: Ints, bins: int) -> Ints:
-    """Number of the stretch that each piece lies in, of ``bins`` equal stretches per document: int64 (N,).
+def returning(pieces: Sequence[str], offsets: Ints, alike: float) -> Floats:
+    """Whether the text of each piece occurred before in its document, float (N,), 0 or 1.
 
-    >>> place_classes(np.array([0, 4, 5]), bins=2).tolist()
-    [0, 0, 1, 1, 1]
+    A piece returns if at least a share ``alike`` of its runs of five words (of fewer, in a shorter piece) occurred
+    earlier in the document; copies count wherever the borders of pieces fall.
+
+    >>> again = ["the cat sat on the mat", "it was warm and dry there", "so the cat sat on the mat"]
+    >>> returning(again, np.array([0, 3]), 0.5).tolist()
+    [0.0, 0.0, 1.0]
     """
-    lengths = np.diff(offsets)
-    # np.repeat gives each piece the length of its document, (N,)
-    return np.asarray(((places_of(offsets) + 0.5) / np.repeat(lengths, lengths) * bins).astype(np.int64))
-
-
-def returning(x: Floats, offsets: Ints, alike: float) -> Bools:
-    """Whether each piece has a cosine of at least ``alike`` with an earlier piece of its document, bool (N,).
-
-    >>> returning(np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.1]]), np.array([0, 3]), 0.9).tolist()
-    [False, False, True]
-    """
-    unit = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
-    returns = np.zeros(len(x), dtype=bool)
+    returns = np.zeros(len(pieces))
     for first, end in pairwise(offsets):
-        rows = unit[first:end]
-        returns[first:end] = np.tril(rows @ rows.T >= alike, -1).any(axis=1)  # below the diagonal: earlier pieces
+        seen: set[tuple[str, ...]] = set()
+        for i in range(first, end):
+            words = _WORD.findall(pieces[i].casefold())
+            runs = [tuple(words[j : j + _REPEATED]) for j in range(max(1, len(words) - _REPEATED + 1))]
+            returns[i] = sum(run in seen for run in runs) >= alike * len(runs)
+            seen.update(runs)
     return returns
 
 

@@ -34,8 +34,8 @@ class Segmenter(Estimator):
     longest
         D, the maximum number of pieces per segment; consecutive segments of one state are merged into one stretch.
     temper
-        Weight of the log-density of a piece. Neighbouring pieces are not independent given their state, as the model
-        assumes; at 1 they would outweigh the chain.
+        Weight of the log-density of a piece. Below 1, pieces count for less than if they were independent given their
+        state, and stretches become longer and fewer.
     steps
         Maximum number of EM steps.
     seed
@@ -48,10 +48,10 @@ class Segmenter(Estimator):
         self,
         *,
         states: int = 0,
-        candidates: tuple[int, ...] = (4, 6, 8, 10, 12, 16),
-        longest: int = 24,
-        temper: float = 0.2,
-        steps: int = 12,
+        candidates: tuple[int, ...] = (4, 6, 9, 12, 16),
+        longest: int = 16,
+        temper: float = 1.0,
+        steps: int = 8,
         seed: int = 0,
     ) -> None:
         self.states = states
@@ -179,6 +179,13 @@ class Segmenter(Estimator):
         for batch, rows in self._batches(x, offsets):
             out[rows] = model.log_likelihood([batch]).double().cpu().numpy()
         return out
+
+    def log_density(self, x: Floats) -> Floats:
+        """Tempered log P(x_i | z_i = k) of features (N, V), float array (N, K)."""
+        # −½ Σ_v ((x − μ)² / σ² + log 2πσ²), the square multiplied out: no array (N, K, V)
+        precision = 1 / self.variance_.astype(np.float64)
+        squares = x**2 @ precision.T - 2 * x @ (self.mean_ * precision).T + (self.mean_**2 * precision).sum(axis=1)
+        return np.asarray(-0.5 * self.temper * (squares + np.log(2 * np.pi * self.variance_).sum(axis=1)))
 
     def decode(self, x: Floats, offsets: Ints) -> list[tuple[Ints, Ints]]:
         """Most probable segmentation of each document: states of the segments (M,), and their borders (M + 1,).

@@ -3,47 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import ExplanationMixin, Note
+from momus.critic import ExplanationMixin, Note, Rows, Statistic, perplexity
 from momus.critic.fitted import Fitted
 from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
-from momus.numeric.types import Ints
+from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
 from momus.text.titles import normalize_title
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
+from momus_critics.chains.repair import best_repairs
 from momus_critics.sections.posterior import LinearPosterior
 from momus_critics.sections.titles import OTHER, frequent_titles
 
 ACCURATE = 0.6
 """Accuracy on held-out sections below which verdicts are doubtful."""
+TITLED = 0.9
+"""Share of sections with a title from which a text counts as titled."""
+BODIES, BOTH = "bodies", "titles and bodies"
+
+
+@dataclass(frozen=True)
+class SectionLatents(ChainLatents):
+    """The chain under the posterior that is read, and, if that reads titles, the chain by bodies alone.
+
+    Attributes
+    ----------
+    by_bodies
+        None if titles are not read.
+    """
+
+    by_bodies: ChainLatents | None = None
 
 
 class Sections(ChainCritic, ExplanationMixin):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
     Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included (Deng et al. 2022,
-    section 4). Titles serve only to learn the types on real text. Text is projected by what its sections say: untitled
-    generations and titled originals are treated alike.
+    section 4). Types are learned on the titles of real text. Where all texts of a comparison have titles, a section's
+    type is inferred from its title and its body together: a title that names a type is certain, another one speaks by
+    its words. Otherwise it is inferred from bodies alone, so that untitled generations and titled originals are treated
+    alike.
 
     Parameters
     ----------
     posterior
-        ``linear`` (TF-IDF and logistic regression on a section's text), ``titles`` (the titles themselves, for text
-        whose titles can be trusted on both sides), or an adapter: ``transformers`` fine-tunes an encoder.
+        ``linear`` (TF-IDF and logistic regression on a section's text), ``titles`` (the titles themselves, never a
+        body), or an adapter: ``transformers`` fine-tunes an encoder.
+    titles
+        ``auto``: titles are read too if all texts have them; ``never``: bodies alone are read.
     model
         The adapter's model: a folder, or a name on a model hub.
     options
@@ -67,11 +89,13 @@ class Sections(ChainCritic, ExplanationMixin):
     )
     limits = "It cannot see what a section says beyond its type: a body about something else passes if its type fits."
     sequence = True
+    oddity_unit = "nats by the best repair"
     needs = 5
     uses_device = True
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
         "expectation": OneOf("chain", "exact", "map"),
+        "titles": OneOf("auto", "never"),
         "min_documents": Range(1, 10**9),
         "features": Range(1, 10**7),
         "penalty": Range(0, 10**9, above=True),
@@ -81,6 +105,7 @@ class Sections(ChainCritic, ExplanationMixin):
         self,
         *,
         posterior: str = "linear",
+        titles: str = "auto",
         model: str = "",
         options: dict[str, Any] | None = None,
         expectation: str = "chain",
@@ -92,6 +117,7 @@ class Sections(ChainCritic, ExplanationMixin):
         seed: int = 0,
     ) -> None:
         self.posterior = posterior
+        self.titles = titles
         self.model = model
         self.options = options
         self.expectation = expectation
@@ -109,13 +135,18 @@ class Sections(ChainCritic, ExplanationMixin):
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted posterior."""
-        if attribute != "posterior_":
+        if attribute not in ("posterior_", "titled_"):
             return super().component(attribute)
-        if self.posterior != "linear":
+        if self.posterior != "linear" and attribute == "posterior_":
             parameters = {"model": self.model, "seed": self.seed, **(self.options or {})}
             return make_adapter("posterior", self.posterior, parameters, own=("linear", "titles"))
         return LinearPosterior(
-            tokens=self.tokens, lower=self.lower, features=self.features, penalty=self.penalty, seed=self.seed
+            tokens=self.tokens,
+            lower=self.lower,
+            features=self.features,
+            penalty=self.penalty,
+            titles=attribute == "titled_",
+            seed=self.seed,
         )
 
     def _check_parameters(self) -> None:
@@ -146,7 +177,23 @@ class Sections(ChainCritic, ExplanationMixin):
             posterior: Any = self.component("posterior_")
             posterior.device = self.device
             self.posterior_: Any = posterior.fit(titled, labels, self.states)
+        self.reads_ = BODIES
+        if self._may_read_titles:
+            titled_posterior: Any = self.component("titled_")
+            self.titled_: Any = titled_posterior.fit(titled, labels, self.states)
         return self
+
+    @property
+    def _may_read_titles(self) -> bool:
+        """Whether titles join bodies where all texts have them."""
+        return self.posterior == "linear" and self.titles == "auto"
+
+    def attend(self, texts: Sequence[Corpus]) -> bool:
+        """Read titles too if they are there in all texts."""
+        before = self.reads_
+        if self._may_read_titles:
+            self.reads_ = BOTH if all(titled_share(text) >= TITLED for text in texts) else BODIES
+        return self.reads_ != before
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
@@ -155,9 +202,14 @@ class Sections(ChainCritic, ExplanationMixin):
         state.texts("titles_", least=2)
         if self.posterior == "titles":
             return
-        posterior: Any = state.part("posterior_")
-        if isinstance(posterior, LinearPosterior):
-            state.require(posterior.bias_.shape == (self.states,), "posterior_", "one class per section type")
+        posteriors: list[tuple[str, Any]] = [("posterior_", state.part("posterior_"))]
+        reads = state.text("reads_", among=(BODIES, BOTH))
+        if self._may_read_titles:
+            posteriors.append(("titled_", state.part("titled_")))
+        state.require(self._may_read_titles or reads == BODIES, "reads_", BODIES)
+        for name, posterior in posteriors:
+            if isinstance(posterior, LinearPosterior):
+                state.require(posterior.bias_.shape == (self.states,), name, "one class per section type")
 
     def _labels(self, titles: Sequence[str]) -> Ints:
         """The number of each title's state, (N,); unknown titles are `OTHER`, the last."""
@@ -174,19 +226,61 @@ class Sections(ChainCritic, ExplanationMixin):
                     reasons[i] = "no titles"
         return reasons
 
-    def project(self, batch: Corpus) -> ChainLatents:
+    def project(self, batch: Corpus) -> SectionLatents:
         """Infer the type of each section."""
         offsets = _offsets(batch)
         if self.posterior == "titles":
             states = self._labels(_normalized(batch)[0])
-            return joint.factorised(states, offsets, None, self.shares_, self.transitions_)
+            return _latents(joint.factorised(states, offsets, None, self.shares_, self.transitions_))
         self.posterior_.device = self.device
         posterior: SectionPosterior = self.posterior_
-        marginals = posterior.predict(batch)
+        by_bodies = self._chain(posterior.predict(batch), offsets)
+        if self.reads_ == BODIES:
+            return _latents(by_bodies)
+        return _latents(self._chain(self._with_titles(batch), offsets), by_bodies)
+
+    def _with_titles(self, batch: Corpus) -> Floats:
+        """P(z_m | title, body), (N, K): certain if the title names a type, else by the words of both."""
+        marginals = self.titled_.predict(batch)
+        labels = self._labels(_normalized(batch)[0])
+        named = np.flatnonzero(labels < self.states - 1)  # the last state is that of all other titles
+        marginals[named] = np.eye(self.states)[labels[named]]
+        return np.asarray(marginals)
+
+    def _chain(self, marginals: Floats, offsets: Ints) -> ChainLatents:
+        """The posterior of the chain from that of its sections."""
         if self.expectation == "chain":
             return joint.chained(marginals, offsets, self.shares_, self.transitions_)
         states, soft = marginals.argmax(axis=1), marginals if self.expectation == "exact" else None
         return joint.factorised(states, offsets, soft, self.shares_, self.transitions_)
+
+    def oddity(self, latents: ChainLatents) -> Floats:
+        """How much likelier each document would be with one fault of order less, see `best_repairs`."""
+        return best_repairs(latents.emission, latents.offsets, self.transitions_).gain
+
+    def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
+        """Those of the chain; where titles are read, Latent NLL by bodies alone too."""
+        rows = dict(super().sufficient_statistics(latents))
+        if isinstance(latents, SectionLatents) and latents.by_bodies is not None:
+            prior = self.log_prior(latents.by_bodies)
+            rows["by_bodies"] = np.column_stack([-prior.values, prior.steps])
+        return rows
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Those of the chain; where titles are read, Latent PPL by bodies alone too."""
+        if getattr(self, "reads_", BODIES) == BODIES:
+            return super().statistics()
+        by_bodies = Statistic(
+            "latent_ppl_by_bodies",
+            "by_bodies",
+            "value",
+            perplexity,
+            scale="log",
+            effect="log_ratio",
+            label="Latent PPL by bodies alone",
+            direction=self.directions["latent_ppl"],
+        )
+        return (*super().statistics(), by_bodies)
 
     def notes(self) -> list[Note]:
         """Accuracy of the posterior on held-out sections, and a warning if it is too weak.
@@ -194,30 +288,50 @@ class Sections(ChainCritic, ExplanationMixin):
         Under a weak posterior the chain outweighs the text, and disorder is mistaken for order.
         """
         notes = [Note(f"{self.states} section types, smoothing constant {self.constant_:.3g}.")]
+        if self._may_read_titles:
+            why = "all texts have titles" if self.reads_ == BOTH else "not all texts have titles"
+            notes.append(Note(f"Types are inferred from {self.reads_}: {why}."))
         held_out = self.posterior_.held_out if self.posterior != "titles" else {}
         if not held_out:
             return notes
         accuracy, sections = held_out["accuracy"], held_out["sections"]
         notes.append(
             Note(
-                f"Posterior {self.posterior}: {accuracy:.1%} of {sections:,.0f} held-out real sections are typed "
-                f"correctly; expected calibration error {held_out['calibration_error']:.3f}."
+                f"Posterior {self.posterior}: {percentage(accuracy, 1)} of {sections:,.0f} held-out real sections are "
+                f"typed correctly; expected calibration error {held_out['calibration_error']:.3f}."
             )
         )
-        if accuracy < ACCURATE:
+        if accuracy < ACCURATE and self.reads_ == BODIES:
             notes.append(
                 Note(
-                    f"only {accuracy:.0%} of {sections:,.0f} held-out real sections are typed correctly. The expected "
-                    "order then outweighs the text of sections, and Latent PPL may even fall if they are shuffled; "
-                    'check `disorder` too, or use posterior = "titles" if both texts have titles.',
+                    f"only {percentage(accuracy, 0)} of {sections:,.0f} held-out real sections are typed correctly. "
+                    "The expected order then outweighs the text of sections, and Latent PPL may even fall if they are "
+                    "shuffled; "
+                    "check `disorder` too, or give both texts with their titles.",
                     warning=True,
                 )
             )
         return notes
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
-        """Show the most probable types, with transitions below 1 % marked."""
-        return evidence.explain(self, document, document.section_texts.to_pylist())
+        """Show the most probable types, with transitions below 1 % marked, and say which repair helps most."""
+        return evidence.repaired(self, document, evidence.explain(self, document, document.section_texts.to_pylist()))
+
+
+def titled_share(corpus: Corpus) -> float:
+    """Share of the sections of sectioned documents that have a title; 0 without sections.
+
+    >>> titled_share(Corpus.from_sections([[("A", "x"), (None, "y")]]))
+    0.5
+    """
+    marked = np.repeat(corpus.sectioned, corpus.section_counts)
+    titled = np.array([bool(normalize_title(t)) for t in corpus.section_titles], dtype=bool)
+    return float(titled[marked].mean()) if marked.any() else 0.0
+
+
+def _latents(chain: ChainLatents, by_bodies: ChainLatents | None = None) -> SectionLatents:
+    """The same chain with what bodies alone say."""
+    return SectionLatents(**{f.name: getattr(chain, f.name) for f in fields(chain)}, by_bodies=by_bodies)
 
 
 def _offsets(corpus: Corpus) -> Ints:

@@ -10,30 +10,43 @@ from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import log_softmax
 
 from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
-from momus.numeric.ragged import kept_offsets
+from momus.numeric.ragged import offsets_of, ranges_of
 from momus.numeric.temperature import calibration_error, fit_temperature, softmax
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
-from momus.text.tokens import TokenTable, get_tokenizer
+from momus.text.tokens import get_tokenizer
+from momus_critics.sections.features import SectionFeatures, contrasted
+
+ITERATIONS = 60
+"""Most steps of L-BFGS."""
+ABSENT = -50.0
+"""Bias of types without a section."""
 
 
 class LinearPosterior(Estimator):
-    """TF-IDF and multinomial logistic regression, calibrated by a temperature.
+    """Multinomial logistic regression on what sets a section apart in its document, calibrated by a temperature.
+
+    Logits are P X W + b: X are the features of all sections of a document (`SectionFeatures`), and P takes from each
+    section what the others have in common with it (`contrasted`).
 
     Parameters
     ----------
     tokens, lower
         The tokenizer, see `momus.critic.tokens.TokenCritic`.
     features
-        Size of the vocabulary, which holds the most frequent words.
+        Size of each vocabulary, which holds the most frequent words.
     penalty
         Inverse strength C of the L2 penalty.
+    titles
+        Whether the words of titles are read too.
     seed
-        Seeds the choice of the held-out sections on which the temperature is fitted.
+        Seeds the choice of the held-out documents on which the temperature is fitted.
     """
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
@@ -48,102 +61,112 @@ class LinearPosterior(Estimator):
         lower: bool = True,
         features: int = 20_000,
         penalty: float = 10.0,
+        titles: bool = False,
         seed: int = 0,
     ) -> None:
         self.tokens = tokens
         self.lower = lower
         self.features = features
         self.penalty = penalty
+        self.titles = titles
         self.seed = seed
+
+    def component(self, attribute: str) -> Estimator:
+        """Make the unfitted features."""
+        if attribute == "features_":
+            return SectionFeatures(features=self.features, titles=self.titles)
+        return super().component(attribute)
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Learn vocabulary, weights, and the temperature that calibrates held-out probabilities."""
-        from sklearn.feature_extraction.text import TfidfTransformer
-
-        table = corpus.tokens(get_tokenizer(self.tokens, self.lower))
-        counts = np.bincount(table.ids, minlength=len(table.vocabulary))
-        order = np.argsort(-counts, kind="stable")[: self.features]
-        self.vocabulary_ = [table.vocabulary[i] for i in order if counts[i] > 0]
-        raw = self._counts(table)
-        self.idf_ = np.asarray(TfidfTransformer(sublinear_tf=True).fit(raw).idf_, dtype=np.float64)
-        x = self._weighted(raw)
-        used = np.flatnonzero(labels >= 0)
-        x, y = x[used], labels[used]
-        self.temperature_ = self._calibrate(x, y, states)
-        self.weights_, self.bias_ = self._regress(x, y, states)
+        tokenizer = get_tokenizer(self.tokens, self.lower)
+        self.features_ = SectionFeatures(features=self.features, titles=self.titles).fit(corpus, tokenizer)
+        x = self.features_.matrix(corpus, tokenizer)
+        offsets = offsets_of(corpus.section_counts)
+        self.temperature_ = self._calibrate(x, offsets, labels, states)
+        self.weights_, self.bias_ = regress(x, offsets, labels, states, self.penalty)
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        words = len(state.texts("vocabulary_"))
-        state.array("idf_", (words,), low=0.0)
+        features = state.part("features_", SectionFeatures)
         classes = len(state.array("bias_", (None,)))
-        state.array("weights_", (words, classes))
+        state.array("weights_", (features.size, classes))
         state.number("temperature_", above=0.0)
         state.measures("held_out_")
 
-    def _counts(self, table: TokenTable) -> sparse.csr_array:
-        """Counts of known words, CSR array (N, V)."""
-        # vocabulary number of each token, −1 if unknown, (tokens,); offsets[m]:offsets[m + 1] are the known tokens of
-        # section m, and so the entries of row m
-        codes = table.codes({word: i for i, word in enumerate(self.vocabulary_)})
-        known = codes >= 0
-        offsets = kept_offsets(known, table.section_offsets)
-        shape = (len(table.section_offsets) - 1, len(self.vocabulary_))
-        matrix = sparse.csr_array((np.ones(int(offsets[-1])), codes[known], offsets), shape=shape)
-        matrix.sum_duplicates()
-        return matrix
-
-    def _weighted(self, counts: sparse.csr_array) -> sparse.csr_array:
-        """Sublinear TF-IDF, each row scaled to Euclidean norm 1."""
-        data = (1.0 + np.log(counts.data)) * self.idf_[counts.indices]
-        weighted = sparse.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
-        squares = np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel()
-        # one factor per row, repeated over the row's stored entries
-        scale = np.repeat(1.0 / np.sqrt(np.maximum(squares, 1e-300)), np.diff(counts.indptr))
-        return sparse.csr_array((data * scale, counts.indices, counts.indptr), shape=counts.shape)
-
-    def _regress(self, x: sparse.csr_array, y: Ints, states: int) -> tuple[Floats, Floats]:
-        """Weights (V, K) and bias (K,) of the softmax; types without a section get bias −50."""
-        from sklearn.linear_model import LogisticRegression
-
-        weights, bias = np.zeros((x.shape[1], states)), np.full(states, -50.0)
-        present = np.unique(y)
-        if len(present) == 1:
-            bias[present] = 0.0
-            return weights, bias
-        model = LogisticRegression(C=self.penalty, max_iter=200, tol=1e-3).fit(x, y)
-        if len(present) == 2:  # scikit-learn then fits one logit, of the second type against the first
-            weights[:, present[1]], bias[present[0]], bias[present[1]] = model.coef_[0], 0.0, model.intercept_[0]
-            return weights, bias
-        weights[:, present], bias[present] = model.coef_.T, model.intercept_
-        return weights, bias
-
-    def _calibrate(self, x: sparse.csr_array, y: Ints, states: int) -> float:
-        """Fit the temperature on a held-out fifth of the sections; measure accuracy and calibration there."""
-        order = np.random.default_rng(self.seed).permutation(len(y))
-        held, rest = order[: len(y) // 5], order[len(y) // 5 :]
-        known = held[np.isin(y[held], y[rest])]  # held-out sections whose type occurs in training
-        if len(known) < 10:
+    def _calibrate(self, x: sparse.csr_array, offsets: Ints, y: Ints, states: int) -> float:
+        """Fit the temperature on a held-out fifth of the documents; measure accuracy and calibration there."""
+        order = np.random.default_rng(self.seed).permutation(len(offsets) - 1)
+        parts = []
+        for documents in (np.sort(order[: len(order) // 5]), np.sort(order[len(order) // 5 :])):
+            lengths = np.diff(offsets)[documents]
+            parts.append((ranges_of(offsets[documents], lengths), offsets_of(lengths)))
+        (held, held_offsets), (rest, rest_offsets) = parts
+        known = np.isin(y[held], y[rest][y[rest] >= 0])  # held-out sections whose type occurs in training
+        if known.sum() < 10:
             return 1.0
-        weights, bias = self._regress(x[rest], y[rest], states)
-        logits = np.asarray(x[known] @ weights) + bias
-        temperature = fit_temperature(logits, y[known])
+        weights, bias = regress(x[rest], rest_offsets, y[rest], states, self.penalty)
+        logits = (contrasted(np.asarray(x[held] @ weights), held_offsets) + bias)[known]
+        truth = y[held][known]
+        temperature = fit_temperature(logits, truth)
         probabilities = softmax(logits, temperature)
         self.held_out_ = {
-            "accuracy": float((logits.argmax(axis=1) == y[known]).mean()),
-            "calibration_error": calibration_error(probabilities, y[known]),
-            "sections": len(known),
+            "accuracy": float((logits.argmax(axis=1) == truth).mean()),
+            "calibration_error": calibration_error(probabilities, truth),
+            "sections": len(truth),
         }
         return temperature
 
     @property
     def held_out(self) -> Mapping[str, float]:
-        """Accuracy and calibration error on the fifth of the sections on which the temperature was fitted."""
+        """Accuracy and calibration error on the fifth of the documents on which the temperature was fitted."""
         return getattr(self, "held_out_", {})
 
     def predict(self, batch: Corpus) -> Floats:
         """Return calibrated probabilities, float array (N, K)."""
-        x = self._weighted(self._counts(batch.tokens(get_tokenizer(self.tokens, self.lower))))
-        return softmax(np.asarray(x @ self.weights_) + self.bias_, self.temperature_)
+        x = self.features_.matrix(batch, get_tokenizer(self.tokens, self.lower))
+        scores = contrasted(np.asarray(x @ self.weights_), offsets_of(batch.section_counts))
+        return softmax(scores + self.bias_, self.temperature_)
+
+
+def regress(x: sparse.csr_array, offsets: Ints, y: Ints, states: int, penalty: float) -> tuple[Floats, Floats]:
+    """Multinomial logistic regression of labels on contrasted features, by L-BFGS.
+
+    Minimises −Σ log softmax(P X W + b)[y] + ‖W‖² / (2 C) over the sections with a label ≥ 0.
+
+    Parameters
+    ----------
+    x
+        (N, V).
+    offsets
+        Where the sections of each document begin, (n + 1,).
+
+    Returns
+    -------
+    Weights (V, K) and biases (K,); types without a section have weights 0 and bias `ABSENT`.
+    """
+    weights, bias = np.zeros((x.shape[1], states)), np.full(states, ABSENT)
+    present, labelled = np.unique(y[y >= 0]), np.flatnonzero(y >= 0)
+    truth = np.searchsorted(present, y[labelled])
+    shape = x.shape[1] + 1, len(present)  # the last row of the parameters holds the biases
+    transposed = sparse.csr_array(x.T)
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        w = flat.reshape(shape)
+        log_p = log_softmax(contrasted(np.asarray(x @ w[:-1]), offsets) + w[-1], axis=1)[labelled]
+        residual = np.zeros((x.shape[0], shape[1]))
+        residual[labelled] = np.exp(log_p)
+        residual[labelled, truth] -= 1.0
+        # P is symmetric: the gradient with respect to X W is P times the residual
+        slope = np.asarray(transposed @ contrasted(residual, offsets)) + w[:-1] / penalty
+        value = -log_p[np.arange(len(truth)), truth].sum() + (w[:-1] ** 2).sum() / (2 * penalty)
+        return float(value), np.concatenate([slope, residual.sum(axis=0)[None]]).ravel()
+
+    start = np.zeros(shape)
+    start[-1] = np.log(np.bincount(truth, minlength=shape[1]))
+    options = {"maxiter": ITERATIONS, "gtol": 1e-3, "ftol": 1e-6}
+    best = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
+    weights[:, present], bias[present] = best[:-1], best[-1]
+    return weights, bias

@@ -35,7 +35,7 @@ from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.shares import stopwords
 from momus_critics.topics import evidence
@@ -222,7 +222,7 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         if len(self.vocabulary_) < 10:
             raise FittingError(
                 f"critic 'topics': {len(self.vocabulary_)} words of {real.name!r} occur at least {self.least_count} "
-                f"times and in at most {self.most_documents:.0%} of documents; at least 10 needed",
+                f"times and in at most {percentage(self.most_documents, 0)} of documents; at least 10 needed",
                 hint="give more real text, or lower least_count",
             )
         counts = count_words(table, self.vocabulary_)

@@ -12,6 +12,7 @@ from momus.critic import Gaussians, Pooled
 from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus.text.counting import percentage
 from momus_critics.figures import percent
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def explain(critic: Topics, document: Corpus, latents: Gaussians, counts: sparse
         best = [w for w in np.argsort(-assigned[k], kind="stable")[:10] if assigned[k, w] >= 0.5]
         text = ", ".join(f"{critic.vocabulary_[w]} {present[w]:.0f}" for w in best)
         usual = float(softmax(np.append(critic.mean_, 0.0))[k])
-        note = f"{shares[k]:.1%} of this document, {usual:.1%} at the prior's mean"
+        note = f"{percentage(shares[k], 1)} of this document, {percentage(usual, 1)} at the prior's mean"
         steps.append(Step(f"{k + 1}: {titles[k]}", text, float(parts[k]), bool(parts[k] > 3.32), note))
     prior = critic.log_prior(latents)
     return MarkedDocument(document.name, document.ids[0], -float(prior.values[0]), "nats", steps)

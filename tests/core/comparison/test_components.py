@@ -105,6 +105,7 @@ def test_unbalanced_data_go_to_reml_without_warnings():
     assert found.effects[0].low < 0.5 < found.effects[0].high
 
 
+@pytest.mark.slow
 def test_intervals_of_effects_cover():
     hits = 0
     for seed in range(200):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from textwrap import wrap
 
 from momus.evidence import Axis, Chart, Series
 from momus.report.figures.canvas import Canvas, Point, colour, joined, outline
@@ -23,6 +24,8 @@ LETTER = 6.6
 """Width of a letter, for the places of legends."""
 ROW = 17.0
 """Height of a row of a legend."""
+LINE = 14.0
+"""Height of a line of the label below a chart, which is broken where the sheet is too narrow for it."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +61,12 @@ def chart_svg(chart: Chart, corpora: Mapping[str, Look], width: float = WIDTH, h
     """Draw a chart, with a colour, marker and dashes for each corpus and role."""
     named = legend(chart, corpora, width)
     top = 10 + max((e.y for e in named), default=0.0) + (5 if named else 0)
-    canvas = Canvas(width, height + max(0.0, top - TOP))
+    below = wrap(clean(chart.x.label, 2 * LABEL), int((width - LEFT + RIGHT) / LETTER))
+    under = BOTTOM + LINE * max(len(below) - 1, 0)
+    canvas = Canvas(width, height + max(0.0, top - TOP) + under - BOTTOM)
     x = _scale([v for s in chart.series for v in s.x], chart.x, LEFT, width - RIGHT, 0.01)
-    y = _scale([v for s in chart.series for v in _heights(s)], chart.y, canvas.height - BOTTOM, top, 0.04)
-    _frame(canvas, chart, x, y)
+    y = _scale([v for s in chart.series for v in _heights(s)], chart.y, canvas.height - under, top, 0.04)
+    _frame(canvas, chart, below, x, y)
     for i, series in enumerate(chart.series):
         points = [(a, b) for a, b in zip(series.x, series.y, strict=True) if _fits(a, x) and _fits(b, y)]
         if points:
@@ -95,7 +100,7 @@ def _fits(value: float, scale: Scale) -> bool:
     return value is not None and math.isfinite(value) and (value > 0 or not scale.log)
 
 
-def _frame(canvas: Canvas, chart: Chart, x: Scale, y: Scale) -> None:
+def _frame(canvas: Canvas, chart: Chart, below: Sequence[str], x: Scale, y: Scale) -> None:
     bottom, right = y.start, x.end
     for value, text in y.ticks:
         canvas.line((LEFT, y(value)), (right, y(value)), "grid", 0.7)
@@ -104,7 +109,8 @@ def _frame(canvas: Canvas, chart: Chart, x: Scale, y: Scale) -> None:
         canvas.line((x(value), bottom), (x(value), bottom + 4), "line")
         canvas.text((x(value), bottom + 17), text, "middle")
     canvas.line((LEFT, bottom), (right, bottom), "line")
-    canvas.text(((LEFT + right) / 2, bottom + 36), chart.x.label, "middle")
+    for i, line in enumerate(below):
+        canvas.text(((LEFT + right) / 2, bottom + 36 + LINE * i), line, "middle")
     canvas.text((14, (y.start + y.end) / 2), chart.y.label, "middle", turn=-90, clip=36)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from momus.comparison.ranks import ALL_AXES
 from momus.comparison.result import Comparison
 from momus.errors import StoreError, UsageError
+from momus.files import replace_file, replacing
 from momus.report.answer import Answer, answer_of
 from momus.report.downloads import csv_text, figure_csv
 from momus.report.figures.axis import axis_figure
@@ -21,7 +22,7 @@ from momus.report.figures.power import detectable, power_figure
 from momus.report.figures.ranks import rank_table, ranks_figure
 from momus.report.figures.style import WIDTHS, paper_style
 from momus.report.overlay import overlay
-from momus.report.safe import anchor, replace_file
+from momus.report.safe import anchor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,5 +172,6 @@ def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> 
         paths = [folder / f"{paper.name}.{f}" for f in formats]
         for path in paths:
             date = {"CreationDate": None} if path.suffix == ".pdf" else {"Date": None} if path.suffix == ".svg" else {}
-            figure.savefig(path, dpi=DOTS_PER_INCH, metadata=date)
+            with replacing(path) as temporary:
+                figure.savefig(temporary, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=date)
     return [*paths, numbers]

@@ -10,14 +10,12 @@ import numpy as np
 from momus.comparison.planning import Plan, power_at
 from momus.evidence import Axis, Chart, Role, Series
 from momus.numeric.types import Floats
+from momus.report.figures.standalone import standalone
 from momus.report.figures.svg import draw
+from momus.text.counting import percentage
 
 ROLES: tuple[Role, ...] = ("generated", "real", "fitted", "reference")
 """Each panel holds as many axes as there are line styles."""
-STYLE = (
-    "svg{--ink:#222;--line:#888;--grid:#ddd;--real:#2b6cb0;--generated:#c2410c;--fitted:#4d7c0f;--reference:#6b21a8;"
-    "--paper:#fff;font-family:system-ui,sans-serif;background:#fff}"
-)
 POINTS = 60
 
 
@@ -35,7 +33,7 @@ def plan_charts(plans: Sequence[Plan]) -> list[Chart]:
         x = np.geomspace(max(low, 2.0), max(high, 8.0), POINTS)
         series = [_series(p, x, role, several) for p, role in zip(panel, ROLES, strict=False)]
         wanted = panel[0].power
-        label = f"documents of the real text (wanted: {wanted:.0%} power)"
+        label = f"documents of the real text (wanted: {percentage(wanted, 0)} power)"
         charts.append(Chart(f"plan-{start}", "Power by number of documents", Axis(label, "log"), Axis("power"), series))
     return charts
 
@@ -64,11 +62,8 @@ def plan_figure(plans: Sequence[Plan]) -> str:
         content = re.sub(r'\sstyle="[^"]*"', f' y="{top:g}" width="{box[2]:g}" height="{box[3]:g}"', panel, count=1)
         body.append(content)
         top += box[3]
-    opening = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'viewBox="0 0 {width:g} {height:g}" width="{width * 1.25:g}">'
-    )
-    return f"{opening}<title>Power by number of documents</title><style>{STYLE}</style>{''.join(body)}</svg>\n"
+    opening = f'<svg viewBox="0 0 {width:g} {height:g}" width="{width * 1.25:g}">'
+    return standalone(f"{opening}<title>Power by number of documents</title>{''.join(body)}</svg>")
 
 
 def _view_box(svg: str) -> list[float]:

@@ -1,0 +1,162 @@
+"""Candidate antecedents of pronouns and noun phrases, with their features, and the weights of these features.
+
+A candidate's score is linear in its features; the highest score wins. `PRONOUN`, `NOUN`, and the weights in
+`momus_adapters.persons.speech` maximise the softmax likelihood of the gold antecedents of the first 50 documents of
+LitBank (Bamman et al. 2020), with an L2 penalty: ``benchmarks/reproduce/persons_weights.py``.
+"""
+
+from __future__ import annotations
+
+from math import log1p
+from typing import Any, NamedTuple
+
+from momus_adapters.persons.entities import Entities, NounKey
+from momus_adapters.persons.mentions import OBJECTS, SUBJECTS, Mention
+
+NARRATOR = -2
+"""Stands for the speaker of the text outside of quotations, as the owner of the nouns "i", "we" and "you"."""
+NEW = -1
+"""Stands for a person who was not mentioned before."""
+INDEFINITE = frozenset(
+    ("a", "an", "some", "any", "no", "every", "another", "two", "three", "four", "many", "several", "each", "such")
+)
+DEFINITE = frozenset(("the", "this", "that", "these", "those"))
+GENERIC = frozenset(
+    ("man", "woman", "girl", "boy", "lady", "gentleman", "fellow", "lad", "child", "stranger", "person", "youth")
+)
+
+PRONOUN = {
+    "sentences since the last mention": -0.59,
+    "tens of tokens since": -0.21,
+    "last mention is a subject": 1.18,
+    "last mention is an owner": 0.86,
+    "gender agrees": 0.88,
+    "log of the number of mentions": 0.33,
+    "both are subjects": -0.02,
+    "speaker of this quotation": -0.97,
+    "subject of a reflexive": 1.35,
+    "last mention is a third-person pronoun": 1.2,
+    "last mention is a name": -0.18,
+    "mentioned once, by a noun": 0.07,
+    "only one of the two is in a quotation": -1.11,
+    "last mention is a first or second person": -3.29,
+}
+NOUN = {
+    "new": 1.83,
+    "new, indefinite": 2.45,
+    "new, definite": -0.49,
+    "new, owned": -0.95,
+    "new, plural": 0.9,
+    "same noun, indefinite": -0.66,
+    "same noun, definite": 0.27,
+    "same noun, same owner": 0.6,
+    "same noun, bare": -0.6,
+    "same noun, other owner": 1.38,
+    "other noun, not indefinite": -1.18,
+    "other noun, “the man” or the like": 0.97,
+    "has a name, other noun": 0.26,
+    "gender agrees": 0.67,
+    "log of sentences since the last mention": -0.07,
+    "mentioned in the last sentences": 0.03,
+    "only one of the two is in a quotation": -0.35,
+    "the last one of this noun": 1.32,
+}
+
+NOT_NEW = (0, 0, 0, 0, 0)
+"""Features of a new person, for any other candidate."""
+
+
+class Candidates(NamedTuple):
+    """Entities that may be meant, and their features: one row per entity, in the order of the weights."""
+
+    numbers: list[int]
+    rows: list[list[float]]
+
+
+def of_pronoun(known: Entities, m: Mention, speaker: int) -> Candidates:
+    """Entities that a third-person pronoun may refer to; ``speaker`` is that of the quotation it stands in, or −1."""
+    token, here = known.doc[m.head], known.sentence[m.head]
+    barred = _barred(known, token)
+    reflexive = token.lower_.endswith(("self", "selves"))
+    numbers: list[int] = []
+    rows: list[list[float]] = []
+    for number, head in known.recent(m.head).items():
+        e = known.all[number]
+        # a subject is not the object of its verb, and the narrator is not “he” to himself
+        if e.disagrees(m) or number in barred or (m.quote < 0 and (NARRATOR, "i") in e.nouns):
+            continue
+        gap, role, last = here - known.sentence[head], known.role.get(head, ""), known.by_head[head]
+        numbers.append(number)
+        rows.append(
+            [
+                gap,
+                (m.head - head) / 10,
+                role == "subject",
+                role == "owner",
+                e.gender == m.gender != "",
+                log1p(len(e.places)),
+                role == "subject" and token.dep_ in SUBJECTS,
+                number == speaker >= 0,
+                reflexive and gap == 0 and role == "subject",
+                last.form in ("third", "plural"),
+                last.form == "name",
+                last.form == "noun" and len(e.places) == 1,
+                (last.quote >= 0) != (m.quote >= 0),
+                last.form in ("first", "second"),
+            ]
+        )
+    return Candidates(numbers, rows)
+
+
+def of_noun(known: Entities, m: Mention, key: NounKey) -> Candidates:
+    """Persons that a noun phrase may refer to; the first candidate is a new one."""
+    here, first, (owner, noun) = known.sentence[m.head], known.doc[m.start].lower_, key
+    indefinite, definite, owned = first in INDEFINITE, first in DEFINITE, owner != -1
+    recent = known.recent(m.head)
+    same_noun = [n for n in known.known(key) if known.before(n, m.head) >= 0]
+    newest = max(same_noun, key=lambda n: known.before(n, m.head), default=NEW)
+    numbers = [NEW]
+    rows: list[list[float]] = [[1, indefinite, definite, owned, m.plural, *[0] * (len(NOUN) - len(NOT_NEW))]]
+    for number in sorted({*recent, *same_noun[-1:], newest} - {NEW, owner}):
+        e = known.all[number]
+        if e.disagrees(m):
+            continue
+        head = known.before(number, m.head)
+        last = known.by_head[head]
+        same = key in e.nouns
+        kin = same or any(n == noun for _, n in e.nouns)
+        numbers.append(number)
+        rows.append(
+            [
+                *NOT_NEW,
+                same and indefinite,
+                same and definite,
+                same and owned,
+                same and not (indefinite or definite or owned),
+                kin and not same,
+                not kin and not indefinite,
+                not kin and definite and noun in GENERIC,
+                not kin and bool(e.words),
+                e.gender == m.gender != "",
+                log1p(here - known.sentence[head]),
+                number in recent,
+                (last.quote >= 0) != (m.quote >= 0),
+                number == newest,
+            ]
+        )
+    return Candidates(numbers, rows)
+
+
+def best(weights: dict[str, float], candidates: Candidates) -> int | None:
+    """The candidate of the highest score, the first of equal ones; None without candidates."""
+    values = list(weights.values())
+    scores = [sum(w * x for w, x in zip(values, row, strict=True)) for row in candidates.rows]
+    return candidates.numbers[max(range(len(scores)), key=scores.__getitem__)] if scores else None
+
+
+def _barred(known: Entities, token: Any) -> set[int]:
+    """Entities that a pronoun cannot refer to: the subject of the verb whose object it is."""
+    if token.dep_ not in OBJECTS or token.lower_.endswith(("self", "selves")):
+        return set()
+    others = (known.by_head.get(child.i) for child in token.head.children if child.dep_ in SUBJECTS)
+    return {o.entity for o in others if o is not None and o.entity >= 0}

@@ -1,0 +1,101 @@
+"""Passages on collections that the critic was not tuned on: planted defects found, and false alarms.
+
+Sectioned documents are read as running text, without titles and breaks. Of each split, the critic is fitted on a third
+of the documents; the second third is real; defects are planted in the third third (`sectioned_texts`). Level: the
+scores of unchanged documents outside the fitted third are divided at random into two halves, many times; the share of
+divisions with p ≤ .05 is the level.
+
+Run:  python benchmarks/validity/carry_over_passages.py [--splits 5] [--nulls 200] [--collections NAME …] [--json FILE]
+Data: the folder ``sectioned`` under MOMUS_DATA, else ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+from sectioned_texts import COLLECTIONS, DEFECTS, LEVEL, NULL, P, Split, collection, p_values, running, splits, table
+
+from momus import Corpus
+from momus.comparison.judge import judge
+from momus_critics.passages import Passages
+
+STATISTICS = ("latent_ppl", "latent_nll", "disorder", "unlikely_share", "return_share")
+ALARM = 0.05
+
+
+def null_p_values(critic: Passages, split: Split, number: int) -> dict[str, list[float]]:
+    """p of each statistic for random divisions of the documents that the critic was not fitted on."""
+    corpus = running(Corpus.from_documents([*split.real, *split.other], split.real.name))
+    scores = critic.score(corpus)
+    found: dict[str, list[float]] = {s: [] for s in STATISTICS}
+    for seed in range(number):
+        order = np.random.default_rng([split.seed, seed]).permutation(len(corpus))
+        one, two = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
+        for v in judge(
+            critic, scores.take(one), scores.take(two), paired=False, seed=seed, permutations=999, resamples=99
+        ):
+            if v.statistic in found and v.p is not None:
+                found[v.statistic].append(v.p)
+    return found
+
+
+def main() -> None:
+    """Print a table of detections per collection and statistic, and levels."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="first split that is run")
+    parser.add_argument("--nulls", type=int, default=200, help="random divisions per split for the level")
+    parser.add_argument("--collections", nargs="+", default=list(COLLECTIONS), choices=COLLECTIONS)
+    parser.add_argument("--defects", nargs="+", default=list(DEFECTS), choices=list(DEFECTS))
+    parser.add_argument("--number", type=int, default=0, help="number of states; 0 chooses it")
+    parser.add_argument("--json", type=Path, help="add the p-values of each split to this file, a line each")
+    parser.add_argument("--from-json", type=Path, help="print the tables of such a file")
+    a = parser.parse_args()
+    lines = [json.loads(line) for line in a.from_json.read_text("utf-8").splitlines()] if a.from_json else []
+    for name in () if a.from_json else a.collections:
+        for split in splits(collection(name), a.splits):
+            if split.seed < a.first:
+                continue
+            start = time.perf_counter()
+            critic = Passages(number=a.number).fit(running(split.fit))
+            fitted = time.perf_counter() - start
+            found = p_values(critic, split, a.defects, view=running, statistics=STATISTICS)
+            nulls = null_p_values(critic, split, a.nulls)
+            line = {
+                "collection": name,
+                "seed": split.seed,
+                "n": len(split.real),
+                "states": critic.states,
+                "stretches": critic.stretches_,
+                "fitted": round(fitted, 1),
+                "p": [[d, s, p] for (d, s), p in found.items()],
+                "nulls": nulls,
+            }
+            print(json.dumps({k: v for k, v in line.items() if k not in {"p", "nulls"}}), flush=True)
+            if a.json:
+                with a.json.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(line) + "\n")
+            lines.append(line)
+    report(lines)
+
+
+def report(lines: list[dict[str, object]]) -> None:
+    """Print detections of each collection by each statistic, then the levels."""
+    every: dict[str, list[P]] = {}
+    for line in lines:
+        p: P = {(d, s): value for d, s, value in line["p"]}  # type: ignore[attr-defined]
+        every.setdefault(str(line["collection"]), []).append(p)
+    rows = {f"`{name}`, {s}": (ps, s) for s in STATISTICS for name, ps in every.items()}
+    print(table(rows))
+    print(f"\nIn “{NULL}” a find at p ≤ {LEVEL:g} is a false alarm. Share of random divisions with p ≤ {ALARM:g}:\n")
+    for s in STATISTICS:
+        ps = np.array([p for line in lines for p in line["nulls"][s]])  # type: ignore[index]
+        print(f"- {s}: {(ps <= ALARM).mean():.3f} of {len(ps)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,296 @@
+"""The critic of consistency, which asks of each section whether it belongs to its document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from momus.critic import (
+    EvidenceMixin,
+    ExplanationMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Rows,
+    StateSequences,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+    mean,
+)
+from momus.critic.fitted import Fitted
+from momus.errors import FittingError
+from momus.estimator import Estimator
+from momus.evidence import Evidence, MarkedDocument
+from momus.numeric.ragged import group_sums
+from momus.numeric.types import Floats, Ints
+from momus.parameters import OneOf, Range
+from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus_critics.consistency import evidence, model
+from momus_critics.consistency.vectors import SectionVectors, grams
+
+BELONGS, STRANGER = 0, 1
+STATES = ("belongs", "stranger")
+MOST_FITTED = 1000
+"""Documents from which loadings, D and ε are estimated; word frequencies come from all."""
+TOLD_APART = 0.75
+"""Share of sections preferred to one of another document, below which verdicts are doubtful."""
+
+
+@dataclass(frozen=True)
+class Memberships(StateSequences):
+    """Whether each section belongs to its document or is a stranger, with probabilities in ``marginals``.
+
+    Attributes
+    ----------
+    fit
+        (N,) log Bayes factor of “belongs” of each section, nats.
+    lengths_in_tokens
+        (N,) number of tokens of each section.
+    """
+
+    fit: Floats = field(default_factory=lambda: np.zeros(0))
+    lengths_in_tokens: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+    """z says of each section whether it belongs to its document or is a stranger; P_c(z) is Bernoulli.
+
+    A document has a subject, a Gaussian vector. The vector of a section that belongs is the subject and noise, with a
+    share of the subject that grows with the section's length; that of a stranger is unrelated. Subjects are integrated
+    out, so the likelihood of each choice of strangers is closed (`momus_critics.consistency.model`). Titles and the
+    order of sections are not used.
+
+    Parameters
+    ----------
+    tokens, lower
+        See `momus.critic.tokens.TokenCritic`.
+    features
+        Number of words whose document frequency is kept, see `SectionVectors`.
+    seed
+        Draws the foreign sections against which the model is fitted.
+
+    >>> documents = [[("", f"thing{i} of kind{i}"), ("", f"thing{i} is a kind{i}")] for i in range(8)]
+    >>> critic = Consistency().fit(Corpus.from_sections(documents))
+    >>> mixed = Corpus.from_sections([documents[0], [documents[1][0], documents[2][1]]])
+    >>> critic.project(mixed).states.tolist()
+    [0, 0, 1, 1]
+    """
+
+    name = "consistency"
+    axis = "consistency of sections"
+    question = (
+        "Does each section belong to its document? z is whether a section shares the subject of the others or is a "
+        "stranger among them; words that few documents have tell."
+    )
+    sequence = True
+    headline = "stranger_share"
+    told = "stranger_share"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more consistent", "less consistent"),
+        "latent_ppl": ("more consistent", "less consistent"),
+    }
+    limits = (
+        "It cannot see contradictions: sections that name the same things belong together, whatever they say of them."
+    )
+    guard = False  # entropy and divergence of two states say what the share of strangers says
+    needs = 5
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"features": Range(1, 10**8)}
+
+    def __init__(self, *, tokens: str = "words", lower: bool = True, features: int = 200_000, seed: int = 0) -> None:
+        super().__init__(tokens=tokens, lower=lower)
+        self.features = features
+        self.seed = seed
+
+    @property
+    def state_names(self) -> Sequence[str]:
+        """``belongs`` and ``stranger``."""
+        return STATES
+
+    def component(self, attribute: str) -> Estimator:
+        """Make the unfitted vectors of sections."""
+        return SectionVectors(features=self.features) if attribute == "vectors_" else super().component(attribute)
+
+    def fit(self, real: Corpus) -> Self:
+        """Learn word frequencies, loadings, D, and the share of strangers in real text."""
+        rows = np.flatnonzero([reason is None for reason in self.unscored(real)])
+        if len(rows) < 2:
+            raise FittingError(
+                f"critic 'consistency': {len(rows)} of {counted(len(real), 'document')} of {real.name!r} have two "
+                "sections with text, and two documents are needed",
+                hint="give documents with `sections`",
+            )
+        used = real.take(rows)
+        self.vectors_ = SectionVectors(features=self.features).fit(used.tokens(self.tokenizer))
+        random = np.random.default_rng(self.seed)
+        if len(used) > MOST_FITTED:
+            used = used.take(np.sort(random.permutation(len(used))[:MOST_FITTED]))
+        table = used.tokens(self.tokenizer)
+        x = self.vectors_.vectors(table, fitted=True)
+        offsets = table.document_sections
+        within = grams(x, x, offsets)
+        lengths = _split(np.diff(table.section_offsets).astype(np.float64), offsets)
+        self.largest_, self.half_ = model.fit_loadings(within, lengths)
+        loading = [self._loading(g, n) for g, n in zip(within, lengths, strict=True)]
+        self._learn_dimensions(x, within, loading, offsets, random)
+        self.rate_ = model.fit_rate(within, loading, self.dimensions_)
+        return self
+
+    def _learn_dimensions(
+        self,
+        x: sparse.csr_array,
+        within: list[Floats],
+        loading: list[Floats],
+        offsets: Ints,
+        random: np.random.Generator,
+    ) -> None:
+        """Fit D on each section against the section of another document in its place."""
+        # chosen[m]: a section of another document, for section m, (N,): the documents are shifted by 1 to n − 1
+        n, sizes = len(offsets) - 1, np.diff(offsets)
+        other = (np.repeat(np.arange(n), sizes) + random.integers(1, n, x.shape[0])) % n
+        chosen = offsets[other] + (random.random(len(other)) * sizes[other]).astype(np.int64)
+        foreign = x[chosen]
+        norms = np.asarray(foreign.multiply(foreign).sum(axis=1)).ravel()
+        every = np.concatenate(loading)
+        between = grams(foreign, x, offsets)
+        ratios: tuple[list[Floats], list[Floats]] = ([], [])
+        for g, dots, a, start in zip(within, between, loading, offsets[:-1].tolist(), strict=True):
+            here, ones = slice(start, start + len(a)), np.ones(len(a))
+            ratios[0].append(model.ratio_to_others(g, np.diag(g), g, a, a, ones))
+            ratios[1].append(model.ratio_to_others(dots, norms[here], g, every[chosen[here]], a, ones))
+        own, strange = map(np.concatenate, ratios)
+        self.dimensions_ = model.fit_dimensions(own, strange)
+        self.compared_ = len(own)
+        self.told_apart_ = float((own > strange).mean())
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.part("vectors_", SectionVectors)
+        state.number("largest_", above=0.0, high=model.LARGEST)
+        state.number("half_", above=0.0)
+        state.number("dimensions_", above=0.0)
+        state.number("rate_", above=0.0, high=0.5)
+        state.number("told_apart_", low=0.0, high=1.0)
+        state.integer("compared_", 1)
+
+    def _loading(self, gram: Floats, lengths: Floats) -> Floats:
+        """a_m of the sections of a document, (M,); 0 for a section without a word that has weight."""
+        return np.where(np.diag(gram) > 0, model.loadings(lengths, self.largest_, self.half_), 0.0)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without section marks, and those in which fewer than two sections have words."""
+        table = batch.tokens(self.tokenizer)
+        filled = group_sums((np.diff(table.section_offsets) > 0).astype(np.int64), table.document_sections)
+        return [
+            "no sections" if not marked else "fewer than two sections with words" if n < 2 else None
+            for marked, n in zip(batch.sectioned.tolist(), filled.tolist(), strict=True)
+        ]
+
+    def project(self, batch: Corpus) -> Memberships:
+        """Infer P(stranger) of each section, exactly for up to `model.EXACT` sections."""
+        table = batch.tokens(self.tokenizer)
+        x = self.vectors_.vectors(table)
+        offsets, lengths = table.document_sections, np.diff(table.section_offsets)
+        factors = [
+            model.fit_of(g, self._loading(g, n), self.dimensions_, self.rate_)
+            for g, n in zip(grams(x, x, offsets), _split(lengths.astype(np.float64), offsets), strict=True)
+        ]
+        factor = np.concatenate([np.zeros(0), *factors])
+        stranger = model.stranger_probability(factor, self.rate_)
+        marginals = np.column_stack([1 - stranger, stranger])
+        return Memberships((stranger > 0.5).astype(np.int64), offsets, marginals, factor, lengths)
+
+    def log_prior(self, latents: Memberships) -> LogPrior:
+        """E log P_c(z) = Σ_m P(belongs) log(1 − ε) + P(stranger) log ε; M steps."""
+        assert latents.marginals is not None
+        values = latents.marginals @ np.log([1 - self.rate_, self.rate_])
+        return LogPrior(np.asarray(group_sums(values, latents.offsets)), latents.lengths)
+
+    def sufficient_statistics(self, latents: Memberships) -> Mapping[str, Rows]:
+        """Expected number of strangers, and the sum of log Bayes factors, beside the number of sections."""
+        assert latents.marginals is not None
+        sections = latents.lengths.astype(np.float64)
+        strangers = group_sums(latents.marginals[:, STRANGER], latents.offsets)
+        fit = group_sums(latents.fit, latents.offsets)
+        return {"strangers": np.column_stack([strangers, sections]), "fit": np.column_stack([fit, sections])}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """The share of strangers, and the mean fit of a section to the others."""
+        return (
+            Statistic(
+                "stranger_share",
+                "strangers",
+                "value",
+                mean,
+                label="share of sections that do not belong",
+                direction=("more consistent", "less consistent"),
+                format="share",
+            ),
+            Statistic(
+                "fit",
+                "fit",
+                "value",
+                mean,
+                label="fit of sections to their document",
+                direction=("looser in subject", "closer in subject"),
+                unit="nats per section",
+            ),
+        )
+
+    def summarize(self, latents: Memberships) -> Pooled:
+        """Sections and strangers by place and length, and the distribution of fit."""
+        return Pooled(len(latents), evidence.totals(latents))
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Where strangers are, and how well sections fit."""
+        return evidence.show(real, generated)
+
+    def notes(self) -> list[Note]:
+        """How well sections are told from those of other documents, and the fitted constants."""
+        notes = [
+            Note(
+                f"{self.told_apart_:.1%} of {self.compared_:,} real sections fit their document better than a section "
+                f"of another document does; {self.rate_:.1%} of real sections count as strangers."
+            ),
+            Note(
+                f"Loading {self.largest_:.2f} of long sections, half its square at {self.half_:.0f} tokens; "
+                f"{self.dimensions_:.0f} effective dimensions."
+            ),
+        ]
+        if self.told_apart_ < TOLD_APART:
+            notes.append(
+                Note(
+                    f"only {self.told_apart_:.0%} of {self.compared_:,} real sections fit their document better than a "
+                    "section of another document does: sections are too short, or all documents have one subject",
+                    warning=True,
+                )
+            )
+        return notes
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show each section, its nearest sections, and the words of strangers that no other section has."""
+        table = document.tokens(self.tokenizer)
+        latents = self.project(document)
+        prior = self.log_prior(latents)
+        value = -float(prior.values[0]) / max(int(prior.steps[0]), 1)
+        return evidence.explain(document, latents, self.vectors_.vectors(table), table.vocabulary, value, self.rate_)
+
+    vectors_: SectionVectors
+    largest_: float
+    half_: float
+    dimensions_: float
+    rate_: float
+    told_apart_: float
+    compared_: int
+
+
+def _split(values: Floats, offsets: Ints) -> list[Floats]:
+    """The values of each document."""
+    return np.split(values, offsets[1:-1])

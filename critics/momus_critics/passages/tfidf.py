@@ -1,0 +1,93 @@
+"""TF-IDF of pieces of text, by words or by words and pairs of neighbouring words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from momus.critic.fitted import Fitted
+from momus.estimator import Estimator
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Floats
+
+Split = Callable[[str], list[str]]
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[.?!:,;(={]")
+
+
+def learn_vocabulary(texts: Sequence[str], split: Split, most: int) -> tuple[list[str], Floats]:
+    """The most frequent terms of texts, and their weights log((1 + n) / (1 + n_w)) + 1 for n_w texts with term w.
+
+    Terms count that occur in at least five of 1,000 texts or more, in at least two of fewer.
+    """
+    seen: dict[str, int] = {}
+    for text in texts:
+        for term in set(split(text)):
+            seen[term] = seen.get(term, 0) + 1
+    least = 5 if len(texts) >= 1000 else 2
+    ordered = sorted((w for w, n in seen.items() if n >= least), key=lambda w: (-seen[w], w))[:most]
+    vocabulary = ordered or sorted(seen)[:most]
+    documents = np.array([seen[w] for w in vocabulary], dtype=float)
+    return vocabulary, np.log((1 + len(texts)) / (1 + documents)) + 1
+
+
+def weigh(texts: Sequence[str], split: Split, vocabulary: Sequence[str], idf: Floats) -> sparse.csr_array:
+    """Sublinear TF-IDF, each row scaled to Euclidean norm 1, CSR array (N, words)."""
+    number = {w: i for i, w in enumerate(vocabulary)}
+    # vocabulary numbers of the known terms of each text; concatenated, they are the column indices of the rows
+    codes = [[number[w] for w in split(t) if w in number] for t in texts]
+    offsets = offsets_of([len(c) for c in codes])
+    flat = np.array([c for row in codes for c in row], dtype=np.int64)
+    counts = sparse.csr_array((np.ones(len(flat)), flat, offsets), shape=(len(texts), len(number)))
+    counts.sum_duplicates()
+    data = (1 + np.log(counts.data)) * idf[counts.indices]
+    x = sparse.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+    norm = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).ravel())
+    return sparse.csr_array(sparse.diags_array(1 / np.maximum(norm, 1e-12)) @ x)
+
+
+def words_and_pairs(text: str) -> list[str]:
+    """Words, numbers (all as ``0``) and the punctuation of sentences, and their pairs.
+
+    >>> words_and_pairs("Why 42?")
+    ['why', '0', '?', 'why 0', '0 ?']
+    """
+    tokens = ["0" if t.isdecimal() else t for t in _TOKEN.findall(text.casefold())]
+    return tokens + [f"{a} {b}" for a, b in pairwise(tokens)]
+
+
+class WordPairs(Estimator):
+    """TF-IDF of words and pairs of neighbouring words.
+
+    Parameters
+    ----------
+    features
+        Size of the vocabulary.
+    """
+
+    device: str = "cpu"
+
+    def __init__(self, *, features: int = 40_000) -> None:
+        self.features = features
+
+    def fit(self, texts: Sequence[str]) -> Self:
+        """Learn vocabulary and weights."""
+        self.vocabulary_, self.idf_ = learn_vocabulary(texts, words_and_pairs, self.features)
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.array("idf_", (len(state.texts("vocabulary_")),), low=0.0)
+
+    def embed(self, texts: Sequence[str]) -> sparse.csr_array:
+        """Return vectors, sparse float array (N, terms); a text without known words gets zeros.
+
+        >>> WordPairs().fit(["one two", "one two", "two"]).embed(["two", "three"]).toarray().round(1).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+        """
+        return weigh(texts, words_and_pairs, self.vocabulary_, self.idf_)

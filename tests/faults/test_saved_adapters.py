@@ -1,0 +1,182 @@
+"""Saved critics of adapters that were damaged or forged: refused with the name of the attribute, never a traceback."""
+
+import importlib.util
+import json
+import random
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from momus import Corpus
+from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest
+from momus.errors import MomusError, StoreError
+from momus.files import file_digest
+from momus_adapters.chains.classes import DocumentClasses
+from momus_adapters.pyro import PyroCritic
+from momus_adapters.sklearn.critics import GaussianMixtureCritic, PCACritic
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "adapters"))  # programs are saved by name, and found again by it
+from pyro_programs import __name__ as PROGRAMS
+
+_spec = importlib.util.spec_from_file_location("faults_mutations", Path(__file__).with_name("mutations.py"))
+assert _spec is not None
+assert _spec.loader is not None
+mutations = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(mutations)
+
+BAG = {"feature_options": {"least_count": 1, "most_documents": 1.0}}
+WORDS = ["cat", "dog", "mat", "rain", "day", "hill", "town"]
+QUICK, FULL = 20, 600
+
+
+def corpus(n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    return Corpus.from_texts([" ".join(rng.choice(WORDS, 12)) for _ in range(n)], name="words")
+
+
+def pyro_critic():
+    return PyroCritic(
+        model=f"{PROGRAMS}:normal_model",
+        guide=f"{PROGRAMS}:normal_guide",
+        features=f"{PROGRAMS}:log_characters",
+        steps=2,
+        draws=2,
+    )
+
+
+def classes():
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+
+    texts = [d.text for d in corpus(12, 5)]
+    return make_pipeline(CountVectorizer(analyzer="char"), MultinomialNB()).fit(texts, ["x", "y", "z"] * 4)
+
+
+MAKERS = {
+    "full": lambda: GaussianMixtureCritic(components=2, covariance="full", ridge=0.1, **BAG),
+    "diag": lambda: GaussianMixtureCritic(components=2, ridge=0.1, **BAG),
+    "pca": lambda: PCACritic(components=2, **BAG),
+    "classes": lambda: DocumentClasses(classifier=classes()),
+    "pyro": pyro_critic,
+}
+CLASSES = {
+    "full": GaussianMixtureCritic,
+    "diag": GaussianMixtureCritic,
+    "pca": PCACritic,
+    "classes": DocumentClasses,
+    "pyro": PyroCritic,
+}
+
+
+def load(kind, folder):
+    """These classes are not registered: a user loads them by their class."""
+    return CLASSES[kind].load(folder, trust=True)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """One saved critic of each kind, by name of the kind."""
+    folder = tmp_path_factory.mktemp("saved")
+    for kind, make in MAKERS.items():
+        make().fit(corpus()).save(folder / kind)
+        load(kind, folder / kind).score(corpus(4, 1))
+    return folder
+
+
+def forged(source, folder, json_change=None, **arrays):
+    """A copy with other values, whose digests fit; each array has a function that changes it."""
+    shutil.copytree(source, folder)
+    content = json.loads((folder / JSON_NAME).read_text(encoding="utf-8"))
+    stored = load_file(folder / ARRAYS_NAME)
+    for name, change in arrays.items():
+        stored[name] = np.ascontiguousarray(change(stored[name]))
+    if json_change is not None:
+        json_change(content["state"])
+    save_file(stored, folder / ARRAYS_NAME)
+    content[DIGESTS]["arrays"] = file_digest(folder / ARRAYS_NAME)
+    content[DIGESTS]["content"] = _content_digest(content)
+    (folder / JSON_NAME).write_text(json.dumps(content), encoding="utf-8")
+    return folder
+
+
+def with_nan(values):
+    return np.where(np.arange(values.size).reshape(values.shape) == 0, np.nan, values)
+
+
+def part(state, name):
+    return state[name]["@part"]
+
+
+CASES = [
+    ("full", {"weights_": lambda v: v * 2}, "weights_"),
+    ("full", {"weights_": lambda v: v[:1] / v[:1]}, "means_"),
+    ("full", {"means_": lambda v: v[:, :-1]}, "roots_"),
+    ("full", {"means_": with_nan}, "means_"),
+    ("full", {"roots_": lambda v: -v}, "roots_"),
+    ("full", {"json_change": lambda s: s.update(kind_="diag")}, "roots_"),
+    ("full", {"json_change": lambda s: s.update(kind_="round")}, "kind_"),
+    ("diag", {"roots_": lambda v: v * 0}, "roots_"),
+    ("diag", {"json_change": lambda s: part(s, "features_")["words_"].append("cat")}, "words_"),
+    ("diag", {"json_change": lambda s: part(s, "features_").update(words_=[])}, "words_"),
+    ("diag", {"json_change": lambda s: part(s, "features_").update(words_=[1])}, "words_"),
+    ("diag", {"json_change": lambda s: s.update(features_={"words_": ["a"]})}, "features_"),
+    ("pca", {"axes_": lambda v: v[:, 1:]}, "axes_"),
+    ("pca", {"axes_": lambda v: v.astype(np.int64)}, "axes_"),
+    ("pca", {"mean_": with_nan}, "mean_"),
+    ("pca", {"variance_": lambda v: v * 0}, "variance_"),
+    ("pca", {"variance_": lambda v: v[:1]}, "variance_"),
+    ("pca", {"json_change": lambda s: s.update(noise_=0.0)}, "noise_"),
+    ("pca", {"json_change": lambda s: s.pop("noise_")}, "noise_"),
+    ("classes", {"json_change": lambda s: s.update(estimator_=3)}, "estimator_"),
+    ("classes", {"json_change": lambda s: part(s, "estimator_")["content_"].update({"class": "os:x"})}, "os:x"),
+    ("classes", {"json_change": lambda s: part(s, "estimator_")["content_"].pop("params")}, "params"),
+    ("classes", {"json_change": lambda s: s.update(classes_=["x"])}, "start_"),
+    ("pyro", {"parameters_.flat_": with_nan}, "flat_"),
+    ("pyro", {"parameters_.flat_": lambda v: v + np.inf}, "parameters_"),
+    ("pyro", {"parameters_.flat_": lambda v: v[1:]}, "flat_"),
+    ("pyro", {"curve_": with_nan}, "curve_"),
+    ("pyro", {"json_change": lambda s: s.update(shape_=[-1])}, "shape_"),
+    ("pyro", {"json_change": lambda s: s.update(plates_="x")}, "plates_"),
+    ("pyro", {"json_change": lambda s: s.update(exact_=1)}, "exact_"),
+    ("pyro", {"json_change": lambda s: s.update(sites_=[])}, "sites_"),
+    ("pyro", {"json_change": lambda s: s.update(globals_={})}, "globals_"),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "word"), CASES)
+def test_states_that_no_fit_leaves_are_refused_with_the_attribute(saved, tmp_path, kind, change, word):
+    folder = forged(saved / kind, tmp_path / "forged", **change)
+    with pytest.raises(StoreError, match=word) as caught:
+        load(kind, folder)
+    assert "damaged" in caught.value.hint or "fit" in caught.value.hint
+
+
+def outcome(source, folder, change, seed):
+    """Mutate a copy of a saved critic: refused when it is loaded, when it scores, or scored."""
+    shutil.copytree(source, folder)
+    what = change(folder, random.Random(seed))
+    try:
+        critic = load(source.name, folder)
+        critic.score(corpus(4, 1))
+        critic.notes()
+    except MomusError:
+        return "refused"
+    except Exception as error:
+        raise AssertionError(f"{source.name}, seed {seed}: {what}: {type(error).__name__}: {error}") from error
+    finally:
+        shutil.rmtree(folder)
+    return "scored"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("number", [QUICK, pytest.param(FULL, marks=pytest.mark.slow)])
+def test_mutations_end_in_words_or_in_scores(saved, tmp_path, number):
+    for change in (mutations.damage, mutations.forge):
+        kinds = list(MAKERS)
+        found = [outcome(saved / kinds[i % len(kinds)], tmp_path / "copy", change, i) for i in range(number)]
+        assert found.count("refused") > number // 2

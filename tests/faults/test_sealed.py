@@ -1,0 +1,114 @@
+"""Files that a later command goes on from: cells of a calibration, the state of a gate, and generated documents."""
+
+import json
+import random
+from dataclasses import asdict
+
+import pytest
+
+from momus.calibration.cells import Cell, CellFolder
+from momus.errors import StoreError
+from momus.files import read_sealed, write_sealed
+from momus.generating import write_documents
+from momus.history.looks import GateLooks
+from momus.sequences import Decoding, Generated, Prompt
+
+CELL = Cell("length", "latent_nll", "none", 0.0, 12, 12, [0.25, None, 1.0], [0.5, None, -0.125], 0, 0, 24)
+CRITIC = {"name": "length", "params": {"bins": 20}}
+
+
+def damaged(data, rng):
+    """Bytes that were cut, flipped, or of which a digit was changed."""
+    content = bytearray(data)
+    kind = rng.choice(["cut", "flip", "digit"])
+    if kind == "cut":
+        return bytes(content[: rng.randrange(len(content))])
+    if kind == "flip":
+        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+        return bytes(content)
+    content[rng.choice([i for i, b in enumerate(content) if chr(b).isdigit()])] = ord(str(rng.randrange(10)))
+    return bytes(content)
+
+
+def corrupt(path, read, times):
+    """Damage a file so often: it is refused, or read as it was; the number of times that it was refused."""
+    data, right, refused = path.read_bytes(), read(), 0
+    rng = random.Random(path.name)
+    for _ in range(times):
+        path.write_bytes(damaged(data, rng))
+        try:
+            assert read() == right, path.read_bytes()
+        except StoreError:
+            refused += 1
+    path.write_bytes(data)
+    assert read() == right
+    return refused
+
+
+@pytest.mark.parametrize("times", [200, pytest.param(5000, marks=pytest.mark.slow)])
+def test_damaged_cells_are_refused(tmp_path, times):
+    folder = CellFolder(tmp_path, {"seed": 0})
+    folder.keep(CELL, CRITIC)
+    (path,) = tmp_path.rglob("*.json")
+    assert corrupt(path, lambda: asdict(folder.find(CRITIC, "none", 0.0, (12, 12))), times) > times * 0.8
+
+
+@pytest.mark.parametrize("times", [200, pytest.param(5000, marks=pytest.mark.slow)])
+def test_damaged_states_of_a_gate_are_refused(tmp_path, times):
+    path = tmp_path / "looks.json"
+    for i in range(3):
+        GateLooks.read(path, 0.05, f"run {i}").add(0.2 + 0.1 * i, f"run {i}")
+    assert corrupt(path, lambda: GateLooks.read(path, 0.05, "run 9").looks.to_json(), times) > times * 0.8
+
+
+def test_a_seal_is_of_the_content_not_of_the_spaces(tmp_path):
+    write_sealed(tmp_path / "a", {"a": [1, 0.5, None, "é\ud800"]})
+    content = read_sealed(tmp_path / "a")
+    assert content == {"a": [1, 0.5, None, "é\ud800"]}
+    stored = json.loads((tmp_path / "a").read_text(encoding="utf-8"))
+    (tmp_path / "a").write_text(json.dumps(stored), encoding="utf-8")
+    assert read_sealed(tmp_path / "a") == content
+    for body in (json.dumps({**stored, "a": [1]}), json.dumps(content), "[]", "[" * 100_000 + "]" * 100_000):
+        (tmp_path / "a").write_text(body, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"changed|deeply"):
+            read_sealed(tmp_path / "a")
+
+
+class Writer:
+    """A model that writes the prompt again, and stops after some documents."""
+
+    name, identity = "writer", ""
+
+    def __init__(self, most):
+        self.most = most
+
+    def generate(self, requests, decoding):
+        for request in requests[: self.most]:
+            yield Generated(request, request.prompt.text, 1, True)
+
+
+FOREIGN = {
+    "another id": lambda line: {**line, "id": "p9/1"},
+    "another seed": lambda line: {**line, "seed": line["seed"] + 1},
+    "no seed": lambda line: {k: v for k, v in line.items() if k != "seed"},
+    "no text": lambda line: {**line, "text": None},
+    "a list": lambda line: [line],
+    "twice": None,
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_a_foreign_line_in_a_kept_file_is_refused(kind, tmp_path):
+    path, prompts = tmp_path / "out.jsonl", [Prompt(f"p{i}", f"text {i}") for i in range(4)]
+    assert write_documents(path, Writer(2), prompts, Decoding()).written == 2
+    lines = path.read_text(encoding="utf-8").splitlines()
+    change = FOREIGN[kind]
+    added = lines[0] if change is None else json.dumps(change(json.loads(lines[0])))
+    path.write_text("\n".join([*lines[1:], *([lines[0]] if change is None else []), added]) + "\n", encoding="utf-8")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"line 2 is not a document|two documents with one id") as caught:
+        write_documents(path, Writer(4), prompts, Decoding(), resume=True)
+    assert caught.value.hint
+    assert path.read_bytes() == before
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert write_documents(path, Writer(4), prompts, Decoding(), resume=True).written == 2
