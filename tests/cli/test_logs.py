@@ -1,10 +1,12 @@
 """``momus compare`` on logs: fields, prompts and turns of single texts, and what is told."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 ROWS = 24
+LOGS = Path(__file__).parents[1] / "data" / "logs"
 
 
 def words(i, seed):
@@ -71,3 +73,40 @@ def test_a_field_given_twice_is_an_error(momus, texts):
     )
     assert code == 2
     assert "two fields are given for 'a'" in output
+
+
+def test_logs_of_four_harnesses_and_a_folder_of_datasets_in_one_comparison(momus, working_directory):
+    pytest.importorskip("inspect_ai", reason="pip install momus[logs]")
+    (samples,) = LOGS.glob("lm_eval/samples_explain_*.jsonl")
+    sources = {
+        "lm": (f"lm-eval:{samples}", "arguments.gen_args_0.arg_0"),
+        "inspect": (f"inspect:{LOGS / 'inspect'}", "metadata.prompt"),
+        "light": (f"lighteval:{LOGS / 'lighteval'}", "doc.query"),
+        "trl": (f"trl:{LOGS / 'trl'}", "prompt"),
+    }
+    generated = [word for name, (source, _) in sources.items() for word in ("-g", f"{name}={source}")]
+    prompts = [word for name, (_, field) in sources.items() for word in ("--prompt", f"{name}={field}")]
+    code, output = momus(
+        "compare", "--real", str(LOGS / "datasets"), "--fit", str(LOGS / "questions.jsonl"), "--field", "real=answer",
+        "--field", "fit=answer", *generated, *prompts, "-c", "length", "--permutations", "199", "--quiet", "-o", "run",
+    )  # fmt: skip
+    assert code == 0, output
+    run = json.loads((working_directory / "run" / "run.json").read_text())
+    corpora = {c["name"]: c for c in run["corpora"]}
+    counts = {name: (c["documents"], c["prompts"]) for name, c in corpora.items()}
+    assert counts == {
+        "fit": (24, 0),
+        "real": (24, 24),
+        "lm": (48, 24),
+        "inspect": (48, 24),
+        "light": (24, 24),
+        "trl": (48, 24),
+    }
+    assert {n: c["origin"]["reader"] for n, c in corpora.items() if "origin" in c} == {
+        "lm": "lm-eval", "inspect": "inspect", "light": "lighteval", "trl": "trl",
+    }  # fmt: skip
+    verdicts = [json.loads(line) for line in (working_directory / "run" / "verdicts.jsonl").read_text().splitlines()]
+    headlines = [v for v in verdicts if v["statistic"] == "latent_nll"]
+    assert {v["generated"]: v["method"]["design"] for v in headlines} == {
+        "lm": "prompts", "inspect": "prompts", "light": "pairs", "trl": "prompts",
+    }  # fmt: skip

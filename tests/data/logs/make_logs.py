@@ -160,7 +160,10 @@ def inspect(out: Path, weights: Path, rows: list[dict[str, str]]) -> None:
     tiktoken.get_encoding = lambda name: tiktoken.Encoding(
         name, pat_str=r"(?s:.)", mergeable_ranks={bytes([i]): i for i in range(256)}, special_tokens={}
     )
-    samples = [Sample(id=str(i), input=r["question"], target=r["answer"]) for i, r in enumerate(rows)]
+    samples = [
+        Sample(id=str(i), input=r["question"], target=r["answer"], metadata={"prompt": asked(r)})
+        for i, r in enumerate(rows)
+    ]
     task = Task(dataset=MemoryDataset(samples), solver=generate(), scorer=includes(), name="explain", epochs=2)
     local = get_model("hf/local", model_path=str(weights), tokenizer_path=str(weights), device="cpu")
     eval(task, model=local, log_dir=str(out), log_format="eval", temperature=0.8, max_tokens=60, display="none", seed=1)
@@ -217,7 +220,7 @@ def trl(out: Path, weights: Path, rows: list[dict[str, str]]) -> None:
         per_device_train_batch_size=24, max_completion_length=60, use_cpu=True, report_to="none", save_strategy="no",
         temperature=0.8,
     )  # fmt: skip
-    data = Dataset.from_list([{"prompt": f"Question: {r['question']}\nAnswer:"} for r in rows])
+    data = Dataset.from_list([{"prompt": asked(r)} for r in rows])
     trainer = GRPOTrainer(
         model=str(weights), reward_funcs=lambda completions, **_: [len(c) / 100 for c in completions], args=config,
         train_dataset=data,
@@ -225,6 +228,18 @@ def trl(out: Path, weights: Path, rows: list[dict[str, str]]) -> None:
     trainer.train()
     for path in Path("grpo").rglob("completions_*.parquet"):
         shutil.copy(path, out / path.name)
+
+
+def saved(out: Path, rows: list[dict[str, str]]) -> None:
+    """Hugging Face datasets: the references as a folder that it saves."""
+    from datasets import Dataset
+
+    Dataset.from_list([{"prompt": asked(r), "answer": r["answer"]} for r in rows]).save_to_disk(out)
+
+
+def asked(row: dict[str, str]) -> str:
+    """The prompt as the model sees it."""
+    return f"Question: {row['question']}\nAnswer:"
 
 
 def run(*command: str) -> None:
@@ -252,6 +267,7 @@ def main(target: Path, which: list[str]) -> None:
         "inspect": lambda out: inspect(out, weights, chosen),
         "lighteval": lambda out: lighteval(out, weights),
         "trl": lambda out: trl(out, weights, chosen),
+        "datasets": lambda out: saved(out, chosen),
     }
     for name in which or makers:
         (target / name).mkdir(exist_ok=True)
