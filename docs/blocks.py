@@ -12,7 +12,8 @@ All blocks of a page run in one temporary folder, in order. The page itself says
 * any block after ``<!-- needs: package -->`` is left alone where this package cannot be imported.
 
 Output is compared line by line; times in seconds and white space at line ends do not count, and a line ``…`` stands for
-any number of lines. ``--update`` writes the output found into the pages instead, except where they hold a ``…``.
+any number of lines. ``--update`` writes the output found into the pages instead; of what stands between
+two ``…`` the most similar lines are taken, so look at the difference.
 
 ``pip install`` goes to a throw-away folder, from what is installed already. The folder holds small files under
 the names that pages use, made of the demo's texts (`FILES`).
@@ -30,7 +31,7 @@ import sys
 import tempfile
 from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
-from difflib import unified_diff
+from difflib import SequenceMatcher, unified_diff
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -151,6 +152,38 @@ def agrees(shown: list[str], printed: list[str]) -> bool:
     return shown[0] == printed[0] and agrees(shown[1:], printed[1:])
 
 
+def excerpt(shown: list[str], printed: list[str]) -> list[str]:
+    """The printed lines that take the place of those shown; of each part between ``…`` the most similar ones.
+
+    >>> excerpt(["a 1", "…", "y 2", "…"], ["a 3", "b 3", "y 4", "z 5"])
+    ['a 3', '…', 'y 4', '…']
+    """
+    parts: list[list[str]] = [[]]
+    for line in shown:
+        if line.strip() == ANY:
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    if len(parts) == 1:
+        return printed
+    found: list[list[str]] = []
+    start = 0
+    for i, part in enumerate(parts):
+        n = len(part)
+        places = (
+            range(start, len(printed) - n + 1) if i < len(parts) - 1 else range(len(printed) - n, len(printed) - n + 1)
+        )
+        if i == 0:
+            places = range(1)
+        best = max(places, key=lambda k: SequenceMatcher(None, "\n".join(part), "\n".join(printed[k : k + n])).ratio())
+        found.append(printed[best : best + n])
+        start = best + n
+    lines = found[0]
+    for part in found[1:]:
+        lines = [*lines, ANY, *part]
+    return lines
+
+
 class Page:
     """A page that is run in a folder."""
 
@@ -221,10 +254,9 @@ class Page:
     def _compare(self, block: Block, shown: str, printed: str) -> None:
         if agrees(normal(shown), normal(printed)):
             return
-        if self.update and ANY not in {line.strip() for line in shown.splitlines()}:
-            self.updates.append(
-                (shown.strip("\n"), "\n".join(line.rstrip() for line in printed.strip("\n").splitlines()))
-            )
+        if self.update:
+            lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
+            self.updates.append((shown.strip("\n"), "\n".join(excerpt(shown.strip("\n").splitlines(), lines))))
             return
         difference = "\n".join(unified_diff(normal(shown), normal(printed), "page", "printed", lineterm="", n=1))
         raise AssertionError(f"{block}: the output differs; `python docs/blocks.py --update` writes it\n{difference}")

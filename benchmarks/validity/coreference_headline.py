@@ -18,7 +18,7 @@ import argparse
 import gzip
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +29,9 @@ from coreference import data, litbank
 
 from momus import Corpus
 from momus.controls.mentions import reassign_mentions, swap_pronouns
-from momus.critic import Rows, Statistic, mean
+from momus.critic import Statistic, mean
 from momus.inference import ManyTests
+from momus.numeric.types import Floats
 from momus.text.mentions import Resolved
 from momus_adapters.persons import SpacyPersons
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
@@ -93,7 +94,7 @@ def taken(chains: Chains, rows: np.ndarray) -> Chains:
     return Chains(chains.kinds[flat], chains.entities[flat], offsets)
 
 
-def rows_of(process: ChainProcess, chains: Chains) -> Mapping[str, Rows]:
+def rows_of(process: ChainProcess, chains: Chains) -> dict[str, Floats]:
     """Per document, for each statistic: a sum over symbols, and the number of symbols, (n, 2)."""
     log_p = process.log_probabilities(chains)
     document = np.repeat(np.arange(len(chains.offsets) - 1), np.diff(chains.offsets))
@@ -102,12 +103,18 @@ def rows_of(process: ChainProcess, chains: Chains) -> Mapping[str, Rows]:
     return {name: np.column_stack([np.bincount(document, v, len(size)), size]) for name, v in values.items()}
 
 
-def p_values(clean: Rows, broken: Rows, free: np.ndarray, splits: int, name: str) -> Iterator[float]:
+def perplexity(rows: Floats) -> Floats:
+    """Exponential of summed −log P over symbols, of pooled rows (B, 2)."""
+    return np.asarray(np.exp(mean(rows)))
+
+
+def p_values(clean: Floats, broken: Floats, free: np.ndarray, splits: int, name: str) -> Iterator[float]:
     """p of each random split of the free documents into a clean and a broken side."""
     half = len(free) // 2
-    scale = {"scale": "log", "effect": "log_ratio"} if name == "Latent PPL" else {}
-    function = (lambda rows: np.exp(mean(rows))) if scale else mean
-    test = ManyTests(Statistic(name, "rows", "value", function, **scale), half, half, 999, seed=0)
+    statistic = Statistic(name, "rows", "value", mean)
+    if name == "Latent PPL":
+        statistic = Statistic(name, "rows", "value", perplexity, scale="log", effect="log_ratio")
+    test = ManyTests(statistic, half, half, 999, seed=0)
     for k in range(splits):
         order = np.random.default_rng(k).permutation(free)
         yield test(clean[order[:half]], broken[order[half : 2 * half]])[0]

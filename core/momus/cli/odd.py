@@ -11,7 +11,8 @@ import numpy as np
 
 from momus.cli.outliers import chosen_corpora, shared_ranks
 from momus.comparison.folder import RunFolder
-from momus.comparison.scored import is_sequence, scored_documents, values_of
+from momus.comparison.oddity import is_sequence, values_of
+from momus.comparison.scored import scored_documents
 from momus.errors import UsageError
 from momus.inference import holm
 from momus.numeric.types import Floats

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from momus.comparison.folder import RunFolder
-from momus.comparison.oddity import Standing, outlier_unit, reason_of
+from momus.comparison.oddity import Standing, is_sequence, outlier_unit, reason_of, values_of
 from momus.comparison.result import CriticResult
-from momus.comparison.scored import is_sequence, scored_documents, values_of
+from momus.comparison.scored import scored_documents
 from momus.errors import UsageError
 from momus.evidence import MarkedDocument, to_json
 from momus.numeric.types import Floats, Ints

@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from momus.comparison.oddity import Standing, named_steps, outlier_unit, reason_of
-from momus.comparison.scored import is_sequence, values_of
+from momus.comparison.oddity import Standing, is_sequence, named_steps, outlier_unit, reason_of, values_of
 from momus.errors import StoreError, UsageError
 
 if TYPE_CHECKING:

@@ -3,22 +3,51 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from momus.comparison.scored import is_sequence
+import numpy as np
+
+from momus.comparison.statistics import PPL
+from momus.comparison.verdict import Verdict
 from momus.evidence import MarkedDocument, Step
+from momus.numeric.types import Floats
 from momus.visible import visible
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from momus.comparison.result import CriticResult
 
 SHOWN_STEPS = 3
 """Steps of a document that its reason names."""
 
 
+DIGITS = 9
+"""Values that agree in so many significant digits are equal: the rest is rounding."""
+
+
+def is_sequence(verdicts: Iterable[Verdict], critic: str) -> bool:
+    """Whether the latents of a critic are sequences: those have a Latent PPL."""
+    return any(v.critic == critic and v.statistic == PPL.name for v in verdicts)
+
+
+def values_of(frame: pd.DataFrame, sequence: bool) -> Floats:
+    """What ranks the documents of one critic, (n,): its own measure of oddity if it has one, else Latent NLL.
+
+    Latent NLL is per step for sequences. Values are rounded to nine significant digits.
+    """
+    values = frame["nll"].to_numpy(dtype=np.float64)
+    if "oddity" in frame and not frame["oddity"].isna().all():
+        values = frame["oddity"].to_numpy(dtype=np.float64)
+    elif sequence:
+        values = values / np.maximum(frame["states"].to_numpy(), 1)
+    return np.array([float(f"{v:.{DIGITS}g}") for v in values])
+
+
 def outlier_unit(result: CriticResult) -> str:
-    """Unit of the values that rank the documents (`momus.comparison.scored.values_of`)."""
+    """Unit of the values that rank the documents (`values_of`)."""
     return result.oddity_unit or ("nats per step" if is_sequence(result.verdicts, result.name) else "nats")
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.comparison.scored import is_sequence, scored_documents, values_of
+from momus.comparison.oddity import is_sequence, values_of
+from momus.comparison.scored import scored_documents
 from momus.history.kept import KeptRun
 
 BEYOND = 0.99
@@ -23,7 +24,7 @@ class OutlierDocument:
     key
         Its prompt; its id where it has none.
     value, other
-        What ranks outliers (`momus.comparison.scored.values_of`) in the run where it stands out, and of the same
+        What ranks outliers (`momus.comparison.oddity.values_of`) in the run where it stands out, and of the same
         prompt in the other run; None if the other run has no scored document of it.
     """
 

@@ -17,6 +17,9 @@ from momus.text.tokens import Tokenizer, TokenTable
 OPENING = 25
 """Tokens at the begin of a section whose words and pairs of neighbours are features of their own."""
 
+FEWEST_ROWS = 2
+"""Sections that a term must occur in: what occurs in one says nothing of others."""
+
 
 class TermWeights(Estimator):
     """Sublinear TF-IDF of terms, each row of Euclidean norm 1.
@@ -39,14 +42,15 @@ class TermWeights(Estimator):
             Row m has the terms ``terms[offsets[m]:offsets[m + 1]]``, indices into ``names``.
         """
         counts = np.bincount(terms, minlength=len(names))
-        order = np.argsort(-counts, kind="stable")[: self.features]
-        used = order[counts[order] > 0]
-        self.vocabulary_ = [names[i] for i in used]
         # rows that have each term, from distinct pairs of a row and a term
         size = max(len(names), 1)
         pairs = np.unique(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * size + terms)
-        rows = np.bincount(pairs % size, minlength=size)[used]
-        self.idf_ = np.log((1.0 + len(offsets) - 1) / (1.0 + rows)) + 1.0
+        rows = np.bincount(pairs % size, minlength=size)[: len(names)]
+        order = np.argsort(-counts, kind="stable")
+        fewest = min(FEWEST_ROWS, int(rows.max(initial=1)))
+        used = order[rows[order] >= fewest][: self.features]
+        self.vocabulary_ = [names[i] for i in used]
+        self.idf_ = np.log((1.0 + len(offsets) - 1) / (1.0 + rows[used])) + 1.0
         return self
 
     def check_state(self) -> None:

@@ -23,6 +23,8 @@ from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
 from momus_critics.sections.features import SectionFeatures, contrasted
 
+Weights = tuple[Floats, Floats]
+"""Weights (V, K) and biases (K,) of a regression."""
 ITERATIONS = 60
 """Most steps of L-BFGS."""
 ABSENT = -50.0
@@ -83,8 +85,8 @@ class LinearPosterior(Estimator):
         self.features_ = SectionFeatures(features=self.features, titles=self.titles).fit(corpus, tokenizer)
         x = self.features_.matrix(corpus, tokenizer)
         offsets = offsets_of(corpus.section_counts)
-        self.temperature_ = self._calibrate(x, offsets, labels, states)
-        self.weights_, self.bias_ = regress(x, offsets, labels, states, self.penalty)
+        self.temperature_, start = self._calibrate(x, offsets, labels, states)
+        self.weights_, self.bias_ = regress(x, offsets, labels, states, self.penalty, start)
         return self
 
     def check_state(self) -> None:
@@ -96,8 +98,13 @@ class LinearPosterior(Estimator):
         state.number("temperature_", above=0.0)
         state.measures("held_out_")
 
-    def _calibrate(self, x: sparse.csr_array, offsets: Ints, y: Ints, states: int) -> float:
-        """Fit the temperature on a held-out fifth of the documents; measure accuracy and calibration there."""
+    def _calibrate(self, x: sparse.csr_array, offsets: Ints, y: Ints, states: int) -> tuple[float, Weights | None]:
+        """Fit the temperature on a held-out fifth of the documents; measure accuracy and calibration there.
+
+        Returns
+        -------
+        The temperature, and the weights that were fitted on the other documents, if there are enough.
+        """
         order = np.random.default_rng(self.seed).permutation(len(offsets) - 1)
         parts = []
         for documents in (np.sort(order[: len(order) // 5]), np.sort(order[len(order) // 5 :])):
@@ -106,7 +113,7 @@ class LinearPosterior(Estimator):
         (held, held_offsets), (rest, rest_offsets) = parts
         known = np.isin(y[held], y[rest][y[rest] >= 0])  # held-out sections whose type occurs in training
         if known.sum() < 10:
-            return 1.0
+            return 1.0, None
         weights, bias = regress(x[rest], rest_offsets, y[rest], states, self.penalty)
         logits = (contrasted(np.asarray(x[held] @ weights), held_offsets) + bias)[known]
         truth = y[held][known]
@@ -117,7 +124,7 @@ class LinearPosterior(Estimator):
             "calibration_error": calibration_error(probabilities, truth),
             "sections": len(truth),
         }
-        return temperature
+        return temperature, (weights, bias)
 
     @property
     def held_out(self) -> Mapping[str, float]:
@@ -131,7 +138,9 @@ class LinearPosterior(Estimator):
         return softmax(scores + self.bias_, self.temperature_)
 
 
-def regress(x: sparse.csr_array, offsets: Ints, y: Ints, states: int, penalty: float) -> tuple[Floats, Floats]:
+def regress(
+    x: sparse.csr_array, offsets: Ints, y: Ints, states: int, penalty: float, start: Weights | None = None
+) -> Weights:
     """Multinomial logistic regression of labels on contrasted features, by L-BFGS.
 
     Minimises −Σ log softmax(P X W + b)[y] + ‖W‖² / (2 C) over the sections with a label ≥ 0.
@@ -142,6 +151,8 @@ def regress(x: sparse.csr_array, offsets: Ints, y: Ints, states: int, penalty: f
         (N, V).
     offsets
         Where the sections of each document begin, (n + 1,).
+    start
+        Weights and biases to begin at, as they are returned.
 
     Returns
     -------
@@ -164,9 +175,13 @@ def regress(x: sparse.csr_array, offsets: Ints, y: Ints, states: int, penalty: f
         value = -log_p[np.arange(len(truth)), truth].sum() + (w[:-1] ** 2).sum() / (2 * penalty)
         return float(value), np.concatenate([slope, residual.sum(axis=0)[None]]).ravel()
 
-    start = np.zeros(shape)
-    start[-1] = np.log(np.bincount(truth, minlength=shape[1]))
-    options = {"maxiter": ITERATIONS, "gtol": 1e-3, "ftol": 1e-6}
-    best = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
+    first = np.zeros(shape)
+    first[-1] = np.log(np.bincount(truth, minlength=shape[1]))
+    if start is not None:
+        known = start[1][present] > ABSENT
+        first[:-1, known] = start[0][:, present[known]]
+        first[-1, known] = start[1][present[known]]
+    options = {"maxiter": ITERATIONS, "gtol": 1e-3, "ftol": 1e-6, "maxcor": 4}
+    best = minimize(loss, first.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
     weights[:, present], bias[present] = best[:-1], best[-1]
     return weights, bias
