@@ -8,7 +8,8 @@ All blocks of a page run in one temporary folder, in order. The page itself says
   runs in a new shell in the page's folder and must succeed; the lines after it, if any, are its output;
 * ``bash``: a script, which must succeed;
 * ``text`` after ``<!-- output -->``: the output of the block that ran last;
-* any block after ``<!-- not run: reason -->`` is left alone; so are other ``text`` and untitled ``toml`` and ``json``.
+* any block after ``<!-- not run: reason -->`` is left alone; so are other ``text`` and untitled ``toml`` and ``json``;
+* any block after ``<!-- needs: package -->`` is left alone where this package cannot be imported.
 
 Output is compared line by line; times in seconds and white space at line ends do not count, and a line ``…`` stands for
 any number of lines. ``--update`` writes the output found into the pages instead; of what stands between
@@ -24,12 +25,14 @@ import gzip
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -52,6 +55,8 @@ FILES = {
     "stories.jsonl": ("generated-prose-nucleus", 0, 8),
 }
 """Files in the folder of every page: which of the demo's texts, and which of its lines."""
+LOGS = Path(__file__).resolve().parents[1] / "tests" / "data" / "logs"
+"""Logs that harnesses wrote; pages find them in the folder ``logs``."""
 
 
 TIME = re.compile(r"\b\d+(?:\.\d+)? ?s\b")
@@ -70,11 +75,18 @@ class Block:
     not_run: str = ""
     output: bool = False
     """Whether it is the output of the block that ran last."""
+    needs: str = ""
+    """The package that it cannot do without, of those that are not installed everywhere."""
+
+    @property
+    def can_run(self) -> bool:
+        """Whether the package that it needs is installed."""
+        return not self.needs or find_spec(self.needs) is not None
 
     @property
     def runs(self) -> bool:
         """Whether it does something."""
-        return not self.not_run and (bool(self.title) or self.language not in SILENT)
+        return not self.not_run and self.can_run and (bool(self.title) or self.language not in SILENT)
 
     def __str__(self) -> str:
         return f"{self.page}, line {self.line}"
@@ -91,20 +103,23 @@ class Command:
 def blocks_of(page: Path) -> list[Block]:
     """Find the blocks of a page; blocks by indentation have the language ``indented``."""
     blocks: list[Block] = []
-    reason, output = "", False
+    comments = ""
     for token in MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8")):
         if token.type == "html_block":
-            said = re.search(r"<!-- not run: (.+?) -->", token.content, flags=re.DOTALL)
-            reason = said.group(1) if said else ""
-            output = "<!-- output -->" in token.content
+            comments += token.content
         elif token.type in ("fence", "code_block"):
             words = token.info.split(maxsplit=1)
             language = "indented" if token.type == "code_block" else (words[0] if words else "")
             title = re.search(r'title="([^"]+)"', token.info)
             line = (token.map or [0])[0] + 1
             name = title.group(1) if title else ""
-            blocks.append(Block(page.name, line, language, name, token.content, reason, output))
-            reason, output = "", False
+            said = {
+                key: found.group(1) if (found := re.search(rf"<!-- {key}: (.+?) -->", comments, re.DOTALL)) else ""
+                for key in ("not run", "needs")
+            }
+            output = "<!-- output -->" in comments
+            blocks.append(Block(page.name, line, language, name, token.content, said["not run"], output, said["needs"]))
+            comments = ""
     return blocks
 
 
@@ -182,6 +197,7 @@ class Page:
         for name, (source, first, last) in FILES.items():
             with gzip.open(demo_path(f"{source}.jsonl.gz"), "rt", encoding="utf-8") as lines:
                 (self.folder / name).write_text("".join(islice(lines, first, last)), encoding="utf-8")
+        shutil.copytree(LOGS, self.folder / "logs")
         # Packages that a page installs are found by programs that start later, with their .pth files.
         (hook / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(self.site)!r})\n", encoding="utf-8")
         programs = os.path.dirname(sys.executable)
@@ -208,7 +224,7 @@ class Page:
         AssertionError
             A command failed, the output differs, or the block is of no known kind.
         """
-        if block.output:
+        if block.output and block.can_run:
             self._compare(block, block.content, self.printed)
             return ""
         if not block.runs:
@@ -266,7 +282,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             page = Page(Path(folder), update="--update" in sys.argv)
             for block in blocks_of(Path(name)):
-                print(f"— {block} ({block.language}{', not run: ' + block.not_run if block.not_run else ''})")
+                left = f"not run: {block.not_run}" if block.not_run else f"needs {block.needs}"
+                print(f"— {block} ({block.language}{'' if block.can_run and not block.not_run else f', {left}'})")
                 print(page.run(block))
         text = Path(name).read_text(encoding="utf-8")
         for shown, printed in page.updates:

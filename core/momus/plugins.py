@@ -1,7 +1,8 @@
 """Plug-ins: critics and adapters registered as entry points, listed without import, loaded one by one.
 
-A critic registers a class under the group ``momus.critics``, an adapter a callable under ``momus.adapters``, those
-that ship with Momus included. A broken plug-in is reported by name and distribution and does not affect the others.
+A critic registers a class under the group ``momus.critics``, an adapter a callable under ``momus.adapters``, a reader
+of logs a class under ``momus.readers``, those that ship with Momus included. A broken plug-in is reported by name and
+distribution and does not affect the others.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from momus.errors import PluginError
 
-CRITICS, ADAPTERS = "momus.critics", "momus.adapters"
+CRITICS, ADAPTERS, READERS = "momus.critics", "momus.adapters", "momus.readers"
 
 
 @dataclass(frozen=True)

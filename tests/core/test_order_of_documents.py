@@ -1,6 +1,7 @@
 """Results do not depend on the order of the documents, except those on running text, which say so."""
 
 import dataclasses
+import json
 import math
 
 import numpy as np
@@ -13,7 +14,8 @@ from momus.comparison.orders import order_notes
 from momus.comparison.texts import read_texts
 from momus.conformance.corpora import documents
 from momus.critic.registry import critic_class
-from momus.text.documents import Document, Section
+from momus.reading import read_corpus
+from momus.text.documents import Answers, Document, LeftOut, Origin, Section
 from momus.text.tokens import get_tokenizer
 
 CRITICS = ["length", "unigram", "sections"]
@@ -38,6 +40,21 @@ def test_the_canonical_order_belongs_to_the_documents(rows, random):
     random.shuffle(rows)
     assert made(rows).sorted().ids == corpus.sorted().ids == corpus.canonical.ids
     assert corpus.sorted().given.ids == corpus.ids
+
+
+def test_a_corpus_in_another_order_was_read_in_the_same_way(tmp_path):
+    (tmp_path / "README.txt").write_text("About.")
+    rows = [{"replies": [f"word {i}", f"{i} more"]} for i in range(4)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    corpus = read_corpus(tmp_path, field="replies")
+    corpus.origin = Origin("a")
+    told = (corpus.answers, corpus.left_out, corpus.origin)
+    assert told == ((Answers("replies", 4, 8),), LeftOut(("README.txt",)), Origin("a"))
+    assert corpus.sorted().ids != corpus.ids
+    texts = read_texts(corpus, {"b": corpus}, corpus, 0)
+    for same in (corpus.sorted(), corpus.sorted().given, corpus.canonical, texts.real, texts.fit, *texts.generated):
+        assert (same.answers, same.left_out, same.origin) == told
+    assert corpus.take([0]).origin is None
 
 
 def test_a_reordered_corpus_shares_its_tokens():

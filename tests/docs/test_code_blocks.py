@@ -102,6 +102,21 @@ def test_what_a_page_says_of_its_blocks(tmp_path):
         running.run(found[1])
 
 
+def test_blocks_that_need_a_package_are_left_alone_without_it(tmp_path):
+    page = tmp_path / "page.md"
+    block = (
+        "<!-- needs: {} -->\n```console\n$ echo ran\n```\n\n<!-- needs: {} -->\n<!-- output -->\n```text\n{}\n```\n\n"
+    )
+    page.write_text(block.format("pytest", "pytest", "ran") + block.format("no_such_package", "no_such_package", "x"))
+    found = blocks.blocks_of(page)
+    assert [(b.runs, b.output, b.not_run) for b in found[::2]] == [(True, False, ""), (False, False, "")]
+    running = blocks.Page(tmp_path)
+    assert [running.run(b) for b in found] == ["$ echo ran\nran\n", "", "", ""]
+    page.write_text(block.format("pytest", "pytest", "x"))
+    with pytest.raises(AssertionError, match="the output differs"):
+        [running.run(b) for b in blocks.blocks_of(page)]
+
+
 @pytest.mark.parametrize(
     ("shown", "printed", "same"),
     [

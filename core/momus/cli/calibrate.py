@@ -19,6 +19,7 @@ from momus.cli.options import (
     MaxDocument,
     Seed,
     SkipBad,
+    chosen_fields,
     comma_separated,
     command_line,
     config_tables,
@@ -146,7 +147,12 @@ def calibrate(
             out=out,
             plan=plan,
             reading=ReadingOptions(
-                field, fmt, encoding, skip_bad_lines, limits=limits_of(max_document), include=tuple(include or ())
+                chosen_fields(field, ["real", "fit"]),
+                fmt,
+                encoding,
+                skip_bad_lines,
+                limits=limits_of(max_document),
+                include=tuple(include or ()),
             ),
             jobs=jobs,
             device=device,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,8 +28,24 @@ Config = Annotated[
 Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Random seed; the same seed gives the same results.")]
 Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.")]
 Field = Annotated[
-    str | None,
-    typer.Option(help="Field that holds the text or the sections; default: `sections` if there is one, else `text`."),
+    list[str] | None,
+    typer.Option(
+        metavar="FIELD",
+        help="Field that holds the text or the sections; default: `sections` if there is one, else `text`. "
+        "NAME=FIELD: that of one text only (real, fit, or a generated one); can be repeated.",
+    ),
+]
+PromptField = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prompt",
+        metavar="FIELD",
+        help="Field that names what a document answers; default: `prompt_id`, else `prompt`. NAME=FIELD: of one text.",
+    ),
+]
+Turns = Annotated[
+    str,
+    typer.Option(help="Of chat messages, the text: turns of the assistant, the last one, all, or reasoning, or tools."),
 ]
 Format = Annotated[
     str | None,
@@ -107,6 +124,34 @@ def config_tables(path: Path | None) -> dict[str, Any]:
     if loose:
         raise UsageError(f"--config {path}: {loose[0]!r} is outside of any table", hint="put it under [critic-name]")
     return content
+
+
+def chosen_fields(values: Iterable[str] | None, names: Iterable[str] = ()) -> str | dict[str, str] | None:
+    """Parse ``--field`` or ``--prompt`` for `momus.reading.ReadingOptions`: a field, or fields by names of texts.
+
+    Raises
+    ------
+    UsageError
+        Two fields are given for the same texts.
+
+    >>> chosen_fields(["body"]), chosen_fields(["real=text", "a=resps"], ["real", "a"])
+    ('body', {'real': 'text', 'a': 'resps'})
+    >>> chosen_fields(["x=y"], ["real"])  # a field whose name has an equals sign
+    'x=y'
+    """
+    from momus.errors import UsageError
+
+    fields: dict[str, str] = {}
+    known = set(names)
+    for value in values or ():
+        name, separator, field = value.partition("=")
+        if not separator or name not in known:
+            name, field = "*", value
+        if name in fields:
+            whose = "all texts" if name == "*" else repr(name)
+            raise UsageError(f"two fields are given for {whose}", hint="give one; NAME=FIELD is that of one text")
+        fields[name] = field
+    return fields["*"] if set(fields) == {"*"} else fields or None
 
 
 def kept_fields(text: str | None) -> tuple[str, ...]:

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.options import Encoding, Field, Format, Include, Keep, MaxDocument, SkipBad, kept_fields, limits_of
+from momus.cli.options import (
+    Encoding,
+    Field,
+    Format,
+    Include,
+    Keep,
+    MaxDocument,
+    SkipBad,
+    chosen_fields,
+    kept_fields,
+    limits_of,
+)
 from momus.cli.outputs import check_output
 from momus.text.counting import counted
 
@@ -110,7 +121,7 @@ def prepare(
             documents = load_plugin(ADAPTERS, "documents.wikipedia")(source)
         else:
             options = ReadingOptions(
-                field,
+                chosen_fields(field),
                 fmt or _format(source),
                 encoding,
                 skip_bad_lines,
@@ -128,11 +139,14 @@ def prepare(
 def _format(source: str) -> str | None:
     """How to read a source that no option says it of; None: as its name and content say."""
     from momus.reading.folders import holds_markup
+    from momus.reading.readers import Source
 
-    path = Path(source)
-    if holds_markup(path):
+    place = Source.parse(source)
+    if place.reader is not None:
+        return None
+    if holds_markup(place.path):
         return "markup"
-    return "jsonl" if path.suffix == ".txt" else None  # the files of Cohan et al. are JSON Lines named .txt
+    return "jsonl" if Path(place.path).suffix == ".txt" else None  # the files of Cohan et al. are JSON Lines named .txt
 
 
 def prepared_view(prepared: Prepared, out: Path, left_out: LeftOut | None = None) -> RenderableType:

@@ -20,6 +20,8 @@ from momus.cli.options import (
     MaxDocument,
     SkipBad,
     Trust,
+    Turns,
+    chosen_fields,
     config_tables,
     kept_fields,
     limits_of,
@@ -44,6 +46,7 @@ def fit(
     keep: Keep = None,
     max_document: MaxDocument = None,
     include: Include = None,
+    turns: Turns = "assistant",
 ) -> None:
     """Fit one critic on real text, and save it.
 
@@ -66,7 +69,14 @@ def fit(
     if model.uses_device:
         model.to(resolve_device(device))
     options = ReadingOptions(
-        field, fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document), tuple(include or ())
+        chosen_fields(field),
+        fmt,
+        encoding,
+        skip_bad_lines,
+        kept_fields(keep),
+        limits_of(max_document),
+        tuple(include or ()),
+        turns,
     )
     reporter = default_reporter()
     corpus = options.read(real, "fit", reporter)
@@ -96,6 +106,7 @@ def score(
     keep: Keep = None,
     max_document: MaxDocument = None,
     include: Include = None,
+    turns: Turns = "assistant",
     csv_as_is: CsvAsIs = False,
     trust: Trust = None,
 ) -> None:
@@ -127,7 +138,14 @@ def score(
     if critic.uses_device:
         critic.to(resolve_device(device))
     options = ReadingOptions(
-        field, fmt, encoding, skip_bad_lines, kept_fields(keep), limits_of(max_document), tuple(include or ())
+        chosen_fields(field),
+        fmt,
+        encoding,
+        skip_bad_lines,
+        kept_fields(keep),
+        limits_of(max_document),
+        tuple(include or ()),
+        turns,
     )
     reporter = default_reporter()
     corpus = options.read(text, reporter=reporter)
@@ -159,7 +177,7 @@ def score(
 
 
 def _tell_reading(corpus: Corpus) -> None:
-    """Say how many texts of lists became documents, and which files were left out, if any."""
+    """Say how many texts of lists became documents, and what was left out or set apart, if anything."""
     from momus.comparison.texts import reading_notes
 
     for note in reading_notes(corpus):

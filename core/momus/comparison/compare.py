@@ -29,6 +29,7 @@ from momus.errors import FittingError, MissingExtraError
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions
+from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.version import __version__
 
@@ -212,6 +213,12 @@ def _seconds(timed: Timed, clock: float) -> dict[str, float]:
     return {**seconds, "total": round(time.perf_counter() - clock, 3)}
 
 
+def _origin(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
+    """Where a corpus was read from, under ``origin``; parts of the real text have that of the whole."""
+    whole = texts.whole if role != "generated" and texts.whole is not None else corpus
+    return {} if whole.origin is None else {"origin": asdict(whole.origin)}
+
+
 def _signature(
     comparison: Comparison, texts: Texts, settings: Settings, command: str | None, started: datetime
 ) -> dict[str, Any]:
@@ -233,6 +240,7 @@ def _signature(
                 "fingerprint": c.fingerprint,
                 "groups": len({*c.groups} - {None}),
                 "prompts": len({*c.prompts} - {None}),
+                **_origin(texts, c, role),
             }
             for c, role in corpora
         ],

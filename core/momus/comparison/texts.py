@@ -16,7 +16,7 @@ from momus.progress import Reporter
 from momus.reading import MemorySource, ReadingOptions, read_memory
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus.text.documents import LeftOut
+from momus.text.documents import LeftOut, Origin
 from momus.text.languages import Languages, languages_of
 
 if TYPE_CHECKING:
@@ -96,13 +96,11 @@ def as_corpus(
     if isinstance(source, Corpus):
         if source.name == name:
             return source
-        renamed = source.take(range(len(source)), name)
-        renamed.answers, renamed.left_out = source.answers, source.left_out
-        return renamed
+        return source.take(range(len(source)), name).read_as(source)
     reading = reading or ReadingOptions()
     if isinstance(source, str | os.PathLike):
         return reading.read(os.fspath(source), name, reporter)
-    return read_memory(source, name, field=reading.field, keep=reading.keep)
+    return read_memory(source, name, keep=reading.keep, turns=reading.turns, **reading.for_text(name))
 
 
 def check_named(generated: object) -> None:
@@ -149,6 +147,7 @@ def read_texts(
     for reserved in RESERVED:
         if reserved in generated:
             raise UsageError(f"a generated corpus is called {reserved!r}", hint="give it another name")
+    (reading or ReadingOptions()).check_names(["real", *(["fit"] if fit is not None else []), *generated])
     whole = as_corpus(real, "real", reading, reporter)
     others = [as_corpus(source, name, reading, reporter) for name, source in generated.items()]
     warnings = []
@@ -209,9 +208,11 @@ def check_splittable(whole: Corpus) -> None:
 
 
 def reading_notes(corpus: Corpus) -> list[str]:
-    """What a reader of the files may not expect: lists that became documents, and files that were left out."""
+    """What a reader of the texts may not expect: lists that became documents, and what was left out or set apart."""
     notes = [answers_note(corpus)] if corpus.answers else []
-    return [*notes, left_out_note(corpus.left_out, corpus.name)] if corpus.left_out.names else notes
+    if corpus.left_out.names:
+        notes.append(left_out_note(corpus.left_out, corpus.name))
+    return [*notes, *origin_notes(corpus.origin, corpus.name)] if corpus.origin is not None else notes
 
 
 def left_out_note(left_out: LeftOut, name: str) -> str:
@@ -229,16 +230,33 @@ def left_out_note(left_out: LeftOut, name: str) -> str:
     )
 
 
+def origin_notes(origin: Origin, name: str) -> list[str]:
+    """Say which rows of a log took no part, and what was set apart from chat messages.
+
+    >>> origin_notes(Origin("chats.jsonl", set_apart={"reasoning": 2}), "a")
+    ["In 'a', reasoning of 2 documents was set apart, not read as text."]
+    """
+    rows = [
+        f"In {name!r}, {counted(n, 'row')} of the log took no part: {reason}." for reason, n in origin.left_out.items()
+    ]
+    apart = [
+        f"In {name!r}, {kind} of {counted(n, 'document')} {'were' if kind.endswith('s') else 'was'} set apart, not "
+        "read as text."
+        for kind, n in origin.set_apart.items()
+    ]
+    return [*rows, *apart]
+
+
 def answers_note(corpus: Corpus) -> str:
     """Say how many texts of lists became documents of a corpus; only where it has such `Corpus.answers`."""
     lists = " and ".join(
         f"{a.field!r} holds {counted(a.documents, 'text')} in the lists of {counted(a.records, 'record')}"
         for a in corpus.answers
     )
-    return (
-        f"In {corpus.name!r}, {lists}: each text was read as a document, an answer to the prompt of its record. If "
-        "they are the parts of one document, call the field 'sections'."
-    )
+    note = f"In {corpus.name!r}, {lists}: each text was read as a document, an answer to the prompt of its record."
+    if corpus.origin is not None and corpus.origin.reader is not None:
+        return note  # a log says what its lists hold
+    return f"{note} If they are the parts of one document, call the field 'sections'."
 
 
 def _language_warnings(languages: Mapping[str, Languages], real: str) -> list[str]:

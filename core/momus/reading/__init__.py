@@ -11,10 +11,26 @@ Corpus('hamlet', 3 documents)
 [None, None, 'text is null']
 """
 
+from momus.reading.chat import TURNS
 from momus.reading.frames import MemorySource, read_memory
 from momus.reading.gathering import Progress
+from momus.reading.location import Problem
+from momus.reading.logs import Log, LogReader, LogRecords
 from momus.reading.options import ReadingOptions
 from momus.reading.reader import read_corpus, sniff
 from momus.reading.sniffing import FORMATS
 
-__all__ = ["FORMATS", "MemorySource", "Progress", "ReadingOptions", "read_corpus", "read_memory", "sniff"]
+__all__ = [
+    "FORMATS",
+    "TURNS",
+    "Log",
+    "LogReader",
+    "LogRecords",
+    "MemorySource",
+    "Problem",
+    "Progress",
+    "ReadingOptions",
+    "read_corpus",
+    "read_memory",
+    "sniff",
+]

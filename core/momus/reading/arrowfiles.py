@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import tempfile
@@ -21,13 +22,29 @@ from momus.reading.building import BATCH_BYTES, BATCH_ROWS
 from momus.reading.fields import field_hint
 from momus.reading.files import OpenedFile
 from momus.reading.location import Location, Problem, trusted
-from momus.reading.records import LABELS, OBVIOUS
+from momus.reading.records import CHATS, LABELS, OBVIOUS
+from momus.reading.remote import open_remote
+
+
+class NoTextColumnError(ReadingError):
+    """No column holds the text; ``columns`` are the names of those that there are."""
+
+    def __init__(self, message: str, hint: str, columns: Sequence[str]) -> None:
+        super().__init__(message, hint)
+        self.columns = columns
 
 
 def parquet(
-    location: Location, file: OpenedFile, field: str | None, keep: Sequence[str] = ()
+    location: Location,
+    file: OpenedFile,
+    field: str | None,
+    keep: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
 ) -> Iterator[tuple[int, object]]:
     """Yield (row number, record) from the needed columns of a Parquet file, about 32 MB at a time.
+
+    ``columns`` names the needed ones, of which the file may lack some (none: all); otherwise the field and ``keep``
+    choose them.
 
     Raises
     ------
@@ -40,7 +57,11 @@ def parquet(
             f"this is not a Parquet file (it starts with {start!r})", "give its format with --format", 0
         )
     with _seekable(location, file) as native:
-        columns = _choose_columns(location, pq.read_schema(native), field, keep)
+        schema = pq.read_schema(native)
+        if columns is None:
+            columns = _choose_columns(location, schema, field, keep)
+        else:
+            columns = [name for name in schema.names if name in columns or not columns]
         native.seek(0)
         # a value that a dictionary holds once may stand in every row: dictionaries stay as they are until `_slices`
         metadata = pq.read_metadata(native)
@@ -116,7 +137,9 @@ def _slices(location: Location, batch: pa.RecordBatch, before: int) -> Iterator[
 def _check_growth(location: Location, size: int) -> None:
     """Refuse a batch whose texts, written out, take far more than the whole file."""
     limits = location.limits
-    packed = location.path.stat().st_size if location.path is not None and location.path.is_file() else 0
+    packed = location.size or 0
+    if location.path is not None and location.path.is_file():
+        packed = location.path.stat().st_size
     if size > max(limits.free, limits.ratio * packed):
         raise location.error(
             f"a few texts of the file stand in many rows: {size_text(packed)} grow to {size_text(size)} and more when "
@@ -148,7 +171,7 @@ def _coded_sizes(column: pa.Array) -> NDArray[np.int64] | None:
 
 @contextmanager
 def _seekable(location: Location, file: OpenedFile) -> Iterator[pa.NativeFile]:
-    """Open a plain file; copy a compressed file or a pipe to a temporary file first.
+    """Open a plain file; copy a compressed file, a pipe, or one that cannot be read in parts to a temporary file first.
 
     The file is not mapped into memory: a mapped file that another process cuts off ends this one without a word.
     """
@@ -156,6 +179,11 @@ def _seekable(location: Location, file: OpenedFile) -> Iterator[pa.NativeFile]:
         with location.path.open("rb") as plain, pa.PythonFile(plain, "r") as native:
             yield native
         return
+    if location.url is not None and not file.compressed:
+        with open_remote(location) as remote:
+            if remote.seekable():
+                yield pa.PythonFile(io.BufferedReader(remote, 1 << 20), "r")
+                return
     with tempfile.TemporaryFile(prefix="momus-") as temporary:
         shutil.copyfileobj(file.content, temporary, 1 << 20)
         temporary.seek(0)
@@ -257,6 +285,9 @@ def _choose_columns(location: Location, schema: pa.Schema, field: str | None, ke
     content = [n for n in ("sections", "section_names", "text") if n in names]
     if "sections" in content or "text" in content:
         return list(dict.fromkeys([*content, *extra]))
+    chats = [name for name in CHATS if name in names]
+    if chats:
+        return [chats[0], *extra]
     texts = [name for name in _text_columns(schema) if name not in kept]
     if len(texts) == 1 and texts[0] in OBVIOUS:
         return [texts[0], *extra]
@@ -276,7 +307,7 @@ def _no_column(location: Location, schema: pa.Schema, fault: str) -> ReadingErro
     columns = ", ".join(f"{f.name!r} ({f.type})" for f in list(schema)[:20])
     paths = [path for f in schema if f.name not in LABELS for path in _text_paths(f)]
     hint = field_hint(paths, "no column holds text: give a file that does")
-    return location.error(f"{fault}; the columns are {columns}", hint, 0)
+    return NoTextColumnError(f"{location.where(0)}: {fault}; the columns are {columns}", hint, schema.names)
 
 
 def _text_paths(field: pa.Field) -> list[str]:

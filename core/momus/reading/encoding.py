@@ -28,8 +28,6 @@ MAGIC = {
     b"ARROW1": ("an Arrow file", "read it with --format arrow"),
     b"%PDF": ("a PDF file", "extract the text first, for example with pdftotext"),
     b"PK\x03\x04": ("a zip archive (or an office document)", "unpack it, or save it as plain text, first"),
-    b"BZh": ("a bzip2 file", "unpack it, or compress it with gzip or zstd"),
-    b"\xfd7zXZ\x00": ("an xz file", "unpack it, or compress it with gzip or zstd"),
     b"SQLite format 3\x00": ("an SQLite database", "export its rows as JSON Lines first"),
     b"\x80\x04": (
         "a Python pickle",

@@ -1,11 +1,14 @@
-"""Open plain, gzip and Zstandard files as bytes, and turn low-level errors into a `ReadingError`."""
+"""Open plain and compressed files as bytes, and turn low-level errors into a `ReadingError`."""
 
 from __future__ import annotations
 
+import bz2
 import difflib
 import gzip
 import io
+import lzma
 import os
+import re
 import stat
 import sys
 import zlib
@@ -19,6 +22,7 @@ import zstandard
 
 from momus.limits import size_text
 from momus.reading.location import Location, trusted
+from momus.reading.remote import open_remote
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -27,8 +31,18 @@ HEAD = 1 << 20
 CHUNK = 1 << 17
 STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 """Paths that a shell gives for a stream on purpose, as in ``momus compare -r <(zcat a.gz)``."""
-# the bytes that a compressed file starts with: the format, and the extension of its name
-COMPRESSIONS = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("Zstandard", ".zst")}
+# the bytes that a compressed file starts with, by format and extension; "BZh9" alone could begin a text
+COMPRESSIONS = {
+    ("gzip", ".gz"): re.compile(rb"\x1f\x8b"),
+    ("Zstandard", ".zst"): re.compile(rb"\x28\xb5\x2f\xfd"),
+    ("bzip2", ".bz2"): re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
+    ("xz", ".xz"): re.compile(rb"\xfd7zXZ\x00"),
+}
+LONGEST_MAGIC = 10
+
+
+class DamagedError(Exception):
+    """Compressed data that cannot be decompressed."""
 
 
 class ZstdReader(io.RawIOBase):
@@ -81,7 +95,12 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        count = self._content.readinto(buffer)
+        try:
+            count = self._content.readinto(buffer)
+        except OSError as error:
+            if type(error) is OSError and error.errno is None:  # the error of bzip2 has no class
+                raise DamagedError(error) from None
+            raise
         self._size += count
         limits = self._location.limits
         if self._size > limits.free and count:
@@ -156,7 +175,7 @@ def open_file(location: Location) -> Iterator[OpenedFile]:
     Raises
     ------
     ReadingError
-        The name ends in ``.gz`` or ``.zst`` and the content is something else.
+        The name ends in ``.gz``, ``.zst``, ``.bz2`` or ``.xz`` and the content is something else.
     """
     raw = _open_raw(location)
     try:
@@ -166,13 +185,15 @@ def open_file(location: Location) -> Iterator[OpenedFile]:
         yield OpenedFile(io.BufferedReader(_Rewound(head, decompressed), HEAD), head, decompressed is not raw)
     finally:
         location.tell = lambda: 0
-        if location.path is None:  # leave standard input open
+        if location.stdin:  # leave standard input open
             raw.detach()
         else:
             raw.close()
 
 
 def _open_raw(location: Location) -> io.BufferedReader:
+    if location.url is not None:
+        return io.BufferedReader(open_remote(location), CHUNK)
     if location.path is None:
         return io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer))
     file: io.BufferedReader = io.BufferedReader(io.FileIO(location.path, "rb", opener=_opened))
@@ -202,21 +223,28 @@ def _special(mode: int) -> str:
 
 
 def _decompress(location: Location, raw: io.BufferedReader) -> io.BufferedIOBase:
-    start = raw.peek(4)[:4]
-    for magic, (name, suffix) in COMPRESSIONS.items():
-        if start.startswith(magic):
+    start = raw.peek(LONGEST_MAGIC)[:LONGEST_MAGIC]
+    for (name, suffix), magic in COMPRESSIONS.items():
+        if magic.match(start):
             counted = io.BufferedReader(_Counted(raw), CHUNK) if location.path is None else raw
-            content = (
-                gzip.GzipFile(fileobj=counted) if name == "gzip" else io.BufferedReader(ZstdReader(counted), CHUNK)
-            )
+            content = _decompressor(name, cast(BinaryIO, counted))
             return io.BufferedReader(_Bounded(location, cast(BinaryIO, counted), content), CHUNK)
-        if start and location.path is not None and location.path.suffix.lower() == suffix:
+        if start and location.name is not None and location.name.suffix.lower() == suffix:
             raise location.error(
-                f"the name ends in {suffix}, but this is not a {name} file (it starts with {start!r})",
+                f"the name ends in {suffix}, but this is not a {name} file (it starts with {start[:4]!r})",
                 hint=f"remove {suffix} from the name if the file is not compressed, otherwise fetch it again",
                 position=0,
             )
     return raw
+
+
+def _decompressor(name: str, packed: BinaryIO) -> io.BufferedIOBase:
+    """The decompressed bytes of a file; all of these readers raise EOFError where a frame is cut off."""
+    if name == "gzip":
+        return gzip.GzipFile(fileobj=packed)
+    if name == "Zstandard":
+        return io.BufferedReader(ZstdReader(packed), CHUNK)
+    return cast(io.BufferedIOBase, bz2.BZ2File(packed) if name == "bzip2" else lzma.LZMAFile(packed))
 
 
 def _read_up_to(stream: io.BufferedIOBase, size: int) -> bytes:
@@ -227,16 +255,20 @@ def _read_up_to(stream: io.BufferedIOBase, size: int) -> bytes:
     return b"".join(chunks)
 
 
+DAMAGED = (gzip.BadGzipFile, zlib.error, zstandard.ZstdError, lzma.LZMAError, DamagedError)
+"""Errors of compressed data that are damaged."""
+
+
 @contextmanager
 def guarded(location: Location) -> Iterator[None]:
-    """Turn errors of the operating system, gzip, Zstandard and Arrow into a `ReadingError` about this file."""
-    hint = "fetch or write the file again; `gzip -t` or `zstd -t` tests it"
+    """Turn errors of the operating system, of compression and of Arrow into a `ReadingError` about this file."""
+    hint = "fetch or write the file again; `gzip -t`, `zstd -t`, `bzip2 -t` or `xz -t` tests it"
     try:
         yield
     except EOFError:
         where = f" after {location.unit} {location.position:,}" if location.position else " at its beginning"
         raise location.error(f"the compressed file is cut off{where}", hint, 0) from None
-    except (gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
+    except DAMAGED as error:
         where = f" after {location.unit} {location.position:,}" if location.position else ""
         raise location.error(f"the compressed data are damaged{where} ({error})", hint, 0) from None
     except FileNotFoundError:

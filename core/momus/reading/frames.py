@@ -30,7 +30,7 @@ BATCH_ROWS = 1024
 
 @runtime_checkable
 class ArrowStream(Protocol):
-    """A table of any library that offers the Arrow interface: Polars, PyArrow, DuckDB and others."""
+    """A table of any library that offers the Arrow interface."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -62,7 +62,13 @@ MemorySource = Iterable[str] | Iterable[Mapping[str, Any]] | Mapping[str, Sequen
 
 
 def read_memory(
-    source: MemorySource, name: str = "corpus", *, field: str | None = None, keep: Sequence[str] = ()
+    source: MemorySource,
+    name: str = "corpus",
+    *,
+    field: str | None = None,
+    keep: Sequence[str] = (),
+    turns: str = "assistant",
+    prompt: str | None = None,
 ) -> Corpus:
     """Read texts in memory as a corpus; records count as documents as those of files do.
 
@@ -70,14 +76,19 @@ def read_memory(
     ----------
     source
         An iterable of texts, of records (dicts with ``text`` or ``sections``, and optionally ``id``, ``prompt_id``,
-        ``group_id``) or of `Document`; a dict of equally long columns; a data frame of pandas, Polars or PyArrow; or a
-        Hugging Face data set. Generators are read once.
+        ``group_id``) or of `Document`; a dict of equally long columns; a data frame, eager or lazy, of pandas, Polars,
+        PyArrow, DuckDB or another library that narwhals knows; or a Hugging Face data set. Generators are read once and
+        never held as a whole.
     name
         Name of the corpus; documents without an id get ``name:1``, ``name:2`` and so on.
     field
         The field or column that holds the text, or a path to it. Plain texts have no field; it does not apply to them.
     keep
         Metadata fields to keep as `Corpus.field`.
+    turns
+        What counts as the text of chat messages, one of `momus.reading.TURNS`.
+    prompt
+        The field that names what a document answers, or a path to it; default: ``prompt_id``, then ``prompt``.
 
     Raises
     ------
@@ -94,9 +105,9 @@ def read_memory(
     ['7', '8']
     """
     location = Location(None, name, name, unit="row")
-    records = _records(source, name, field, tuple(keep))
+    records = _records(source, name, field, (*keep, *([prompt] if prompt is not None else [])))
     with Builder(SPILL_BYTES) as builder:
-        reading = Rows(builder, field, None, "utf-8", False, tuple(keep), None, None)
+        reading = Rows(builder, field, None, "utf-8", False, tuple(keep), None, None, turns=turns, prompt=prompt)
         reading.take(location, records)
         if builder.rows:
             _check(reading, location)
@@ -106,6 +117,7 @@ def read_memory(
     except UsageError:
         raise reading.duplicate_id(table) from None
     corpus.answers = reading.answers()
+    corpus.origin = reading.origin(name, None)
     return corpus
 
 
@@ -141,6 +153,8 @@ def _records(source: Any, name: str, field: str | None, keep: tuple[str, ...]) -
         return map(_record, source.to_pylist())
     if isinstance(source, pa.RecordBatch):
         return _batch_records([source], source.schema.names, field, keep)
+    if (table := _table(source, field, keep)) is not None:
+        return _batch_records(table.to_batches(), table.schema.names, field, keep)
     if isinstance(source, ArrowStream) and (reader := _stream(source)) is not None:
         return _batch_records(reader, reader.schema.names, field, keep)
     unordered = isinstance(source, set | frozenset)
@@ -274,6 +288,22 @@ def _hub_records(source: HubDataset, field: str | None, keep: tuple[str, ...]) -
         data = data.select_columns(_needed(list(source.column_names), field, keep))
     batches = data.iter(batch_size=BATCH_ROWS)
     return chain.from_iterable(_rows(list(batch), list(batch.values())) for batch in batches)
+
+
+def _table(source: Any, field: str | None, keep: tuple[str, ...]) -> pa.Table | None:
+    """The needed columns of a frame of any library that narwhals knows; None for other objects.
+
+    Polars, PyArrow, Modin, cuDF; and lazily Polars, DuckDB, Dask, Ibis, PySpark: a lazy frame is collected, with its
+    needed columns only.
+    """
+    if isinstance(source, Iterator) or type(source).__module__ == "builtins":
+        return None
+    import narwhals as nw
+
+    frame = nw.from_native(source, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        return frame.select(_needed(frame.collect_schema().names(), field, keep)).collect("pyarrow").to_arrow()
+    return frame.to_arrow() if isinstance(frame, nw.DataFrame) else None
 
 
 def _stream(source: ArrowStream) -> pa.RecordBatchReader | None:

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from momus.errors import ReadingError, UsageError
+from momus.errors import MomusError, ReadingError, UsageError
 from momus.limits import Limits
 from momus.reading import arrowfiles, jsonfiles, plain, tables
 from momus.reading.building import Builder
 from momus.reading.encoding import check_head
 from momus.reading.fields import field_hint
-from momus.reading.files import OpenedFile, guarded, open_file
+from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file
 from momus.reading.location import Location, shorten
+from momus.reading.logs import Log, LogReader, qualified
 from momus.reading.markup import NO_HEADINGS, markup_record
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.records import LABELS, Row, Shaper
-from momus.reading.sniffing import SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
+from momus.reading.readers import advice
+from momus.reading.records import LABELS, Row, Shaper, as_string, shortened
+from momus.reading.remote import is_address
+from momus.reading.sniffing import PACKED, SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
+from momus.redact import redacted, redacted_value
 from momus.text.counting import counted
-from momus.text.documents import Answers
+from momus.text.documents import Answers, Origin
 
 Progress = Callable[[int, int | None], None]
 """Called after each batch with the bytes read so far (of the files as stored on disk) and their total, which is None
 for standard input and pipes."""
 
+LONGEST = 1000
+"""Characters of a value of a log's provenance, as JSON; longer ones are shortened."""
 Records = Iterator[tuple[int, object, str | None]]
 
 
@@ -48,9 +55,14 @@ class Rows:
         progress: Progress | None,
         total: int | None,
         limits: Limits | None = None,
+        turns: str = "assistant",
+        prompt: str | None = None,
     ) -> None:
         self.limits = limits or Limits.current()
-        self.builder, self.shaper, self.field, self.items = builder, Shaper(keep), field, items
+        self.builder, self.field, self.items = builder, field, items
+        self.shaper = Shaper(keep, turns=turns, prompt=prompt)
+        self.abouts: list[Mapping[str, object]] = []  # what each log says about itself
+        self.left_out: Counter[str] = Counter()  # rows of logs that are no documents, by reason
         self.encoding, self.skip, self.progress = encoding, skip, progress
         self.problems: Counter[str] = Counter()
         self.lists: Counter[str] = Counter()  # records with a list of answers, by field
@@ -61,11 +73,7 @@ class Rows:
 
     def read(self, location: Location, kind: str | None, alone: bool) -> None:
         """Read one file into the builder; an empty file is an error if it is the only one."""
-        # files of one prefix are parts of one data set: the rows of a part are numbered after those of the part before
-        continues = bool(self.starts) and location.prefix == self.starts[-1][1].prefix
-        self.rows_before = self.builder.rows if continues else 0
-        self.starts.append((self.builder.rows, location))
-        location.limits = self.limits
+        self._begin(location)
         with guarded(location):
             size = size_of(location)
             with open_file(location) as file:
@@ -75,8 +83,61 @@ class Rows:
                     location.position = position
                     self._add(location, position, value, field, size)
             self.bytes_before += size or 0
+        self._report()
+
+    def read_log(self, location: Location, reader: LogReader, alone: bool) -> None:
+        """Read one log into the builder; beside others, its ids begin with the name of its task.
+
+        Raises
+        ------
+        ReadingError
+            The log cannot be read; also where the reader, which may be anybody's, fails in another way.
+        """
+        self._begin(location)
+        with guarded(location):
+            size = size_of(location)
+            try:
+                log = reader.read(Log(location, self.encoding, self.skip), self.field)
+                for position, record in log.records:
+                    location.position = position
+                    value = qualified(record, log.task) if log.task and not alone else record
+                    self._add(location, position, value, "text", size)
+            except (MomusError, OSError, EOFError, pa.ArrowException, *DAMAGED):
+                raise
+            except Exception as error:
+                reason = shorten(f"{type(error).__name__}: {error}".splitlines()[0], 300)
+                raise location.error(
+                    f"the reader {reader.name!r} cannot read this as {reader.title} ({reason})",
+                    "the log may be of another version, damaged, or of another tool",
+                    0,
+                ) from error
+            self.abouts.append(log.about)
+            self.left_out.update(log.left_out)
+            self.bytes_before += size or 0
+        self._report()
+
+    def _begin(self, location: Location) -> None:
+        """Note where the rows of a file begin."""
+        # files of one prefix are parts of one data set: the rows of a part are numbered after those of the part before
+        continues = bool(self.starts) and location.prefix == self.starts[-1][1].prefix
+        self.rows_before = self.builder.rows if continues else 0
+        self.starts.append((self.builder.rows, location))
+        location.limits = self.limits
+
+    def _report(self) -> None:
+        """Report the bytes that were read."""
         if self.progress is not None:
             self.progress(self.bytes_before, self.total)
+
+    def origin(self, source: str, reader: str | None) -> Origin | None:
+        """Where the rows come from; None for plain files of which nothing was set apart."""
+        if reader is None and not self.shaper.set_apart and not is_address(source):
+            return None
+        distinct = [redacted_value(json.loads(about)) for about in dict.fromkeys(map(as_string, self.abouts))]
+        logs = [
+            {k: v if len(as_string(v)) <= LONGEST else shortened(v) for k, v in about.items()} for about in distinct
+        ]
+        return Origin(redacted(source), reader, logs, dict(self.left_out), dict(self.shaper.set_apart))
 
     def take(self, location: Location, records: Iterable[object]) -> None:
         """Add records that are in memory already."""
@@ -120,12 +181,10 @@ class Rows:
                 f"two fields for {location.label}: {self.items!r} after # and {field!r}", hint="give one of them"
             )
         if kind in ("parquet", "arrow"):
-            location.unit = "row"
-            read = arrowfiles.parquet if kind == "parquet" else arrowfiles.arrow
-            return ((n, value, field) for n, value in read(location, file, field, self.shaper.keep))
+            return self._table(location, file, kind)
         check_head(location, file.head, self.encoding)
         if kind == "json":
-            return jsonfiles.json_document(location, file, self.encoding, field, self.shaper.keep, self.items)
+            return jsonfiles.json_document(location, file, self.encoding, field, self.shaper.needed, self.items)
         if kind in TEXTUAL:
             _refuse_table(location, kind)
         if kind in TABULAR:
@@ -145,6 +204,18 @@ class Rows:
             raise location.error(f"plain text has no field {field!r}", "omit the field", 0)
         return ((n, value, field) for n, value in pairs)
 
+    def _table(self, location: Location, file: OpenedFile, kind: str) -> Records:
+        """Yield the rows of a Parquet or Arrow file; the error for a log names its reader."""
+        location.unit = "row"
+        read = arrowfiles.parquet if kind == "parquet" else arrowfiles.arrow
+        try:
+            for number, value in read(location, file, self.field, self.shaper.needed):
+                yield number, value, self.field
+        except arrowfiles.NoTextColumnError as error:
+            name = location.name.name if location.name is not None else ""
+            likely = advice(name, dict.fromkeys(error.columns))
+            raise ReadingError(error.message, likely + error.hint) from None
+
     def check(self, top: Location) -> None:
         """Raise an error if no record is a document."""
         rows = self.builder.rows
@@ -161,10 +232,18 @@ class Rows:
                 0,
             )
         seen = self.shaper.fields_seen
-        types = ", ".join(f"{shorten(k)} ({v})" for k, v in seen.types.items())
+        # of a log, the reader has put what it found under the names that every log has
+        own = ("id", "prompt_id", "text") if self.abouts else ()
+        types = ", ".join(f"{shorten(k)} ({v})" for k, v in seen.types.items() if k not in own)
         fields = f"; the fields are {types}" if types else ""
+        if seen.records and not self.abouts:
+            fields += f"; the first record is {shortened(self.shaper.first)}"
         tried = self.field or ("sections" if "sections" in seen.types else "text")
-        hint = field_hint(seen.with_text((*LABELS, tried)), "no field holds text: give another file")
+        likely = "" if self.abouts else advice("", self.shaper.first)
+        texts = seen.with_text((*LABELS, *own, tried))
+        hint = likely + field_hint(texts, "no field holds text: give another file")
+        if self.abouts and texts:
+            hint = "name another field after #, such as #" + " or #".join(texts[:4])
         unit, position = self.starts[0][1].unit, self.positions[0]
         start = f" (the first in {unit} {position})" if position else ""
         fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
@@ -189,7 +268,7 @@ class Rows:
 
 
 def size_of(location: Location) -> int | None:
-    """Bytes of a file; None for standard input and pipes."""
+    """Bytes of a file; None for standard input, pipes, and addresses."""
     return location.path.stat().st_size if location.path and location.path.is_file() else None
 
 
@@ -201,11 +280,11 @@ def markup_of(location: Location) -> str:
     ReadingError
         The name does not say it.
     """
-    suffix = split_name(location.path)[1] if location.path else ""
+    suffix = split_name(location.name)[1] if location.name else ""
     if suffix not in MARKUP:
         raise location.error(
             f"the name does not say the markup (extension {suffix!r})",
-            f"give the file an extension that does: {', '.join(MARKUP)}, also with .gz or .zst",
+            f"give the file an extension that does: {', '.join(MARKUP)}, also with {', '.join(PACKED)}",
             0,
         )
     return MARKUP[suffix]
@@ -219,7 +298,7 @@ def _refuse_table(location: Location, kind: str) -> None:
     UsageError
         The name of the file is that of a table.
     """
-    table = SUFFIXES.get(split_name(location.path)[1]) if location.path else None
+    table = SUFFIXES.get(split_name(location.name)[1]) if location.name else None
     if table in TABULAR:
         raise UsageError(
             f"{location.label}: the name is that of a table, which --format {kind} would not take apart",

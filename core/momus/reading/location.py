@@ -1,10 +1,11 @@
-"""The file that is being read (or standard input): how messages name it, and the position reached in it."""
+"""The file that is being read (on disk, remote, or standard input): its name in messages, the position reached."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 
 from momus.errors import ReadingError
 from momus.limits import VARIABLE, Limits, size_text
@@ -17,7 +18,7 @@ class Location:
     Parameters
     ----------
     path
-        The file; None for standard input.
+        The file; None for standard input and for addresses.
     label
         How messages name it.
     prefix
@@ -30,6 +31,10 @@ class Location:
         Returns the number of bytes read from the disk.
     limits
         How large a document and a file may be.
+    url
+        The address of a remote file, such as ``s3://bucket/docs.jsonl``; None otherwise.
+    size
+        Bytes of a remote file, once it is open and where its server tells.
 
     >>> Location(None, "docs.jsonl", "docs", position=3).where()
     'docs.jsonl, line 3'
@@ -42,6 +47,22 @@ class Location:
     position: int = 0
     tell: Callable[[], int] = field(default=lambda: 0, repr=False)
     limits: Limits = field(default=Limits(), repr=False)
+    url: str | None = field(default=None, repr=False)
+    size: int | None = None
+
+    @property
+    def stdin(self) -> bool:
+        """Whether this is standard input."""
+        return self.path is None and self.url is None
+
+    @property
+    def name(self) -> PurePath | None:
+        """The path whose last part names the file, also of an address; None for standard input.
+
+        >>> Location(None, "", "", url="https://host/a/docs.jsonl.gz?token=x").name
+        PurePosixPath('host/a/docs.jsonl.gz')
+        """
+        return self.path if self.url is None else remote_name(self.url)
 
     def where(self, position: int | None = None) -> str:
         """Name the record at a position (default: the last one read)."""
@@ -60,6 +81,16 @@ class Location:
             hint or "split the document, or allow more with --max-document, such as --max-document 1GB",
             position,
         )
+
+
+def remote_name(url: str) -> PurePosixPath:
+    """The path within an address.
+
+    >>> remote_name("s3://bucket/a.jsonl")
+    PurePosixPath('bucket/a.jsonl')
+    """
+    scheme, _, path = url.partition("://")
+    return PurePosixPath(re.split("[?#]", path, maxsplit=1)[0] if scheme in ("http", "https") else path)
 
 
 def trusted(setting: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -17,17 +17,44 @@ from momus.text.corpus import Corpus
 class ReadingOptions:
     """Options of `momus.read_corpus` that apply to all texts of a command; field and kept fields also in memory.
 
+    ``field`` and ``prompt`` may be dicts of fields by name of the text; that of the name ``*`` is for all others.
+
     >>> ReadingOptions(fmt="lines").fmt
     'lines'
+    >>> options = ReadingOptions(field={"a": "filtered_resps", "*": "text"})
+    >>> options.for_text("a")
+    {'field': 'filtered_resps', 'prompt': None}
     """
 
-    field: str | None = None
+    field: str | Mapping[str, str] | None = None
     fmt: str | None = None
     encoding: str = "utf-8"
     skip_bad_lines: bool = False
     keep: tuple[str, ...] = ()
     limits: Limits | None = None
     include: tuple[str, ...] = ()
+    turns: str = "assistant"
+    prompt: str | Mapping[str, str] | None = None
+
+    def for_text(self, name: str | None) -> dict[str, str | None]:
+        """The fields of the text and of the prompt for the corpus of this name."""
+        return {"field": _field_of(self.field, name), "prompt": _field_of(self.prompt, name)}
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Make sure that fields are given for texts that there are.
+
+        Raises
+        ------
+        UsageError
+            There is no text of a name.
+        """
+        known = list(names)
+        for given in (self.field, self.prompt):
+            for name in given if isinstance(given, Mapping) else ():
+                if name not in (*known, "*"):
+                    raise UsageError(
+                        f"a field is given for {name!r}, which is not a text", hint=f"the texts are {', '.join(known)}"
+                    )
 
     def read(self, path: str | Path, name: str | None = None, reporter: Reporter | None = None) -> Corpus:
         """Read a path with these options; a stage reports the percentage of its bytes that is read."""
@@ -36,9 +63,8 @@ class ReadingOptions:
             advance(round(100 * done / total) if total else 0)
 
         with (reporter or Silent()).stage(f"reading {name or path}", 100) as advance:
-            return read_corpus(
-                path, name=name, progress=report, **{f.name: getattr(self, f.name) for f in fields(self)}
-            )
+            options = {f.name: getattr(self, f.name) for f in fields(self)} | self.for_text(name)
+            return read_corpus(path, name=name, progress=report, **options)
 
     def check_kept(self, corpora: Iterable[Corpus]) -> None:
         """Make sure that each field to keep occurs in some of these corpora.
@@ -56,3 +82,10 @@ class ReadingOptions:
                     f"no document of {read} has the field {name!r} that is to be kept",
                     hint="check the spelling; a field within another is written as a path, such as meta.topic",
                 )
+
+
+def _field_of(fields: str | Mapping[str, str] | None, name: str | None) -> str | None:
+    """The field of the corpus of this name."""
+    if fields is None or isinstance(fields, str):
+        return fields
+    return fields.get(name or "*", fields.get("*"))

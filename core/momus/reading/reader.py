@@ -11,12 +11,17 @@ from momus.errors import UsageError
 from momus.limits import Limits
 from momus.reading import arrowfiles
 from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
+from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
-from momus.reading.folders import Listed, matches, members
+from momus.reading.folders import Listed, log_files, matches, members, remote_members
 from momus.reading.gathering import Progress, Rows, size_of
-from momus.reading.location import Location
+from momus.reading.location import Location, remote_name
+from momus.reading.logs import LogReader, same_model
+from momus.reading.readers import Source, log_reader
+from momus.reading.remote import is_address, list_remote
 from momus.reading.sniffing import FORMATS, file_format, folder_format, split_name
+from momus.redact import redacted
 from momus.text.corpus import Corpus
 
 
@@ -33,6 +38,8 @@ def read_corpus(
     spill: int = SPILL_BYTES,
     limits: Limits | None = None,
     include: Sequence[str] = (),
+    turns: str = "assistant",
+    prompt: str | None = None,
 ) -> Corpus:
     r"""Read a file or a folder as a corpus, batch by batch.
 
@@ -43,8 +50,9 @@ def read_corpus(
     Parameters
     ----------
     path
-        A file, a folder, a pattern such as ``data/train*``, ``-`` for standard input (JSON Lines), or ``FILE#FIELD``
-        to choose a field or a list.
+        A file, a folder, a pattern such as ``data/train*``, an address (``s3://…``, ``hf://datasets/OWNER/NAME``,
+        ``https://…``), ``-`` for standard input (JSON Lines), or ``FILE#FIELD`` to choose a field or a list. A log is
+        named with its reader: ``lm-eval:samples.jsonl``.
     name
         Name of the corpus; default: the file name without extensions.
     field
@@ -71,6 +79,10 @@ def read_corpus(
     include
         Patterns of names, or of paths within a folder, that are read though they describe other files: ``README*``.
         `Corpus.left_out` names the files that are left out.
+    turns
+        What counts as the text of chat messages, one of `momus.reading.TURNS`.
+    prompt
+        The field that names what a document answers, or a path to it; default: ``prompt_id``, then ``prompt``.
 
     Raises
     ------
@@ -79,6 +91,8 @@ def read_corpus(
     UsageError
         The format or the encoding is unknown, fields to keep are not a list of names, or a folder holds several splits
         of a data set.
+    PluginError
+        No reader of logs has this name.
 
     Notes
     -----
@@ -92,29 +106,37 @@ def read_corpus(
         raise UsageError(f"keep is {keep!r}, expected a list of field names", hint='for example keep=["topic"]')
     if not os.fspath(path):
         raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
-    file_path, field, selected, items = _select(os.fspath(path), field)
-    stem = "stdin"
-    if file_path:
-        stem = split_name(file_path.resolve() if file_path.name in ("", "..") else file_path)[0]
-    label = os.fspath(path).removesuffix(f"#{selected}") if selected else os.fspath(path)
-    top = Location(file_path, "standard input" if file_path is None else label, stem)
+    check_turns(turns)
+    source = Source.parse(os.fspath(path))
+    field, items = _field_of(source, field)
+    top = _top(source)
+    reader = log_reader(source.reader) if source.reader is not None else None
+    if reader is not None and fmt is not None:
+        raise UsageError(f"{source.reader}: settles the format, which cannot be {fmt!r}", hint="leave out the format")
     with guarded(top):
-        listed = _locations(top, fmt, include)
+        listed = _locations(top, fmt, include) if reader is None else _logs(top, reader)
         locations = listed.files
         sizes = [size_of(location) for location, _ in locations]
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
-        reading = Rows(builder, field, items, codec(encoding), skip_bad_lines, tuple(keep), progress, total, limits)
+        bad = skip_bad_lines
+        reading = Rows(builder, field, items, codec(encoding), bad, tuple(keep), progress, total, limits, turns, prompt)
         for location, kind in locations:
-            reading.read(location, kind, locations[0][0] is top)
+            if reader is None:
+                reading.read(location, kind, locations[0][0] is top)
+            else:
+                reading.read_log(location, reader, len(locations) == 1)
+        same_model(reading.abouts, top)
         reading.check(top)
         table = builder.finish()
+    stem, selected = top.prefix, source.part
     stem = SURROGATE.sub("\ufffd", stem)  # of a file name that is not UTF-8
     try:
         corpus = Corpus(table, name or (f"{stem}#{selected}" if selected else stem))
     except UsageError:
         raise reading.duplicate_id(table) from None
     corpus.answers, corpus.left_out = reading.answers(), listed.left_out
+    corpus.origin = reading.origin(top.label, source.reader)
     return corpus
 
 
@@ -127,30 +149,63 @@ def sniff(path: str | os.PathLike[str]) -> str:
     >>> sniff(file)
     'jsonl'
     """
-    file_path = _select(os.fspath(path), None)[0]
-    location = Location(file_path, os.fspath(path), "")
+    location = _top(Source.parse(os.fspath(path)))
     with guarded(location):
-        folder = folder_format(file_path) if file_path else None
+        folder = folder_format(location.path) if location.path else None
         if folder:
             return folder
         with open_file(location) as file:
             return file_format(location, file.head)
 
 
-def _select(path: str, field: str | None) -> tuple[Path | None, str | None, str | None, str | None]:
-    """Split ``FILE#FIELD``: the file (None: standard input), the field, and what the path names after ``#``.
+def _field_of(source: Source, field: str | None) -> tuple[str | None, str | None]:
+    """The field that holds the text, and the list that has it.
 
-    With another field beside it, what the path names is a list of objects that have this field; it comes last.
+    What a path names after ``#`` is the field; with another field beside it, a list of objects that have this field.
+
+    Raises
+    ------
+    UsageError
+        Two fields of a log are named.
     """
-    head, mark, tail = path.rpartition("#")
-    if not mark or not head or not tail or Path(path).exists():
-        return (None if path == "-" else Path(path)), field, None, None
-    source = None if head == "-" else Path(head)
-    return (source, tail, tail, None) if field in (None, tail) else (source, field, tail, tail)
+    if source.part is None or field in (None, source.part):
+        return field if source.part is None else source.part, None
+    if source.reader is not None:
+        raise UsageError(
+            f"two fields for {redacted(source.path)}: {source.part!r} after # and {field!r}",
+            hint="give one of them; --field NAME=FIELD chooses the field of one text only",
+        )
+    return field, source.part
+
+
+def _top(source: Source) -> Location:
+    """The place that a text is read from: a file, a folder, a pattern, an address, or standard input."""
+    if is_address(source.path):
+        stem = split_name(remote_name(source.path.rstrip("/")))[0]
+        return Location(None, redacted(source.path), stem, url=source.path)
+    if source.path == "-":
+        return Location(None, "standard input", "stdin")
+    path = Path(source.path)
+    return Location(path, source.path, split_name(path.resolve() if path.name in ("", "..") else path)[0])
+
+
+def _logs(top: Location, reader: LogReader) -> Listed:
+    """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names."""
+    if top.stdin:
+        raise top.error("a log is not read from standard input", "write it to a file, and give that", 0)
+    remote = list_remote(top) if top.url is not None else None
+    if remote is not None or (top.path is not None and top.path.is_dir()):
+        return Listed([(log, None) for log in log_files(top, reader.pattern, remote)])
+    if top.path is not None and has_magic(str(top.path)) and not top.path.exists():
+        return matches(top, top.path, None)
+    return Listed([(top, None)])
 
 
 def _locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
     """List the files to read, each with its format if that is settled."""
+    remote = list_remote(top) if top.url is not None else None
+    if remote is not None:
+        return remote_members(top, remote, fmt, include)
     folder = folder_format(top.path) if top.path else None
     if top.path is not None and folder is None and has_magic(str(top.path)) and not top.path.exists():
         return matches(top, top.path, fmt)
@@ -158,7 +213,7 @@ def _locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed
         if fmt in ("folder", "datasets"):
             top.path.stat() if top.path else None
             raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format", 0)
-        if top.path is None and fmt == "arrow":
+        if top.stdin and fmt == "arrow":
             raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that", 0)
         return Listed([(top, fmt)])
     if folder == "datasets" and fmt in (None, "datasets"):

@@ -6,9 +6,11 @@ import dataclasses
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from momus.reading import chat
 from momus.reading.fields import MISSING, FieldsSeen, kind, look_up
 from momus.reading.location import Problem
 
@@ -19,6 +21,8 @@ LABELS = (*ID_FIELDS, *PROMPT_FIELDS, *GROUP_FIELDS)
 """Fields that are never read as the text unless they are asked for by name."""
 OBVIOUS = ("content", "body", "document", "generation", "output", "story")
 RUNNING = ("abstract_text", "article_text")
+CHATS = ("messages", "conversations")
+"""Fields of chat messages, read as the text of records with neither ``text`` nor ``sections``."""
 PARTS = ("sections", "chapters", "paragraphs", "parts", "sentences")
 """Fields whose lists are the parts of one document; a list of texts in any other field holds several answers."""
 MARKS = re.compile(r"(?:\s*</?S>)+\s*")
@@ -61,6 +65,14 @@ class Shaper:
         string field of the first such record.
     fields_seen
         What the fields of records hold that are not documents.
+    turns
+        What counts as the text of a chat, one of `momus.reading.chat.TURNS`.
+    set_apart
+        Number of documents of which something was set apart (reasoning, calls of tools), by kind.
+    first
+        The first record that is not a document.
+    prompt
+        The field that names the prompt, or a path to it; None: one of `PROMPT_FIELDS`.
 
     >>> row = Shaper().row({"id": 7, "sections": [["One.", "Two."], "Three."], "section_names": ["A", None]})
     >>> row.id, row.texts, row.titles
@@ -77,6 +89,15 @@ fields=[('year', '1603')], answer=0, source='')
     keep: tuple[str, ...] = ()
     obvious: str | None = None
     fields_seen: FieldsSeen = dataclasses.field(default_factory=FieldsSeen)
+    turns: str = "assistant"
+    set_apart: Counter[str] = dataclasses.field(default_factory=Counter)
+    first: object = MISSING
+    prompt: str | None = None
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Fields that rows need beside the text and the labels."""
+        return self.keep if self.prompt is None else (*self.keep, self.prompt)
 
     def rows(self, record: object, name: str | None = None) -> list[Row]:
         """Make the rows of a record: one, or one per answer where the field holds a list of texts.
@@ -90,22 +111,22 @@ fields=[('year', '1603')], answer=0, source='')
         if answers is None or not isinstance(record, Mapping):
             return [self.row(record, name)]
         field, texts = answers
-        shared = self.row({**record, field: ""}, field)
-        if shared.problem is not None or not texts:
+        if not texts:
+            shared = self.row({**record, field: ""}, field)
             return [replace(shared, texts=(), titles=(), problem=shared.problem or f"{field} is an empty list")]
-        return [replace(shared, texts=[text], answer=i, source=field) for i, text in enumerate(texts, 1)]
+        rows = [self.row({**record, field: text}, field) for text in texts]
+        return [replace(row, answer=i, source=field) for i, row in enumerate(rows, 1)]
 
-    def _answers(self, record: Mapping[str, object], name: str | None) -> tuple[str, list[str]] | None:
+    def _answers(self, record: Mapping[str, object], name: str | None) -> tuple[str, list[object]] | None:
         """The field and its answers, if it holds a list of them."""
         field = name or (None if record.get("sections") else "text")
         if field is None or field.rpartition(".")[2] in (*PARTS, *RUNNING):
             return None
         value = look_up(record, field)
-        if not isinstance(value, list):
+        if not isinstance(value, list) or chat.is_chat(value):
             return None
         items = [v["text"] if isinstance(v, Mapping) and "text" in v and "title" not in v else v for v in value]
-        texts = [v for v in items if isinstance(v, str)]
-        return (field, texts) if len(texts) == len(items) else None
+        return (field, items) if all(isinstance(v, str) or chat.is_chat(v) for v in items) else None
 
     def row(self, record: object, name: str | None = None) -> Row:
         """Make one row of a record; ``name`` is the field that holds the text (None: ``sections``, then ``text``)."""
@@ -113,6 +134,8 @@ fields=[('year', '1603')], answer=0, source='')
             return Row(None, [record], [None])
         if isinstance(record, Problem):
             return Row(None, problem=record.reason)
+        if chat.is_chat(record):
+            return self._row({"messages": record}, "messages")
         if isinstance(record, list):
             return self._row({"item": record}, "item")
         if not isinstance(record, Mapping):
@@ -120,15 +143,27 @@ fields=[('year', '1603')], answer=0, source='')
         return self._row(record, name)
 
     def _row(self, record: Mapping[str, object], name: str | None) -> Row:
-        id, prompt, group = None, _label(record, PROMPT_FIELDS), _label(record, GROUP_FIELDS) or None
+        id, prompt, group = None, self._prompt(record), _label(record, GROUP_FIELDS) or None
         fields = self._fields(record) if self.keep else []
         try:
             id = _id(record)
             texts, titles, sectioned = self._content(record, name)
         except Defect as defect:
             self.fields_seen.add(record)
+            self.first = record if self.first is MISSING else self.first
             return Row(id, prompt=prompt, problem=str(defect), group=group, fields=fields)
+        if self.keep and chat.is_chat(value := look_up(record, name or self._choose(record))):
+            apart = chat.kept(chat.turns_of(value))  # type: ignore[arg-type]
+            named = {field for field, _ in fields}
+            fields += [(field, apart[field]) for field in self.keep if field in apart and field not in named]
         return Row(id, texts, titles, sectioned, prompt, None, group, fields)
+
+    def _prompt(self, record: Mapping[str, object]) -> str | None:
+        """The name of the prompt of a record."""
+        if self.prompt is None:
+            return _label(record, PROMPT_FIELDS)
+        value = look_up(record, self.prompt)
+        return None if value is MISSING or value is None else as_string(value)
 
     def _fields(self, record: Mapping[str, object]) -> list[tuple[str, str]]:
         """The metadata to keep, by name; fields that are missing or null are left out."""
@@ -146,17 +181,34 @@ fields=[('year', '1603')], answer=0, source='')
             return *_sections(value, record.get("section_names"), name), True
         if isinstance(value, str):
             return [value], [None], False
+        if chat.is_chat(value):
+            return self._chat(value)  # type: ignore[arg-type]
         if isinstance(value, list):
             return *_sections(value, None, name), True
         if value is MISSING:
             raise Defect(f"no field {name!r}")
+        if isinstance(value, Problem):  # of a reader of logs
+            raise Defect(value.reason)
         raise Defect(f"{name} is null" if value is None else f"{name} is not a string (found {kind(value)})")
+
+    def _chat(self, messages: Sequence[Mapping[str, object]]) -> tuple[Sequence[str], Sequence[str | None], bool]:
+        """The content of chat messages, by the turns that count."""
+        turns = chat.turns_of(messages)
+        self.set_apart.update(chat.kinds_apart(turns))
+        texts, titles, sectioned = chat.chosen(turns, self.turns)
+        if not texts:
+            what = {"all": "no turn with text", "reasoning": "no reasoning", "tools": "no call of a tool"}
+            raise Defect(f"the chat has {what.get(self.turns, 'no turn of the assistant')}")
+        return texts, titles, sectioned
 
     def _choose(self, record: Mapping[str, object]) -> str:
         if record.get("sections") or ("text" not in record and "sections" in record):
             return "sections"
         if "text" in record:
             return "text"
+        chats = [name for name in CHATS if chat.is_chat(record.get(name))]
+        if chats:
+            return chats[0]
         labels = (*LABELS, *self.keep)
         strings = [k for k, v in record.items() if isinstance(v, str) and k not in labels]
         if len(strings) == 1 and strings[0] in OBVIOUS and self.obvious in (None, strings[0]):
@@ -191,6 +243,16 @@ def _label(record: Mapping[str, object], names: Sequence[str]) -> str | None:
         if value is not None:
             return as_string(value)
     return None
+
+
+def shortened(value: object, width: int = 200) -> str:
+    """A value as compact JSON, cut after ``width`` characters.
+
+    >>> shortened({"id": 1, "score": 0.25}, 12)
+    '{"id":1,"sco…'
+    """
+    text = as_string(value)
+    return text if len(text) <= width else text[:width] + "…"
 
 
 def as_string(value: object) -> str:

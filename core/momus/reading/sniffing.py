@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path, PurePath
 
-from momus.reading.location import Location
+from momus.plugins import READERS, registered
+from momus.reading.location import Location, shorten
+from momus.reading.readers import advice
 
 FORMATS = {
     "jsonl": "JSON Lines: one record per line",
@@ -37,7 +39,7 @@ SUFFIXES = {
     ".text": "text",
     ".md": "text",
 }
-PACKED = (".gz", ".zst")
+PACKED = (".gz", ".zst", ".bz2", ".xz")
 TEXTUAL = ("text", "lines", "paragraphs")
 TABULAR = ("csv", "tsv")
 
@@ -81,7 +83,7 @@ def file_format(location: Location, head: bytes) -> str:
     ReadingError
         The extension is unknown, and the content is not recognised.
     """
-    suffix = split_name(location.path)[1] if location.path else ".jsonl"
+    suffix = split_name(location.name)[1] if location.name else ".jsonl"
     known = SUFFIXES.get(suffix)
     if known in ("jsonl", "json"):
         return _json_format(head, known)
@@ -97,9 +99,13 @@ def file_format(location: Location, head: bytes) -> str:
         return "text"
     if head[257:262] == b"ustar":
         raise location.error("this is a tar archive", "unpack it and give the folder", 0)
+    likely = advice(location.name.name if location.name else "")
+    readers = ", ".join(f"{name}:PATH" for name in registered(READERS))
     raise location.error(
-        f"unknown extension {suffix!r}; known are {', '.join(SUFFIXES)}, also with .gz or .zst",
-        "choose how to read it with --format text, lines, paragraphs, jsonl, json, csv, tsv, parquet or arrow",
+        f"unknown extension {suffix!r} of a file that starts with {shorten(head[:40].decode('utf-8', 'replace'))}; "
+        f"known are {', '.join(SUFFIXES)}, also with {', '.join(PACKED)}",
+        f"{likely}choose how to read it with --format text, lines, paragraphs, jsonl, json, csv, tsv, parquet "
+        f"or arrow{f', or read a log with {readers}' if readers and not likely else ''}",
         0,
     )
 

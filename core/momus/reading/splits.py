@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from momus.errors import UsageError
 from momus.reading.sniffing import SUFFIXES, split_name
@@ -41,8 +41,8 @@ def split_of(relative: PurePath) -> str | None:
     return next((SPLITS[word] for word in named if word in SPLITS), None)
 
 
-def refuse_splits(folder: Path, paths: Sequence[Path]) -> None:
-    """Refuse to read the files of several splits as one text.
+def refuse_splits(folder: str, paths: Sequence[PurePath]) -> None:
+    """Refuse to read the files of several splits as one text; the paths are those within the folder.
 
     Raises
     ------
@@ -50,16 +50,16 @@ def refuse_splits(folder: Path, paths: Sequence[Path]) -> None:
         The files belong to two splits or more; the hint says how to name one, or all.
     """
     files: dict[str, list[PurePath]] = {}
-    for path in paths:
-        relative = path.relative_to(folder)
+    for relative in paths:
         split = split_of(relative)
         if split is not None:
             files.setdefault(split, []).append(relative)
     if len(files) < 2:
         return
     counts = ", ".join(f"{split} ({_counted(names)})" for split, names in files.items())
-    ways = " or ".join(str(folder / _pattern(names)) for names in files.values())
-    everything = folder / ("*" if all(len(p.relative_to(folder).parts) == 1 for p in paths) else "**/*")
+    within = folder.rstrip("/") + "/"
+    ways = " or ".join(within + _pattern(names) for names in files.values())
+    everything = within + ("*" if all(len(path.parts) == 1 for path in paths) else "**/*")
     raise UsageError(
         f"{folder}: the folder holds the splits {counts}, expected one",
         hint=f"name one: {ways}; '{everything}' (in quotes) reads all as one text",

@@ -40,7 +40,7 @@ class TrustItem:
 
 
 def trust_items(comparison: Comparison) -> list[TrustItem]:
-    """Documents, fitted text, groups, copies, languages and unscored documents of a comparison, in this order."""
+    """Documents, fitted text, groups, copies, languages, logs and unscored documents of a comparison, in this order."""
     signature = comparison.signature
     corpora: list[dict[str, Any]] = signature["corpora"]
     checks: list[dict[str, Any]] = signature["checks"]
@@ -50,6 +50,7 @@ def trust_items(comparison: Comparison) -> list[TrustItem]:
         _groups(corpora, checks),
         *_copies(checks),
         *_languages(signature["languages"]),
+        *_logs(corpora),
         _unscored(comparison, corpora),
     ]
 
@@ -94,6 +95,25 @@ def _copies(checks: list[dict[str, Any]]) -> Iterator[TrustItem]:
         rows = [c for c in warned if c["kind"] == kind]
         worst = max(rows, key=lambda c: c["documents"] / max(c["total"], 1))
         yield TrustItem(NAMES[kind], f"{worst['documents']:,} of {worst['total']:,} in {worst['corpus']}", False)
+
+
+def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
+    """What the logs say that texts were read from: harness, task, model, temperature; one item per text."""
+    for corpus in corpora:
+        logs = corpus.get("origin", {}).get("logs", ())
+        if not logs or corpus["role"] == "fit":
+            continue
+        log = logs[0]
+        settings = log.get("generation")
+        heat = settings.get("temperature") if isinstance(settings, Mapping) else None
+        names = (
+            " ".join(str(log[k]) for k in ("harness", "version") if k in log),
+            *(f"{k} {log[k]}" for k in ("task", "model", "status") if k in log),
+            f"temperature {heat}" if heat is not None else "",
+            f"and {counted(len(logs) - 1, 'log')} more" if len(logs) > 1 else "",
+        )
+        whole = all("status" not in each for each in logs)
+        yield TrustItem("log", f"{corpus['name']}: {', '.join(filter(None, names))}", whole)
 
 
 def _languages(found: list[dict[str, Any]]) -> Iterator[TrustItem]:

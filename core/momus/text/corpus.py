@@ -17,7 +17,7 @@ from momus.errors import UsageError
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Bools, Ints
 from momus.text.counting import counted
-from momus.text.documents import Answers, Document, LeftOut, Section
+from momus.text.documents import Answers, Document, LeftOut, Origin, Section
 from momus.text.splitting import Units, run_rows, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
 
@@ -62,12 +62,14 @@ class Corpus:
 
     answers: tuple[Answers, ...] = ()
     """Lists of answers that became documents when the corpus was read; empty for parts of a corpus."""
+    left_out: LeftOut = LeftOut()
+    """Files of the folder that was read which are no documents of the corpus; empty for parts of a corpus."""
+    origin: Origin | None = None
+    """Where the corpus was read from, if that is a log, an address or a chat; None for parts of a corpus."""
     given_rows: Ints | None = None
     """Row of each document in the order it had before `sorted`: int64 (documents,); None: the order is as given."""
     _source: tuple[Corpus, Ints] | None = None
     """The corpus that holds the same documents in another order, and the row of each document there."""
-    left_out: LeftOut = LeftOut()
-    """Files of the folder that was read which are no documents of the corpus; empty for parts of a corpus."""
 
     def __init__(self, table: pa.Table, name: str = "corpus") -> None:
         self.table = table.select(SCHEMA.names).cast(SCHEMA)
@@ -249,13 +251,18 @@ class Corpus:
             taken.__dict__["hashes"] = self.hashes[index]
         return taken
 
+    def read_as(self, source: Corpus) -> Corpus:
+        """Note that these documents were read as those of ``source`` (answers, what was left out, origin); itself."""
+        self.answers, self.left_out, self.origin = source.answers, source.left_out, source.origin
+        return self
+
     def reordered(self, rows: Ints) -> Corpus:
         """Return all documents in another order; text is split into tokens once, here or there.
 
         >>> Corpus.from_texts("ab").reordered(np.array([1, 0])).ids
         ['corpus:2', 'corpus:1']
         """
-        view = self.take(rows)
+        view = self.take(rows).read_as(self)
         view._source = (self, np.asarray(rows, dtype=np.int64))
         return view
 
@@ -297,7 +304,7 @@ class Corpus:
         rows = self.canonical_rows
         if _ascending(rows):
             return self
-        corpus = self.take(rows)
+        corpus = self.take(rows).read_as(self)
         corpus.given_rows = np.argsort(rows)
         return corpus
 

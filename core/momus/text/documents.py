@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -21,6 +21,31 @@ class Answers:
     field: str
     records: int
     documents: int
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a corpus was read from, as far as that is more than a plain file.
+
+    Attributes
+    ----------
+    source
+        The path or address, without secrets.
+    reader
+        The reader of logs; None for other formats.
+    logs
+        What each log says about itself: model, task, settings of generation.
+    left_out
+        Rows of the logs that are no documents, counted by reason.
+    set_apart
+        Documents of which something was set apart (reasoning, calls of tools), counted by kind.
+    """
+
+    source: str
+    reader: str | None = None
+    logs: Sequence[Mapping[str, object]] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    set_apart: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

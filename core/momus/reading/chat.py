@@ -1,0 +1,156 @@
+"""Chat messages as text: whose turns count, with reasoning and calls of tools set apart.
+
+Messages are those of the OpenAI and Anthropic interfaces and of the logs that hold them: ``{"role": …, "content": …}``,
+where the content is a string or a list of blocks, and ``{"from": …, "value": …}`` (ShareGPT).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from momus.errors import UsageError
+
+TURNS = ("assistant", "last", "all", "reasoning", "tools")
+"""What counts as the text of a chat: the assistant's turns, the last of them, all turns, or what is set apart."""
+ROLES = {"gpt": "assistant", "model": "assistant", "ai": "assistant", "human": "user"}
+REASONING, CALLS, RESULTS, OTHER = "reasoning", "tool calls", "tool results", "content that is not text"
+APART = {"reasoning": REASONING, "tool_calls": CALLS}
+"""Fields that a chat's document can keep, and what they hold."""
+THOUGHT = re.compile(r"\s*<think(?:ing)?>(.*?)</think(?:ing)?>\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message: who speaks, the text, and what is set apart from it, by kind."""
+
+    role: str
+    text: str
+    apart: Sequence[tuple[str, str]] = ()
+
+
+def check_turns(turns: str) -> None:
+    """Check that this is one of `TURNS`.
+
+    Raises
+    ------
+    UsageError
+        It is not.
+    """
+    if turns not in TURNS:
+        raise UsageError(f"unknown turns {turns!r} of a chat", hint=f"use one of {', '.join(TURNS)}")
+
+
+def is_chat(value: object) -> bool:
+    """Whether a value is a list of chat messages.
+
+    >>> is_chat([{"role": "user", "content": "Who?"}]), is_chat([{"text": "Nobody."}]), is_chat([])
+    (True, False, False)
+    """
+    return isinstance(value, list) and bool(value) and all(isinstance(m, Mapping) and _role(m) for m in value)
+
+
+def _role(message: Mapping[str, Any]) -> str:
+    """The role of a message, in the words of the OpenAI interface; empty if it is no message."""
+    role = message.get("role", message.get("from"))
+    if not isinstance(role, str) or not {"content", "value", "tool_calls"} & message.keys():
+        return ""
+    return ROLES.get(role, role)
+
+
+def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
+    """The turns of a chat; the content of tools' messages is set apart.
+
+    >>> turns_of([{"role": "assistant", "content": "<think>Hm.</think>Nobody."}])
+    [Turn(role='assistant', text='Nobody.', apart=[('reasoning', 'Hm.')])]
+    """
+    return [_turn(message) for message in messages]
+
+
+def _turn(message: Mapping[str, Any]) -> Turn:
+    role = _role(message)
+    pieces = list(_pieces(message.get("content", message.get("value"))))
+    texts = [text for kind, text in pieces if not kind]
+    apart = [(kind, text) for kind, text in pieces if kind]
+    for name in ("reasoning_content", "reasoning", "thinking"):
+        if isinstance(message.get(name), str) and message[name]:
+            apart.append((REASONING, message[name]))
+            break
+    calls = message.get("tool_calls")
+    apart += [(CALLS, _json(call)) for call in calls] if isinstance(calls, list) else []
+    text = "".join(texts)
+    if role in ("tool", "function"):
+        return Turn(role, "", [(RESULTS, text), *apart])
+    if role == "assistant" and (thought := THOUGHT.match(text)):
+        apart.insert(0, (REASONING, thought[1].strip()))
+        text = text[thought.end() :]
+    return Turn(role, text, apart)
+
+
+def _pieces(content: object) -> Iterator[tuple[str, str]]:
+    """The kind (empty for text) and the text of each block of a content."""
+    if isinstance(content, str):
+        yield "", content
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, str):
+            yield "", block
+            continue
+        kind = str(block.get("type", "text")) if isinstance(block, Mapping) else ""
+        text = next((block[k] for k in ("text", "reasoning", "thinking") if isinstance(block.get(k), str)), None)
+        if kind in ("text", "output_text", "input_text") and text is not None:
+            yield "", text
+        elif "reasoning" in kind or "thinking" in kind:
+            yield REASONING, text or ""
+        elif kind in ("tool_use", "tool_call", "function_call"):
+            yield CALLS, _json(block)
+        elif kind == "tool_result":
+            yield RESULTS, _json(block.get("content"))
+        else:
+            yield OTHER, kind
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def chosen(turns: Sequence[Turn], which: str) -> tuple[list[str], list[str | None], bool]:
+    """Texts, titles, and whether they are sections.
+
+    All turns are sections titled by their role; of others, the turns are one text, separated by blank lines.
+
+    >>> chat = turns_of([{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Nobody."}])
+    >>> chosen(chat, "all")
+    (['Who?', 'Nobody.'], ['user', 'assistant'], True)
+    >>> chosen(chat, "assistant")
+    (['Nobody.'], [None], False)
+    """
+    if which == "all":
+        filled = [turn for turn in turns if turn.text]
+        return [turn.text for turn in filled], [turn.role for turn in filled], True
+    if which in ("reasoning", "tools"):
+        kind = REASONING if which == "reasoning" else CALLS
+        texts = [text for turn in turns for k, text in turn.apart if k == kind]
+    else:
+        spoken = [turn for turn in turns if turn.role == "assistant"]
+        # an answer without text is an empty document, as in any other format
+        texts = [turn.text for turn in spoken if turn.text] or [""] * bool(spoken)
+        texts = texts[-1:] if which == "last" else texts
+    return ["\n\n".join(texts)] if texts else [], [None] if texts else [], False
+
+
+def kinds_apart(turns: Sequence[Turn]) -> set[str]:
+    """Kinds of content that are set apart somewhere in a chat."""
+    return {kind for turn in turns for kind, _ in turn.apart}
+
+
+def kept(turns: Sequence[Turn]) -> dict[str, str]:
+    """The fields of `APART` that a chat has, with what they hold.
+
+    >>> kept(turns_of([{"role": "assistant", "content": "", "tool_calls": [{"id": 1}]}]))
+    {'tool_calls': '{"id":1}'}
+    """
+    held = {name: [t for turn in turns for k, t in turn.apart if k == kind] for name, kind in APART.items()}
+    return {name: "\n\n".join(texts) for name, texts in held.items() if texts}

@@ -1,0 +1,203 @@
+"""What readers of logs are made of: `LogReader`, the `Log` that it reads, and the `LogRecords` that it returns.
+
+A reader is a plug-in of the group ``momus.readers``: it knows where a harness keeps texts, references, ids and
+settings. Opening, limits, encodings, damaged files and rows are the business of `momus.reading`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ClassVar
+
+from momus.errors import MomusError, ReadingError
+from momus.limits import size_text
+from momus.reading import arrowfiles, jsonfiles
+from momus.reading.encoding import check_head
+from momus.reading.files import guarded, open_file
+from momus.reading.location import Location, shorten
+from momus.reading.remote import exists
+
+__all__ = ["Log", "LogReader", "LogRecords"]
+
+
+@dataclass
+class LogRecords:
+    """The records of a log, and what it says about itself.
+
+    Attributes
+    ----------
+    records
+        Position and record of each answer. A record is a dict with ``id``, ``prompt_id`` and ``text`` (a string, a list
+        of answers, chat messages, or whatever the log holds instead, which becomes a problem of that row), and any
+        other fields, which ``--keep`` can name. A `momus.reading.location.Problem` stands for an unreadable record.
+    about
+        Provenance: model, task, settings of generation, versions; values are strings, numbers or dicts of them.
+    task
+        Name of the task, before the ids where one corpus is read from logs of several tasks.
+    left_out
+        Rows of the log that repeat others or hold no answer, counted by reason while the records are read.
+    """
+
+    records: Iterator[tuple[int, object]]
+    about: Mapping[str, object] = field(default_factory=dict)
+    task: str = ""
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+class LogReader(ABC):
+    """Reads the logs of one harness.
+
+    Attributes
+    ----------
+    name
+        The name of its entry point, before the colon in ``lm-eval:samples.jsonl``.
+    title
+        What it reads, in a few words.
+    pattern
+        Files of a folder that are such logs, such as ``samples_*.jsonl``.
+    signs
+        Fields that the records of such a log have, by which an error recognises a log without its reader's name.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    pattern: ClassVar[str]
+    signs: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def read(self, log: Log, field: str | None) -> LogRecords:
+        """Read a log; ``field`` chooses what counts as the text (None: what the model wrote)."""
+
+
+class Log:
+    """A log file, local or remote, and the ways to read it within the limits."""
+
+    def __init__(self, location: Location, encoding: str = "utf-8", skip: bool = False) -> None:
+        self.location, self._encoding, self._skip = location, encoding, skip
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file, without folders."""
+        return self.location.name.name if self.location.name is not None else ""
+
+    @property
+    def folder_name(self) -> str:
+        """The name of the folder that the file is in."""
+        return self.location.name.parent.name if self.location.name is not None else ""
+
+    def json_lines(self) -> Iterator[tuple[int, object]]:
+        """Yield (line number, value or `Problem`) of JSON Lines."""
+        with open_file(self.location) as file:
+            check_head(self.location, file.head, self._encoding)
+            yield from jsonfiles.json_lines(self.location, file, self._encoding, self._skip)
+
+    def rows(self, columns: Sequence[str] = ()) -> Iterator[tuple[int, object]]:
+        """Yield (row number, record) of a Parquet file, of those of these columns that it has (default: all)."""
+        self.location.unit = "row"
+        with open_file(self.location) as file:
+            yield from arrowfiles.parquet(self.location, file, None, columns=columns)
+
+    def json(self) -> object:
+        """Return the one JSON value of the file.
+
+        Raises
+        ------
+        ReadingError
+            The file is larger than the limit of one JSON document, or is not JSON.
+        """
+        limit = self.location.limits.value
+        with open_file(self.location) as file:
+            data = file.content.read(limit + 1)
+        if len(data) > limit:
+            raise self.location.too_long(f"the JSON document (the most is {size_text(limit)} as a whole)", 0)
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise self.error(f"not valid JSON ({error})", "the file may be cut off: write or fetch it again") from None
+
+    def sibling(self, name: str) -> Log | None:
+        """Another file by its path from the folder of this one; None if there is none."""
+        place, label = self.location, f"{name} beside {self.location.label}"
+        if place.path is not None:
+            path = place.path.parent / name
+            other = Location(path, str(path), "", limits=place.limits)
+            return Log(other, self._encoding) if path.is_file() else None
+        if place.url is None:
+            return None
+        parts = place.url.rpartition("/")[0].split("/")
+        for step in name.split("/"):
+            parts = parts[:-1] if step == ".." else [*parts, step]
+        other = Location(None, label, "", limits=place.limits, url="/".join(parts))
+        return Log(other, self._encoding) if exists(other) else None
+
+    def about(self, name: str) -> Mapping[str, object]:
+        """The JSON object in a sibling; empty if there is no such file, or it is unusable.
+
+        Settings beside a log are provenance: the log can be read without them.
+        """
+        with suppress(MomusError):
+            other = self.sibling(name)
+            if other is not None:
+                with guarded(other.location):
+                    value = other.json()
+                return value if isinstance(value, Mapping) else {}
+        return {}
+
+    @contextmanager
+    def local(self) -> Iterator[Path]:
+        """The path of the log on this machine; a remote log is copied to a temporary folder first."""
+        if self.location.path is not None:
+            with open_file(self.location):  # a missing file, a pipe or a folder is an error in words
+                pass
+            yield self.location.path
+            return
+        with tempfile.TemporaryDirectory(prefix="momus-") as folder:
+            path = Path(folder) / (self.file_name or "log")
+            with open_file(self.location) as file, path.open("wb") as copy:
+                shutil.copyfileobj(file.content, copy, 1 << 20)
+            yield path
+
+    def no_field(self, name: str, known: Sequence[str]) -> ReadingError:
+        """Make the error for a field that no record of the log has."""
+        listed = ", ".join(known)
+        return self.error(f"the log has no field {shorten(name)}", f"choose one of {listed}, such as #{known[0]}")
+
+    def error(self, message: str, hint: str = "") -> ReadingError:
+        """Make an error about the log as a whole."""
+        return self.location.error(message, hint, 0)
+
+
+def qualified(record: object, task: str) -> object:
+    """Put the name of the task before the ids of a record.
+
+    >>> qualified({"id": "3", "prompt_id": "3", "text": "x"}, "qa")
+    {'id': 'qa/3', 'prompt_id': 'qa/3', 'text': 'x'}
+    """
+    if not isinstance(record, Mapping):
+        return record
+    named = {k: f"{task}/{record[k]}" for k in ("id", "prompt_id") if record.get(k) is not None}
+    return {**record, **named}
+
+
+def same_model(abouts: Sequence[Mapping[str, object]], top: Location) -> None:
+    """Refuse logs of several models as one text.
+
+    Raises
+    ------
+    ReadingError
+        The logs name two models or more.
+    """
+    models = list(dict.fromkeys(str(about["model"]) for about in abouts if about.get("model")))
+    if len(models) > 1:
+        raise replace(top, position=0).error(
+            f"the logs are of several models ({', '.join(shorten(m) for m in models[:4])}), expected one",
+            "name the logs of each model as a separate text",
+        )
