@@ -80,7 +80,7 @@ class OpenAIServer:
         try:
             import httpx
         except ImportError as error:
-            raise MissingExtraError("requests to servers need httpx", hint="pip install httpx") from error
+            raise MissingExtraError("requests to servers need httpx", "momus[http]") from error
         if not url.startswith(("http://", "https://")):
             raise UsageError(f"{url!r} is no server address", hint="write http://host:port/v1")
         if concurrency < 1 or retries < 0 or timeout <= 0:
