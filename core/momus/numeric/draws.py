@@ -124,5 +124,5 @@ def document_keys(codes: NDArray[np.integer], offsets: Ints, seed: int) -> Ints:
     (True, False)
     """
     # hash each code with its place in the document, shape (codes,), and add the hashes per document (modulo 2⁶⁴)
-    sums = group_sums(hashed(codes, places_of(offsets)), offsets)
+    sums = group_sums(hashed(codes, places_of(offsets)), offsets - offsets[0])
     return np.asarray(hashed(sums, np.diff(offsets), seed))
