@@ -81,7 +81,7 @@ class LazyCommands(MutableMapping[str, Any]):
 
 
 def _build(name: str, command: Command) -> Any:
-    """Import a command, a function or a group of its own, and hand it to Typer."""
+    """Import a command, which is a function or a group of commands, and hand it to Typer."""
     target = getattr(import_module(f"momus.cli.{command.module}"), command.attribute)
     if isinstance(target, typer.Typer):
         return get_group(target)
