@@ -38,7 +38,21 @@ class UsageError(MomusError):
 
 
 class MissingExtraError(UsageError):
-    """A package that an optional part of Momus needs is not installed; the hint names the extra."""
+    """A package that an optional part of Momus needs is not installed; the hint says how to install it.
+
+    Parameters
+    ----------
+    requirement
+        What to install, such as ``momus[torch]``; empty if the hint has to say more than that.
+
+    >>> print(MissingExtraError("critic 'topics' needs torch", "momus[torch]"))
+    critic 'topics' needs torch
+      → pip install 'momus[torch]'
+    """
+
+    def __init__(self, message: str, requirement: str = "", *, hint: str = "") -> None:
+        super().__init__(message, hint or f"pip install '{requirement}'")
+        self.requirement = requirement
 
 
 class ReadingError(MomusError):

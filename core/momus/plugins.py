@@ -3,6 +3,7 @@
 A critic registers a class under the group ``momus.critics``, an adapter a callable under ``momus.adapters``, a reader
 of logs a class under ``momus.readers``, those that ship with Momus included. A broken plug-in is reported by name and
 distribution and does not affect the others.
+The extras of its distribution that a plug-in needs stand behind its entry point: ``name = "module:Class [torch]"``.
 """
 
 from __future__ import annotations
@@ -13,20 +14,50 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from momus.errors import PluginError
+from momus.errors import MissingExtraError, PluginError
+from momus.extras import missing_packages
 
 CRITICS, ADAPTERS, READERS = "momus.critics", "momus.adapters", "momus.readers"
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """A registered plug-in, not yet imported."""
+    """A registered plug-in, not yet imported.
+
+    Attributes
+    ----------
+    value
+        Where its object is, ``module:attribute``.
+    extras
+        Extras of its distribution that it needs.
+    """
 
     name: str
     value: str
     distribution: str
     group: str
     entry: EntryPoint
+    extras: tuple[str, ...] = ()
+
+    @classmethod
+    def of_entry(cls, entry: EntryPoint, group: str) -> Plugin:
+        """Describe an entry point."""
+        value, _, extras = entry.value.partition("[")
+        names = tuple(name.strip() for name in extras.rstrip("] ").split(",") if name.strip())
+        distribution = entry.dist.name if entry.dist is not None else "unknown"
+        return cls(entry.name, value.strip(), distribution, group, entry, names)
+
+    def missing(self) -> MissingExtraError | None:
+        """The error that names the extras whose packages are not installed; None if all are."""
+        lacking = {extra: missing_packages(self.distribution, extra) for extra in self.extras}
+        lacking = {extra: packages for extra, packages in lacking.items() if packages}
+        if not lacking:
+            return None
+        packages = dict.fromkeys(package for group in lacking.values() for package in group)
+        kind = self.group.removeprefix("momus.").removesuffix("s")
+        return MissingExtraError(
+            f"{kind} {self.name!r} needs {' and '.join(packages)}", f"{self.distribution}[{','.join(lacking)}]"
+        )
 
     def load(self) -> Any:
         """Import the object that the entry point names.
@@ -50,8 +81,7 @@ def registered(group: str) -> dict[str, list[Plugin]]:
     """List the plug-ins of a group by name; several of one name are an error only when that name is loaded."""
     plugins: defaultdict[str, list[Plugin]] = defaultdict(list)
     for entry in entry_points(group=group):
-        distribution = entry.dist.name if entry.dist is not None else "unknown"
-        plugin = Plugin(entry.name, entry.value, distribution, group, entry)
+        plugin = Plugin.of_entry(entry, group)
         if plugin not in plugins[entry.name]:
             plugins[entry.name].append(plugin)
     return dict(sorted(plugins.items()))
@@ -64,6 +94,8 @@ def load_plugin(group: str, name: str) -> Any:
     ------
     PluginError
         No plug-in or more than one has the name, or its import fails.
+    MissingExtraError
+        It needs packages that are not installed.
     """
     plugins = registered(group)
     kind = group.removeprefix("momus.").removesuffix("s")
@@ -74,7 +106,11 @@ def load_plugin(group: str, name: str) -> Any:
     if len(plugins[name]) > 1:
         owners = ", ".join(sorted(f"{p.distribution!r} ({p.value})" for p in plugins[name]))
         raise PluginError(f"two plug-ins are called {name!r}: {owners}", hint="uninstall one of them, or rename it")
-    return plugins[name][0].load()
+    plugin = plugins[name][0]
+    missing = plugin.missing()
+    if missing is not None:
+        raise missing
+    return plugin.load()
 
 
 def critic_names() -> list[str]:

@@ -42,3 +42,33 @@ def test_keys_are_of_the_words_in_their_order():
     assert (document_keys(codes, np.array([0, 3, 5, 8]), 1) != keys).all()
     assert document_keys(codes[3:], np.array([3, 5, 8]), 0).tolist() == keys[1:].tolist()
     assert len(np.unique(hashed(torch.arange(N), 7).numpy())) == N
+
+
+def test_numpy_and_torch_draw_the_same_numbers():
+    """Hashes and uniform numbers bit for bit; logarithms of gamma variates within rounding."""
+    places = np.arange(1000)
+    shapes = np.linspace(0.02, 900, 1000)
+    keys = hashed(places, 2**62 + 5)
+    assert isinstance(keys, np.ndarray)
+    assert keys.dtype == np.int64
+    assert (keys == hashed(torch.from_numpy(places), 2**62 + 5).numpy()).all()
+    assert (
+        uniforms(keys[:, None], 1, places[:3]) == uniforms(torch.from_numpy(keys)[:, None], 1, places[:3]).numpy()
+    ).all()
+    mine, theirs = log_gammas(shapes, keys, 7), log_gammas(torch.from_numpy(shapes), torch.from_numpy(keys), 7).numpy()
+    np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_hashes_are_splitmix():
+    """Of one part, the third output of SplitMix64 from a state of that part, in plain integers."""
+    mask = 2**64 - 1
+
+    def mix(x):
+        x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
+        return x ^ (x >> 31)
+
+    for part in (0, 1, -3, 2**62):
+        expected = mix((part + 0x9E3779B97F4A7C15) & mask)
+        assert int(hashed(part)) & mask == expected
+        assert int(hashed(np.array([part]))[0]) & mask == expected

@@ -55,7 +55,7 @@ class Connections:
         try:
             import httpx
         except ImportError as error:
-            raise MissingExtraError("requests to servers need httpx", hint="pip install httpx") from error
+            raise MissingExtraError("requests to servers need httpx", "momus[http]") from error
         context = httpx.create_ssl_context()  # reads the certificates once, not once per connection
         self._make: Callable[[], Any] = lambda: httpx.Client(headers=dict(headers), verify=context)
         self._timeout = timeout

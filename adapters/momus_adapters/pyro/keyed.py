@@ -45,18 +45,21 @@ class Noise:
 
     def uniform(self, shape: torch.Size, stream: int = 0) -> Tensor:
         """Uniform numbers in (0, 1)."""
-        return uniforms(*self.parts(shape, stream)).to(torch.get_default_dtype())
+        drawn: Tensor = uniforms(*self.parts(shape, stream))
+        return drawn.to(torch.get_default_dtype())
 
     def normal(self, shape: torch.Size, stream: int = 0) -> Tensor:
         """Standard normal numbers (Box & Muller 1958)."""
-        radius = (-2 * uniforms(*self.parts(shape, 2 * stream)).log()).sqrt()
-        angle = 2 * torch.pi * uniforms(*self.parts(shape, 2 * stream + 1))
+        one: Tensor = uniforms(*self.parts(shape, 2 * stream))
+        other: Tensor = uniforms(*self.parts(shape, 2 * stream + 1))
+        radius, angle = (-2 * one.log()).sqrt(), 2 * torch.pi * other
         return (radius * angle.cos()).to(torch.get_default_dtype())
 
     def log_gamma(self, concentration: Tensor, stream: int = 0) -> Tensor:
         """Logarithms of draws from Gamma(concentration, 1)."""
         parts = self.parts(concentration.shape, stream)
-        return log_gammas(concentration, *parts).to(torch.get_default_dtype())
+        drawn: Tensor = log_gammas(concentration, *parts)
+        return drawn.to(torch.get_default_dtype())
 
 
 def draw(fn: Any, noise: Noise) -> Tensor:

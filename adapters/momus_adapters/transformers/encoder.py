@@ -64,7 +64,7 @@ def load(kind: str, model: str, **options: Any) -> tuple[Any, Any]:
             network = getattr(transformers, kind).from_pretrained(source, **file, **options)
     except ImportError as error:
         raise MissingExtraError(
-            f"{model!r} needs a package: {str(error).strip().splitlines()[0]}", hint="pip install gguf accelerate"
+            f"{model!r} needs a package: {str(error).strip().splitlines()[0]}", "momus[gguf]"
         ) from error
     except (OSError, ValueError, KeyError) as error:
         kind_of_source = "folder" if os.path.isdir(source) else "model"

@@ -18,6 +18,7 @@ from momus.calibration.result import Calibration
 from momus.calibration.store import write_calibration
 from momus.calibration.units import units_of
 from momus.calibration.worker import CELLS, Task, Work
+from momus.comparison.absent import absent_warnings
 from momus.comparison.chosen import chosen_critics
 from momus.comparison.folder import REPORT, RUN, RunFolder
 from momus.comparison.named_files import files_named
@@ -88,7 +89,8 @@ def calibrate(
     plan = _plan(plan, options)
     if jobs < 1:
         raise UsageError(f"--jobs {jobs}: at least one process is needed", hint="write --jobs 2, say")
-    chosen, warnings = chosen_critics(critics, dict(config or {}))
+    selection = chosen_critics(critics, dict(config or {}))
+    chosen, warnings = selection.critics, [*selection.warnings, *absent_warnings(selection.absent)]
     reporter = reporter or default_reporter()
     with reporter.stage("reading"):
         fitting, held_out, other = _texts(real, fit, donor, plan, warnings, reading, reporter)

@@ -1,4 +1,4 @@
-"""All commands in the order of ``--help``; each imports what it needs when it runs."""
+"""The command ``momus``, with its own options and help; `momus.cli.commands` has the commands below it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,11 @@ from typing import Annotated
 import typer
 
 from momus.cli import EXIT_CODES
-from momus.cli.calibrate import calibrate
-from momus.cli.check import check
-from momus.cli.compare import compare, demo
-from momus.cli.figures import figures
-from momus.cli.generate import generate
-from momus.cli.history import baseline, diff, gate, history
-from momus.cli.new import new
-from momus.cli.opening import open_report
-from momus.cli.plan import plan
-from momus.cli.prepare import prepare
-from momus.cli.scoring import fit, score
-from momus.cli.show import critics, outliers, report, show
+from momus.cli.commands import Commands
 
 app = typer.Typer(
     name="momus",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -63,28 +53,3 @@ def momus(
 
     Next: `momus open run`. `momus COMMAND --help` explains each command.
     """
-
-
-for command in (
-    compare,
-    plan,
-    fit,
-    score,
-    show,
-    open_report,
-    outliers,
-    critics,
-    report,
-    figures,
-    diff,
-    gate,
-    history,
-    demo,
-    generate,
-    calibrate,
-    check,
-    prepare,
-):
-    app.command("open" if command is open_report else None, epilog=EXIT_CODES)(command)
-app.add_typer(baseline)
-app.add_typer(new)

@@ -10,15 +10,14 @@ import errno
 import io
 import os
 import sys
-import tempfile
 import traceback
 from collections.abc import Iterator
-from concurrent.futures.process import BrokenProcessPool
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 
 from momus.errors import MomusError, StoreError
+from momus.extras import extra_of
 from momus.version import __version__
 from momus.visible import visible
 
@@ -81,8 +80,13 @@ def worded(error: BaseException) -> MomusError | None:
     >>> worded(TypeError("x")) is None
     True
     """
+    # imported here, since it takes longer than all of `momus --help` without it
+    from concurrent.futures.process import BrokenProcessPool
+
     if isinstance(error, MomusError):
         return error
+    if isinstance(error, ModuleNotFoundError):
+        return extra_of(error)
     if isinstance(error, OSError):
         return _of_system(error)
     if isinstance(error, UnicodeError):
@@ -114,6 +118,8 @@ def _of_system(error: OSError) -> MomusError:
 
 def _places() -> str:
     """Where a command writes, for errors that do not say where they come from."""
+    import tempfile
+
     words = sys.argv[1:]
     outputs = [b for a, b in pairwise(words) if a in ("--out", "-o")]
     outputs += [word.partition("=")[2] for word in words if word.startswith("--out=")]
@@ -135,6 +141,8 @@ def crash_report(error: BaseException) -> Path | None:
 
     The file holds the types of errors and the lines of code; it can be read by its owner only.
     """
+    import tempfile
+
     lines = [f"momus {__version__}, Python {sys.version.split()[0]}, {sys.platform}", f"command: {_command()}"]
     for each in _chain(error):
         lines.append(f"{type(each).__module__}.{type(each).__qualname__}")

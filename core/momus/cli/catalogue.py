@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from momus.critic.effects import effects_of
 from momus.critic.registry import critic_class
 from momus.critic.saved import JSON_NAME, read_critic_json
-from momus.errors import PluginError, StoreError
-from momus.plugins import CRITICS, registered
+from momus.errors import MissingExtraError, PluginError, StoreError
+from momus.plugins import ADAPTERS, CRITICS, registered
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,13 +26,37 @@ def all_critics_view() -> RenderableType:
     for name in ("critic", "axis", "from", "state"):
         table.add_column(name)
     for name, plugins in registered(CRITICS).items():
-        try:
-            axis, state = critic_class(name).axis, "ready"
-        except PluginError as error:
-            axis, state = "–", f"broken: {error.message}"
+        axis, state = _axis_and_state(name)
         distributions = ", ".join(sorted({p.distribution for p in plugins}))
         table.add_row(escape(name), escape(axis), escape(distributions), escape(state))
     return table
+
+
+def _axis_and_state(name: str) -> tuple[str, str]:
+    """What a critic looks at, and whether it can run with its default parameters."""
+    try:
+        cls = critic_class(name)
+    except MissingExtraError as error:
+        try:
+            axis = registered(CRITICS)[name][0].load().axis
+        except (PluginError, AttributeError):  # the module itself needs the packages
+            axis = "–"
+        return axis, f"needs {error.requirement}"
+    except PluginError as error:
+        return "–", f"broken: {error.message}"
+    return cls.axis, "; ".join(_missing_adapters(cls)) or "ready"
+
+
+def _missing_adapters(cls: type[Any]) -> list[str]:
+    """What the adapters that a critic uses by default still need."""
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    defaults = {p.name: p.default for p in parameters if isinstance(p.default, str)}
+    needs = []
+    for effect in effects_of(defaults):
+        missing = registered(ADAPTERS)[effect.value][0].missing() if effect.kind == "adapter" else None
+        if missing is not None:
+            needs.append(f"needs {missing.requirement} for {effect.parameter} = {defaults[effect.parameter]!r}")
+    return needs
 
 
 def critic_view(name: str) -> RenderableType:

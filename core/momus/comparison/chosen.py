@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from momus.comparison.absent import Absent
 from momus.critic.powers import LawsMixin
 from momus.critic.registry import make_critics
-from momus.errors import PluginError, UsageError
-from momus.plugins import critic_names
+from momus.errors import MissingExtraError, PluginError, UsageError
+from momus.plugins import CRITICS, critic_names, registered
 
 if TYPE_CHECKING:
     from momus.critic import Critic
 
 
-def chosen_critics(
-    critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]
-) -> tuple[list[Critic[Any]], list[str]]:
-    """Construct the chosen critics, and return them with warnings.
+@dataclass
+class Chosen:
+    """The critics of a run, those that lack packages, and warnings that name broken plug-ins."""
 
-    Without a choice (None), these are all registered critics that are configured; plug-ins that cannot be imported are
-    left out with a warning.
+    critics: list[Critic[Any]] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> Chosen:
+    """Construct the chosen critics.
+
+    Without a choice (None), these are all registered critics that are configured; plug-ins that cannot be imported or
+    lack packages are left out.
 
     Raises
     ------
@@ -29,6 +38,8 @@ def chosen_critics(
         A critic is unknown, chosen twice or not configured, or a table of the configuration belongs to no critic.
     PluginError
         A chosen critic cannot be imported.
+    MissingExtraError
+        A chosen critic needs packages that are not installed.
     """
     if critics is not None and not critics:
         raise UsageError("no critic is chosen", hint="name at least one; `momus critics` lists them")
@@ -37,6 +48,7 @@ def chosen_critics(
         if isinstance(c, type):
             raise UsageError(f"{c.__name__} is a class, not a critic", hint=f"pass an instance: {c.__name__}()")
     chosen: list[Critic[Any]] = []
+    absent: list[Absent] = []
     warnings = []
     names = {*critic_names(), *(c.name for c in critics or () if not isinstance(c, str))}
     for table in config:
@@ -50,6 +62,11 @@ def chosen_critics(
     for c in critic_names() if critics is None else critics:
         try:
             chosen.append(make_critics([c], config)[0] if isinstance(c, str) else c)
+        except MissingExtraError as error:
+            if critics is not None:
+                raise
+            if _would_run(str(c), config.get(str(c), {})):
+                absent.append(Absent(str(c), error))
         except PluginError as error:
             if critics is not None:
                 raise
@@ -69,7 +86,16 @@ def chosen_critics(
     for name in chosen_names:
         if chosen_names.count(name) > 1:
             raise UsageError(f"critic {name!r} is chosen twice", hint="name each critic once")
-    return chosen, warnings
+    return Chosen(chosen, absent, warnings)
+
+
+def _would_run(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a critic that lacks packages has all parameters without which it does not run."""
+    try:
+        critic = registered(CRITICS)[name][0].load()
+    except PluginError:  # its module needs the packages itself
+        return True
+    return all(parameters.get(parameter) for parameter in critic.configured)
 
 
 def _check_laws(critic: Any) -> None:

@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from momus.comparison.absent import Absent, absent_warnings
 from momus.comparison.asked import check_asked
-from momus.comparison.chosen import chosen_critics
+from momus.comparison.chosen import Chosen, chosen_critics
 from momus.comparison.floors import floor_warnings
 from momus.comparison.folder import JOINT, REPORT, RunFolder
 from momus.comparison.joint import analyse
@@ -92,7 +93,8 @@ def compare(
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     check_named(generated)
-    chosen, left_out = chosen_critics(critics, dict(config or {}))
+    selection = chosen_critics(critics, dict(config or {}))
+    chosen = selection.critics
     reuse = Reuse(critics_from) if critics_from is not None else None
     if reuse is not None:
         reuse.check_split(fit is not None)
@@ -102,7 +104,9 @@ def compare(
     device = resolve_device(settings.device) if any(c.uses_device for c in chosen) else "cpu"
     settings = replace(settings, device=device)
     folder = RunFolder(out) if out is not None else None
-    comparison = Comparison(warnings=[*texts.warnings, *left_out], folder=None if folder is None else folder.path)
+    comparison = Comparison(
+        warnings=[*texts.warnings, *selection.warnings], folder=None if folder is None else folder.path
+    )
     with ExitStack() as stack:
         if folder is not None:
             folder.open_for_writing(overwrite=overwrite, resume=resume)
@@ -110,7 +114,7 @@ def compare(
             folder.begin(resume=resume)
             write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
-        _run_critics(comparison, chosen, texts, settings, timed, folder, resume, critics is None, reuse)
+        _run_critics(comparison, selection, texts, settings, timed, folder, resume, critics is None, reuse)
         unadjusted = [v for result in comparison.results for v in result.verdicts]
         comparison.verdicts = adjust(unadjusted, settings.adjustment)
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
@@ -134,7 +138,7 @@ def compare(
 
 def _run_critics(
     comparison: Comparison,
-    chosen: Sequence[Critic[Any]],
+    selection: Chosen,
     texts: Texts,
     settings: Settings,
     timed: Timed,
@@ -144,17 +148,22 @@ def _run_critics(
     reuse: Reuse | None = None,
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
-    family = len(chosen) * len(texts.generated)  # headline rows, adjusted together
-    for critic in chosen:
+    family = len(selection.critics) * len(texts.generated)  # headline rows, adjusted together
+    absent = list(selection.absent)
+    for critic in selection.critics:
         critic.to(settings.device)
         try:
             with timed.part(critic.name):
                 comparison.add(run_critic(critic, texts, settings, timed, folder, resume, family, reuse))
-        except (FittingError, MissingExtraError) as error:
+        except MissingExtraError as error:
             if not skip_unfit:
                 raise
-            how = f" ({error.hint})" if isinstance(error, MissingExtraError) else ""
-            comparison.warnings.append(f"Critic {critic.name!r} was left out: {error.message}{how}.")
+            absent.append(Absent(critic.name, error))
+        except FittingError as error:
+            if not skip_unfit:
+                raise
+            comparison.warnings.append(f"Critic {critic.name!r} was left out: {error.message}.")
+    comparison.warnings += absent_warnings(absent)
     comparison.warnings += reuse.warnings if reuse is not None else []
     comparison.warnings += [f"Critic {r.name!r}: {n.text}" for r in comparison.results for n in r.notes if n.warning]
     if not comparison.results:

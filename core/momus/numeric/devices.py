@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from momus.errors import UsageError
+from importlib.util import find_spec
+
+from momus.errors import MissingExtraError, UsageError
 
 
 def resolve_device(name: str) -> str:
-    """Check a device name and resolve ``auto``, which prefers a GPU to the CPU.
+    """Check a device name and resolve ``auto``, which prefers a GPU to the CPU; without torch it means the CPU.
 
     Raises
     ------
     UsageError
         The device is not available.
+    MissingExtraError
+        A device other than the CPU is asked for, and torch is not installed.
 
     >>> resolve_device("cpu")
     'cpu'
     """
     if name == "cpu":
         return name
+    if find_spec("torch") is None:
+        if name == "auto":
+            return "cpu"
+        raise MissingExtraError(f"device {name!r} needs torch", "momus[torch]")
     import torch
 
     if name == "auto":

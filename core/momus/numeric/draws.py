@@ -1,53 +1,82 @@
 """Random draws per document that depend on neither the batch, the document order, nor the device's generator state.
 
 The generator is counter-based (Salmon et al. 2011): each number is a hash of the document's key, a stream and a place,
-by the mixing function of SplitMix64.
+by the mixing function of SplitMix64. All functions take NumPy arrays or torch tensors, and return the same kind;
+the hashes and uniform numbers are equal to the last bit, logarithms to a few units in the last place.
 """
 
 from __future__ import annotations
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
+import math
+import sys
+from typing import Any, TypeAlias, TypeVar
 
-from momus.numeric.ragged import owners_of, places_of
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.numeric.ragged import group_sums, places_of
 from momus.numeric.types import Ints
+
+Array: TypeAlias = Any
+"""A NumPy array or a torch tensor; torch is not imported here, for installations without it."""
+ArrayT = TypeVar("ArrayT")
 
 _GOLDEN = -7046029254386353131  # 2⁶⁴ / φ, as a signed number
 _FIRST, _SECOND = -4658895280553007687, -7723592293110705685
 
 
-def _mix(x: Tensor) -> Tensor:
+def _mix(x: ArrayT) -> ArrayT:
     """SplitMix64 on int64; the masks clear the sign bits that a right shift of a negative number brings in."""
+    value: Any = x
     for shift, factor in ((30, _FIRST), (27, _SECOND)):
-        x = (x ^ ((x >> shift) & ((1 << (64 - shift)) - 1))) * factor
-    return x ^ ((x >> 31) & ((1 << 33) - 1))
+        value = (value ^ ((value >> shift) & ((1 << (64 - shift)) - 1))) * factor
+    mixed: ArrayT = value ^ ((value >> 31) & ((1 << 33) - 1))
+    return mixed
 
 
-def hashed(*parts: Tensor | int) -> Tensor:
-    """Hash integers, broadcast against one another, to int64."""
-    x = torch.zeros((), dtype=torch.int64)
-    for part in parts:
-        p = part if isinstance(part, Tensor) else torch.tensor(part, dtype=torch.int64)
-        # compute on the device of the arrays: scalars move to it
-        x = _mix(x.to(p.device) * 31 + p + _GOLDEN) if p.ndim else _mix(x * 31 + p.to(x.device) + _GOLDEN)
+def _integers(parts: tuple[Array | int, ...]) -> list[Array]:
+    """The parts as int64 arrays of one library and one device: torch's if any of them is a tensor."""
+    torch: Any = sys.modules.get("torch")  # without it, no part is a tensor
+    tensors = [p for p in parts if torch is not None and isinstance(p, torch.Tensor)]
+    if not tensors:
+        return [np.asarray(p, dtype=np.int64) for p in parts]
+    # compute on the device of the arrays: scalars move to it
+    device = next((t.device for t in tensors if t.ndim), tensors[0].device)
+    return [torch.asarray(p, dtype=torch.int64, device=device) for p in parts]
+
+
+def _library(x: Array) -> Any:
+    """The module that computes with an array."""
+    return np if isinstance(x, np.ndarray | np.generic) else sys.modules["torch"]
+
+
+def hashed(*parts: Array | int) -> Array:
+    """Hash integers, broadcast against one another, to int64.
+
+    >>> [int(x) for x in hashed(np.arange(2), 1)]
+    [-5821677484683391100, 5306726986202815968]
+    """
+    x: Any = 0
+    with np.errstate(over="ignore"):  # modulo 2⁶⁴ is meant; NumPy warns of it for scalars only
+        for part in _integers(parts):
+            x = _mix(x * 31 + part + _GOLDEN)
     return x
 
 
-def uniforms(*parts: Tensor | int) -> Tensor:
+def uniforms(*parts: Array | int) -> Array:
     """Draw uniformly from (0, 1): float64, one number per element of the broadcast parts.
 
-    >>> u = uniforms(torch.arange(20_000), 1)
+    >>> u = uniforms(np.arange(20_000), 1)
     >>> bool((u > 0).all() and (u < 1).all()), round(float(u.mean()), 1), round(float(12 * u.var()), 1)
     (True, 0.5, 1.0)
     """
     # the upper 53 bits of the hash; half a step is added to exclude 0
     bits = (hashed(*parts) >> 11) & ((1 << 53) - 1)
-    return (bits.double() + 0.5) / (1 << 53)
+    library = _library(bits)
+    return (library.asarray(bits, dtype=library.float64) + 0.5) / (1 << 53)
 
 
-def log_gammas(shape: Tensor, *parts: Tensor | int) -> Tensor:
+def log_gammas(shape: Array, *parts: Array | int) -> Array:
     """Draw from Gamma(shape, 1) by the method of Marsaglia & Tsang (2000) and return the logarithms, float64.
 
     Parameters
@@ -55,31 +84,36 @@ def log_gammas(shape: Tensor, *parts: Tensor | int) -> Tensor:
     shape
         Shape parameters, positive; broadcast against the parts.
 
-    >>> x = log_gammas(torch.full((20_000,), 0.3), torch.arange(20_000)).exp()
+    >>> x = np.exp(log_gammas(np.full(20_000, 0.3), np.arange(20_000)))
     >>> round(float(x.mean()), 1), round(float(x.var()), 1)
     (0.3, 0.3)
     """
     key = hashed(*parts)
-    shape, key = torch.broadcast_tensors(shape.double(), key)  # type: ignore[no-untyped-call]
+    xp = _library(key)
+    shape = xp.asarray(shape, dtype=xp.float64)
+    size = np.broadcast_shapes(tuple(shape.shape), tuple(key.shape))
+    # one element per row, (N,)
+    shape, key = (xp.broadcast_to(x, size).reshape(-1) for x in (shape, key))
     # sample Gamma(shape + 1), since the method needs a shape of at least 1; the last line maps it to Gamma(shape)
     d = shape + 2 / 3
-    c = 1 / (9 * d).sqrt()
-    out = torch.zeros_like(d)
-    missing = torch.ones_like(d, dtype=torch.bool)
+    c = 1 / xp.sqrt(9 * d)
+    out = xp.zeros_like(d)
+    missing = xp.ones_like(d, dtype=bool)
     # rejection: each attempt draws for the elements that still lack one, shape (m,), from three streams of its number
     for attempt in range(32):
         k, dd, cc = key[missing], d[missing], c[missing]
-        normal = (-2 * uniforms(k, 3 * attempt).log()).sqrt() * (2 * torch.pi * uniforms(k, 3 * attempt + 1)).cos()
+        radius = xp.sqrt(-2 * xp.log(uniforms(k, 3 * attempt)))
+        normal = radius * xp.cos(2 * math.pi * uniforms(k, 3 * attempt + 1))
         v = (1 + cc * normal) ** 3
-        log_v = v.clamp_min(1e-300).log()
-        accepted = (v > 0) & (uniforms(k, 3 * attempt + 2).log() < 0.5 * normal**2 + dd - dd * v + dd * log_v)
-        where = torch.nonzero(missing, as_tuple=True)
-        drawn = tuple(w[accepted] for w in where)
-        out[drawn] = (dd.log() + log_v)[accepted]
+        log_v = xp.log(xp.clip(v, 1e-300, None))
+        accepted = (v > 0) & (xp.log(uniforms(k, 3 * attempt + 2)) < 0.5 * normal**2 + dd - dd * v + dd * log_v)
+        drawn = xp.where(missing)[0][accepted]
+        out[drawn] = (xp.log(dd) + log_v)[accepted]
         missing[drawn] = False
         if not bool(missing.any()):
             break
-    return out + uniforms(key, 97).log() / shape  # log of Gamma(shape + 1) · U^(1 / shape)
+    # log of Gamma(shape + 1) · U^(1 / shape)
+    return (out + xp.log(uniforms(key, 97)) / shape).reshape(size)
 
 
 def document_keys(codes: NDArray[np.integer], offsets: Ints, seed: int) -> Ints:
@@ -89,9 +123,6 @@ def document_keys(codes: NDArray[np.integer], offsets: Ints, seed: int) -> Ints:
     >>> bool(a == c), bool(a == b)
     (True, False)
     """
-    lengths = np.diff(offsets)
     # hash each code with its place in the document, shape (codes,), and add the hashes per document (modulo 2⁶⁴)
-    hashes = hashed(torch.from_numpy(codes.astype(np.int64)), torch.from_numpy(places_of(offsets)))
-    sums = torch.zeros(len(lengths), dtype=torch.int64)
-    sums.index_add_(0, torch.from_numpy(owners_of(offsets)), hashes)
-    return np.asarray(hashed(sums, torch.from_numpy(lengths.astype(np.int64)), seed).numpy())
+    sums = group_sums(hashed(codes, places_of(offsets)), offsets - offsets[0])
+    return np.asarray(hashed(sums, np.diff(offsets), seed))

@@ -137,4 +137,5 @@ def gumbels(*parts: Tensor | int) -> Tensor:
     """Standard Gumbel variates, float64, one per combination of the parts (see `momus.numeric.draws.uniforms`)."""
     from momus.numeric.draws import uniforms
 
-    return -(-uniforms(*parts).log()).log()
+    drawn: Tensor = uniforms(*parts)
+    return -(-drawn.log()).log()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from momus.numeric.draws import hashed
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.sequences.decoding import Decoding, draw, gumbels, log_softmax
@@ -58,11 +59,7 @@ def document_seeds(seed: int, stop: int, start: int = 0) -> list[int]:
     >>> document_seeds(0, 3)[1] == document_seed(0, 1)
     True
     """
-    import torch
-
-    from momus.numeric.draws import hashed
-
-    seeds = hashed(torch.tensor([seed]), torch.arange(start, stop)) & 0x7FFFFFFFFFFFFFFF
+    seeds = hashed(seed, np.arange(start, stop)) & 0x7FFFFFFFFFFFFFFF
     return [int(s) for s in seeds.tolist()]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from momus.errors import UsageError
+from momus.numeric.draws import uniforms
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.sequences import Sequences
@@ -37,10 +38,6 @@ def perturbed(sequences: Sequences, symbols: int, times: int, seed: int) -> Iter
     >>> [s.ids.tolist() for s in perturbed(few, 5, 3, seed=1)]
     [[0, 2], [2, 0], [3, 0]]
     """
-    import torch
-
-    from momus.numeric.draws import uniforms
-
     if symbols < 1:
         raise UsageError(
             f"perturbed: symbols is {symbols}",
@@ -50,9 +47,9 @@ def perturbed(sequences: Sequences, symbols: int, times: int, seed: int) -> Iter
     table = sequences.padded(-1)
     table = np.concatenate([table, np.full((len(table), times), -1, dtype=np.int64)], axis=1)
     lengths = sequences.lengths.copy()
-    rows = torch.arange(len(sequences))
+    rows = np.arange(len(sequences))
     for step in range(times):
-        kind, first, second, token = (uniforms(rows, seed, step, k).numpy() for k in range(4))
+        kind, first, second, token = (uniforms(rows, seed, step, k) for k in range(4))
         table, lengths = _once(table, lengths, np.stack([kind, first, second]), (token * symbols).astype(np.int64))
         inside = np.arange(table.shape[1]) < lengths[:, None]
         yield Sequences(table[inside], offsets_of(lengths))

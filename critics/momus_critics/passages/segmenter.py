@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import torch
 
 from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of, owners_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
-from momus_critics.hsmm import HSMM, DiagonalGaussian, Parameters
-from momus_critics.hsmm.model import Batch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from momus_critics.hsmm import HSMM
+    from momus_critics.hsmm.model import Batch
+
+# torch and the HSMM are imported when they compute: other critics take pieces and features from this package
 
 CELLS = 16_384
 """Maximum number of padded observations per batch; bounds memory."""
@@ -63,6 +68,8 @@ class Segmenter(Estimator):
 
     def fit(self, x: Floats, offsets: Ints) -> Self:
         """Learn from features (N, V) of documents that begin at ``offsets``."""
+        from momus_critics.hsmm import DiagonalGaussian
+
         n = len(offsets) - 1
         self.curve_: list[list[float]] = []
         count = min(self.states, len(x)) if self.states else 0
@@ -131,7 +138,10 @@ class Segmenter(Estimator):
 
     def _start(self, x: Floats, offsets: Ints, k: int) -> HSMM:
         """Initial HSMM, by k-means over features averaged with their neighbours, and over the place in the document."""
+        import torch
         from sklearn.cluster import KMeans
+
+        from momus_critics.hsmm import HSMM, DiagonalGaussian, Parameters
 
         lengths, document = np.diff(offsets), owners_of(offsets)
         # mean of each piece and its neighbours in the same document: sums (N, V) and numbers of summands (N,)
@@ -158,6 +168,8 @@ class Segmenter(Estimator):
 
     def _batches(self, x: Floats, offsets: Ints) -> list[tuple[Batch, Ints]]:
         """Padded batches of documents of similar length, with their row numbers."""
+        import torch
+
         lengths = np.diff(offsets)
         order = np.argsort(lengths, kind="stable")
         groups: list[list[int]] = [[]]
@@ -192,6 +204,10 @@ class Segmenter(Estimator):
 
         Consecutive segments of one state are merged.
         """
+        import torch
+
+        from momus_critics.hsmm import HSMM, DiagonalGaussian, Parameters
+
         arrays = (self.initial_, self.transition_, self.duration_, self.final_)
         prior = Parameters(*(torch.from_numpy(np.array(a)) for a in arrays)).to(self.device)
         emission = DiagonalGaussian(_tensor(self.mean_), _tensor(self.variance_), temper=self.temper).to(self.device)
@@ -207,7 +223,9 @@ class Segmenter(Estimator):
         return chains
 
 
-def _tensor(x: Sequence[float] | Floats) -> torch.Tensor:
+def _tensor(x: Sequence[float] | Floats) -> Tensor:
+    import torch
+
     return torch.from_numpy(np.ascontiguousarray(x, dtype=np.float32))
 
 

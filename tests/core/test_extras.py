@@ -1,0 +1,97 @@
+"""Extras: what plug-ins need, what is installed, and how the lack of it is told."""
+
+import inspect
+import re
+import textwrap
+from importlib import import_module
+from importlib.metadata import metadata, packages_distributions
+
+import pytest
+import typer
+
+import momus
+from momus.cli.catalogue import all_critics_view
+from momus.cli.commands import COMMANDS, LazyCommands
+from momus.critic.registry import critic_class
+from momus.errors import MissingExtraError
+from momus.extras import MODULES, extra_of, missing_packages
+from momus.plugins import ADAPTERS, CRITICS, registered
+
+CRITIC = """
+    import a_package_that_is_not_there
+"""
+
+
+@pytest.fixture
+def greedy(tmp_path, monkeypatch):
+    """A distribution with a critic that needs its extra ``big``."""
+    info = tmp_path / "greedy-1.0.dist-info"
+    info.mkdir()
+    (tmp_path / "greedy_critic.py").write_text(textwrap.dedent(CRITIC), encoding="utf-8")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: greedy\nVersion: 1.0\nRequires-Dist: numpy\n"
+        "Requires-Dist: no-such-package>=3; extra == 'big'\nRequires-Dist: numpy; extra == 'big'\n"
+        "Requires-Dist: other-package; python_version < '3' and extra == 'big'\n"
+        "Requires-Dist: greedy[big]; extra == 'everything'\nProvides-Extra: big\nProvides-Extra: everything\n"
+    )
+    (info / "entry_points.txt").write_text("[momus.critics]\ngreedy = greedy_critic:Greedy [big]\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+def test_what_is_missing_is_read_from_metadata(greedy):
+    assert missing_packages("greedy", "big") == ["no-such-package"]
+    assert missing_packages("greedy", "everything") == ["no-such-package"]
+    assert missing_packages("greedy", "small") == []
+    assert missing_packages("no-such-distribution", "big") == []
+
+
+def test_a_critic_without_its_extra_is_listed_and_refused(greedy):
+    with pytest.raises(MissingExtraError, match="critic 'greedy' needs no-such-package") as raised:
+        critic_class("greedy")
+    assert raised.value.requirement == "greedy[big]"
+    assert raised.value.hint == "pip install 'greedy[big]'"
+    columns = [list(column.cells) for column in all_critics_view().columns]
+    row = next(row for row in zip(*columns, strict=True) if row[0] == "greedy")
+    assert row[-1] == r"needs greedy\[big]"
+
+
+def test_one_warning_names_it(greedy, monkeypatch):
+    monkeypatch.setattr("momus.comparison.chosen.critic_names", lambda: ["greedy", "length"])
+    texts = [f"some words {'and more ' * (i % 7)}" for i in range(40)]
+    found = momus.compare(texts, {"g": texts[:20]}, seed=0, permutations=99, resamples=99)
+    (warning,) = [w for w in found.warnings if "greedy" in w]
+    assert warning == "Left out, since packages are not installed: 'greedy' (pip install 'greedy[big]')."
+    assert {v.critic for v in found.verdicts} == {"length"}
+
+
+def test_extras_of_entry_points_exist():
+    extras = set(metadata("momus").get_all("Provides-Extra"))
+    named = {e for group in (CRITICS, ADAPTERS) for p in registered(group).values() for e in p[0].extras}
+    assert {"torch", "pyro", "coref", "http", "kenlm", "prepare"} <= named <= extras
+    assert set(MODULES.values()) <= extras
+
+
+def test_modules_belong_to_their_extras():
+    """For all of them that are installed here; ``tokenizers`` comes with transformers."""
+    requirements = metadata("momus").get_all("Requires-Dist")
+    pattern = re.compile(r"^([\w.-]+).*extra == ['\"]([\w-]+)")
+    pairs = {(m[1].replace(".", "-").lower(), m[2]) for m in map(pattern.match, requirements) if m}
+    installed = packages_distributions()
+    for module in set(MODULES) & set(installed) - {"tokenizers"}:
+        names = {d.replace(".", "-").lower() for d in installed[module]}
+        assert any((name, MODULES[module]) in pairs for name in names), module
+
+
+def test_other_modules_are_faults():
+    assert extra_of(ModuleNotFoundError("No module named 'numpyy'", name="numpyy")) is None
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_first_lines_are_those_of_the_commands(name):
+    command = COMMANDS[name]
+    target = getattr(import_module(f"momus.cli.{command.module}"), command.attribute)
+    text = target.info.help if isinstance(target, typer.Typer) else inspect.getdoc(target)
+    assert text.splitlines()[0].replace(r"\[", "[") == command.summary
+    built = LazyCommands()[name]
+    assert built.name == name
+    assert not {p.name for p in built.params} & {"install_completion", "show_completion"}
