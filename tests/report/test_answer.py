@@ -193,7 +193,7 @@ def test_many_unscored_documents_are_marked(trusted):
     unscored = replace(result, unscored=[Unscored("b", "empty", 10)])
     doubtful = Comparison(results=[unscored], signature=trusted.signature)
     item = items(doubtful)["unscored"]
-    assert (item.ok, item.text) == (False, "at most 25 % (10 of b under length)")
+    assert (item.ok, item.text) == (False, "at most 10 of 40 (b under length)")
 
 
 def test_a_result_survives_its_way_through_json(trusted):

@@ -11,6 +11,8 @@ from momus.text.counting import counted, percentage
 if TYPE_CHECKING:
     from momus.comparison.result import Comparison
 
+WHOLE = 0.995
+"""A share that is shown as 100 %."""
 DOUBTFUL_SHARE = 0.1
 """Unscored documents are doubtful from this share of a corpus under some critic."""
 NAMES: Mapping[str, str] = {
@@ -127,7 +129,8 @@ def _languages(found: list[dict[str, Any]]) -> Iterator[TrustItem]:
     else:
         code = next(iter(mains))
         least = min(dict(map(tuple, f["shares"])).get(code, 0.0) for f in known)
-        yield TrustItem("language", f"{code} ({percentage(least, 0)} or more of each text)")
+        share = "" if least >= WHOLE else f" ({percentage(least, 0)} or more of each text)"
+        yield TrustItem("language", f"{code}{share}")
 
 
 def _unscored(comparison: Comparison, corpora: list[dict[str, Any]]) -> TrustItem:
@@ -143,5 +146,5 @@ def _unscored(comparison: Comparison, corpora: list[dict[str, Any]]) -> TrustIte
     if not count:
         return TrustItem("unscored", "no document under any critic")
     return TrustItem(
-        "unscored", f"at most {percentage(share)} ({count:,} of {corpus} under {critic})", share < DOUBTFUL_SHARE
+        "unscored", f"at most {count:,} of {totals.get(corpus, 0):,} ({corpus} under {critic})", share < DOUBTFUL_SHARE
     )
