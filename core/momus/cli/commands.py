@@ -47,7 +47,7 @@ COMMANDS = {
         "calibrate", "calibrate", "Measure each critic's false-alarm rate and power on your real text."
     ),
     "check": Command("check", "check", "Run the conformance checks on a critic."),
-    "prepare": Command("prepare", "prepare", "Normalise section titles and drop unusable documents."),
+    "prepare": Command("prepare", "prepare", "Turn documents with headings into titled sections."),
     "baseline": Command("history", "baseline", "Name runs that later runs are compared with."),
     "new": Command("new", "new", "Start a package with a new critic."),
 }
