@@ -161,6 +161,7 @@ def test_global_latents_stay_at_their_means(conjugate):
     assert abs((-critic.score(of_numbers(conjugate)).nll - truth).mean()) < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "critic",
     [

@@ -131,6 +131,7 @@ def test_check(package):
     assert "0 failed" in output
 
 
+@pytest.mark.slow
 def test_once_installed_it_is_listed_and_compares(package, site, tmp_path):
     code, output = momus("critics", folder=tmp_path, path=site)
     assert code == 0, output

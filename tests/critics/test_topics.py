@@ -219,6 +219,7 @@ def corpus(n, seed, company=0.9):
     return Corpus.from_texts([" ".join(words[t, rng.integers(26, size=80)]) for t in topics], name=f"c{seed}")
 
 
+@pytest.mark.slow
 def test_broken_company_is_found(tmp_path):
     critic = Topics(topics=6, seed=1, checkpoint=str(tmp_path)).fit(corpus(300, 0))
     real, other, mixed = (critic.score(c) for c in (corpus(150, 1), corpus(150, 2), corpus(150, 3, company=-0.9)))

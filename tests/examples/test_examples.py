@@ -22,6 +22,7 @@ def run(name, out, *more):
     return importlib.import_module(name).main(["--out", str(out), *map(str, more)])
 
 
+@pytest.mark.slow
 def test_compare_decoders(tmp_path):
     found = run("compare_decoders", tmp_path, "--most", 40, "--permutations", 99)
     assert {v.critic for v in found.verdicts} == set(importlib.import_module("compare_decoders").CRITICS)
