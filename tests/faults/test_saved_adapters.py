@@ -156,6 +156,17 @@ def test_states_that_no_fit_leaves_are_refused_with_the_attribute(saved, tmp_pat
     assert "damaged" in caught.value.hint or "fit" in caught.value.hint
 
 
+def test_an_estimator_that_fails_is_a_damaged_folder(saved, tmp_path):
+    def no_number(state):
+        steps = part(state, "estimator_")["content_"]["params"]["steps"]["list"]
+        steps[0]["list"][1]["state"]["vocabulary_"]["dict"][0][1] = None
+
+    critic = load("classes", forged(saved / "classes", tmp_path / "forged", no_number))
+    with pytest.raises(StoreError, match=r"saved Pipeline cannot be used \(TypeError") as caught:
+        critic.score(corpus(4, 1))
+    assert "damaged" in caught.value.hint
+
+
 def outcome(source, folder, change, seed):
     """Mutate a copy of a saved critic: refused when it is loaded, when it scores, or scored."""
     shutil.copytree(source, folder)

@@ -24,7 +24,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_adapters.chains.posterior import PairedStates, smoothed_chain
 from momus_adapters.features import Features, check_features, fit_features, make_features, rows_of
-from momus_adapters.saved.estimators import PACKAGE, SavedEstimator
+from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
 from momus_adapters.saved.names import name_of, resolve
 
 SHOWN = 30
@@ -181,7 +181,7 @@ class DocumentClasses(ClassChain):
             return named
         if getattr(self, "_built_", None) is None:
             arrays = getattr(self, "estimator_", None)
-            self._built_ = self._from_parameters() if arrays is None else arrays.build()
+            self._built_ = self._from_parameters() if arrays is None else Rebuilt(arrays.build())
         return self._built_
 
     def _from_parameters(self) -> Any:

@@ -25,6 +25,35 @@ PACKAGE = "sklearn."
 ONLY_FOR_FITTING = ("_optimizer", "_random_state", "_no_improvement_count")
 
 
+class Rebuilt:
+    """An estimator that was rebuilt from a folder: what goes wrong in it is a damaged folder, and is said so."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    @property
+    def classes_(self) -> Any:
+        """The classes of a classifier."""
+        return self.estimator.classes_
+
+    def predict_proba(self, rows: Any) -> Any:
+        """Probabilities of the classes, one row per input.
+
+        Raises
+        ------
+        StoreError
+            The estimator fails.
+        """
+        try:
+            return self.estimator.predict_proba(rows)
+        except Exception as error:  # of any kind: estimators trust their own state, and this one came from a folder
+            name = type(self.estimator).__name__
+            raise StoreError(
+                f"the saved {name} cannot be used ({type(error).__name__}: {error})",
+                hint="the saved critic is damaged: fit and save it again",
+            ) from error
+
+
 class SavedEstimator(Estimator):
     """A fitted scikit-learn estimator that can be saved.
 
@@ -45,6 +74,7 @@ class SavedEstimator(Estimator):
             It holds something that neither JSON nor arrays can represent.
         """
         saved = cls()
+        estimator = estimator.estimator if isinstance(estimator, Rebuilt) else estimator
         arrays: dict[str, Any] = {}
         saved.content_ = _encode(estimator, type(estimator).__name__, arrays)
         saved.arrays_ = Tensors.of(arrays)

@@ -14,7 +14,7 @@ from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import calibration_error, fit_temperature, softmax
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
-from momus_adapters.saved.estimators import PACKAGE, SavedEstimator
+from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
 from momus_adapters.saved.names import resolve
 
 
@@ -133,7 +133,7 @@ class SklearnPosterior(Estimator):
 
     def _logits(self, texts: list[str]) -> Floats:
         if getattr(self, "_built_", None) is None:
-            self._built_ = self.estimator_.build()
+            self._built_ = Rebuilt(self.estimator_.build())
         p = np.full((len(texts), self.states_), 1e-6)  # the classifier knows only the types of its training sections
         p[:, np.asarray(self._built_.classes_, dtype=np.int64)] += self._built_.predict_proba(texts)
         return np.asarray(np.log(p / p.sum(axis=1, keepdims=True)))
