@@ -15,6 +15,7 @@ import argparse
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sectioned_texts import COLLECTIONS, DEFECTS, LEVEL, NULL, P, Split, collection, p_values, running, splits, table
@@ -83,17 +84,17 @@ def main() -> None:
     report(lines)
 
 
-def report(lines: list[dict[str, object]]) -> None:
+def report(lines: list[dict[str, Any]]) -> None:
     """Print detections of each collection by each statistic, then the levels."""
     every: dict[str, list[P]] = {}
     for line in lines:
-        p: P = {(d, s): value for d, s, value in line["p"]}  # type: ignore[attr-defined]
+        p: P = {(d, s): value for d, s, value in line["p"]}
         every.setdefault(str(line["collection"]), []).append(p)
     rows = {f"`{name}`, {s}": (ps, s) for s in STATISTICS for name, ps in every.items()}
     print(table(rows))
     print(f"\nIn “{NULL}” a find at p ≤ {LEVEL:g} is a false alarm. Share of random divisions with p ≤ {ALARM:g}:\n")
     for s in STATISTICS:
-        ps = np.array([p for line in lines for p in line["nulls"][s]])  # type: ignore[index]
+        ps = np.array([p for line in lines for p in line["nulls"][s]])
         print(f"- {s}: {(ps <= ALARM).mean():.3f} of {len(ps)}")
 
 

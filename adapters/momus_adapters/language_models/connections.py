@@ -114,7 +114,7 @@ class _Connection:
         timer.start()
         try:
             return work()
-        except Exception as error:
+        except Exception as error:  # a connection that is cut fails in whatever call is waiting
             if self._late:
                 raise TooLate from error
             raise

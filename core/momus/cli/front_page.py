@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import ClassVar
 
 from rich import box
 from rich.console import Console
@@ -18,7 +19,7 @@ from rich.theme import Theme
 class _Switches(RegexHighlighter):
     """Options in bold, as in the help of the commands."""
 
-    highlights = [r"(^|\W)(?P<option>\-\-?[\w-]+)"]  # noqa: RUF012
+    highlights: ClassVar[list[str]] = [r"(^|\W)(?P<option>\-\-?[\w-]+)"]
 
 
 def draw(

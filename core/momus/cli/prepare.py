@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -108,11 +108,11 @@ def prepare(
 
     check_output(out, [source])
     least = (4 if wikipedia else 3) if least_sections is None else least_sections
-    given = {"short": short, "most_tokens": most_tokens, "least_documents": least_documents}
+    given: dict[str, Any] = {"short": short, "most_tokens": most_tokens, "least_documents": least_documents}
     filters = replace(
         Filters.published(least, language) if published else Filters(least, language=language),
         fewest_tokens=fewest_tokens,
-        **{name: value for name, value in given.items() if value is not None},  # type: ignore[arg-type]
+        **{name: value for name, value in given.items() if value is not None},
     )
     left_out = None
     with reporting(default_reporter()):

@@ -99,7 +99,7 @@ class Cleaned:
     apparatus
         Titles of the sections that are left out as apparatus.
     found_short
-        Number of short sections, before anything became of them.
+        Number of short sections as read.
     short
         Numbers of the short sections that stay, from 0.
     reasons

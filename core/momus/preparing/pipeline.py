@@ -41,7 +41,7 @@ class Prepared:
     merged
         The title that replaced each spelling variant.
     short
-        Number of short sections, whatever became of them; see `Filters.short`.
+        Number of short sections, kept or not; see `Filters.short`.
     regained
         Number of documents that would be kept if one filter were off, by the option that does so. A document that
         two filters drop counts for neither; one that a filter of the second pass would still drop does count.

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from momus.errors import UsageError
 
@@ -44,7 +44,7 @@ def check_turns(turns: str) -> None:
         raise UsageError(f"unknown turns {turns!r} of a chat", hint=f"use one of {', '.join(TURNS)}")
 
 
-def is_chat(value: object) -> bool:
+def is_chat(value: object) -> TypeGuard[list[Mapping[str, Any]]]:
     """Whether a value is a list of chat messages.
 
     >>> is_chat([{"role": "user", "content": "Who?"}]), is_chat([{"text": "Nobody."}]), is_chat([])

@@ -104,7 +104,7 @@ class Rows:
                     self._add(location, position, value, "text", size)
             except (MomusError, OSError, EOFError, pa.ArrowException, *DAMAGED):
                 raise
-            except Exception as error:
+            except Exception as error:  # readers are plug-ins, and logs of other versions break them in any way
                 reason = shorten(f"{type(error).__name__}: {error}".splitlines()[0], 300)
                 raise location.error(
                     f"the reader {reader.name!r} cannot read this as {reader.title} ({reason})",

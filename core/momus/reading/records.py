@@ -153,7 +153,7 @@ fields=[('year', '1603')], answer=0, source='')
             self.first = record if self.first is MISSING else self.first
             return Row(id, prompt=prompt, problem=str(defect), group=group, fields=fields)
         if self.keep and chat.is_chat(value := look_up(record, name or self._choose(record))):
-            apart = chat.kept(chat.turns_of(value))  # type: ignore[arg-type]
+            apart = chat.kept(chat.turns_of(value))
             named = {field for field, _ in fields}
             fields += [(field, apart[field]) for field in self.keep if field in apart and field not in named]
         return Row(id, texts, titles, sectioned, prompt, None, group, fields)
@@ -182,7 +182,7 @@ fields=[('year', '1603')], answer=0, source='')
         if isinstance(value, str):
             return [value], [None], False
         if chat.is_chat(value):
-            return self._chat(value)  # type: ignore[arg-type]
+            return self._chat(value)
         if isinstance(value, list):
             return *_sections(value, None, name), True
         if value is MISSING:

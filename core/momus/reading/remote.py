@@ -115,7 +115,7 @@ def list_remote(top: Location) -> list[PurePosixPath] | None:
 
         system, path = url_to_fs(top.url)
         if has_magic(path) and not system.exists(path):
-            base = path[: re.search(r"[*?\[]", path).start()].rpartition("/")[0]  # type: ignore[union-attr]
+            base = re.split(r"[*?\[]", path, maxsplit=1)[0].rpartition("/")[0]
             names = [n for n in system.glob(path) if not system.isdir(n)]
         elif system.isdir(path):
             base, names = path, system.find(path)
@@ -165,7 +165,7 @@ def worded(location: Location) -> Iterator[None]:
         raise location.error("there is no such file or folder at this address", "check the address", 0) from None
     except PermissionError:
         raise location.error("access is denied", _credentials(scheme), 0) from None
-    except Exception as error:
+    except Exception as error:  # each transport has errors of its kind
         if isinstance(error, ValueError) and "Protocol not known" in str(error):
             raise UsageError(
                 f"{location.label}: {scheme}:// is no kind of address that can be read",
