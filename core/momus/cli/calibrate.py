@@ -19,12 +19,11 @@ from momus.cli.options import (
     MaxDocument,
     Seed,
     SkipBad,
-    chosen_fields,
     comma_separated,
     command_line,
     config_tables,
-    limits_of,
     print_view,
+    reading_options,
 )
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
 
@@ -117,7 +116,6 @@ def calibrate(
     from momus.comparison.folder import REPORT
     from momus.controls import DEFECTS
     from momus.errors import UsageError
-    from momus.reading import ReadingOptions
 
     try:
         levels = [float(s) for s in (comma_separated(strengths) or STRENGTHS)]
@@ -146,13 +144,8 @@ def calibrate(
             config=config_tables(config),
             out=out,
             plan=plan,
-            reading=ReadingOptions(
-                chosen_fields(field, ["real", "fit"]),
-                fmt,
-                encoding,
-                skip_bad_lines,
-                limits=limits_of(max_document),
-                include=tuple(include or ()),
+            reading=reading_options(
+                field, fmt, encoding, skip_bad_lines, max_document, names=["real", "fit"], include=include
             ),
             jobs=jobs,
             device=device,

@@ -29,13 +29,11 @@ from momus.cli.options import (
     SkipBad,
     Turns,
     Wide,
-    chosen_fields,
     comma_separated,
     command_line,
     config_tables,
-    kept_fields,
-    limits_of,
     named_paths,
+    reading_options,
 )
 from momus.cli.printing import chosen_form, print_comparison
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
@@ -156,7 +154,6 @@ def compare(
     import momus as m
     from momus.errors import MomusError
     from momus.progress import Silent, default_reporter
-    from momus.reading import ReadingOptions
 
     form = chosen_form(as_json, markdown, latex)
     paths = named_paths(generated)
@@ -172,16 +169,17 @@ def compare(
             out=folder,
             overwrite=overwrite,
             resume=resume,
-            reading=ReadingOptions(
-                chosen_fields(field, ["real", "fit", *paths]),
+            reading=reading_options(
+                field,
                 fmt,
                 encoding,
                 skip_bad_lines,
-                kept_fields(keep),
-                limits_of(max_document),
-                tuple(include or ()),
-                turns,
-                chosen_fields(prompt, ["real", "fit", *paths]),
+                max_document,
+                names=["real", "fit", *paths],
+                keep=keep,
+                include=include,
+                turns=turns,
+                prompt=prompt,
             ),
             seed=seed,
             device=device,

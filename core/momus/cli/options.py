@@ -7,11 +7,14 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from momus.limits import MOST_SEED, Limits, parse_size
+
+if TYPE_CHECKING:
+    from momus.reading import ReadingOptions
 
 CriticNames = Annotated[
     str | None,
@@ -171,6 +174,36 @@ def limits_of(max_document: str | None) -> Limits:
     """
     limits = Limits.current()
     return limits if max_document is None else replace(limits, document=parse_size(max_document, "--max-document"))
+
+
+def reading_options(
+    field: Iterable[str] | None,
+    fmt: str | None,
+    encoding: str,
+    skip_bad_lines: bool,
+    max_document: str | None,
+    *,
+    names: Iterable[str] = (),
+    keep: str | None = None,
+    include: Iterable[str] | None = None,
+    turns: str = "assistant",
+    prompt: Iterable[str] | None = None,
+) -> ReadingOptions:
+    """How a command reads texts, from its options as given; ``names`` are those of the texts."""
+    from momus.reading import ReadingOptions
+
+    names = list(names)
+    return ReadingOptions(
+        chosen_fields(field, names),
+        fmt,
+        encoding,
+        skip_bad_lines,
+        kept_fields(keep),
+        limits_of(max_document),
+        tuple(include or ()),
+        turns,
+        chosen_fields(prompt, names),
+    )
 
 
 def comma_separated(text: str | None) -> list[str] | None:

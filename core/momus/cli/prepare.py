@@ -15,9 +15,7 @@ from momus.cli.options import (
     Keep,
     MaxDocument,
     SkipBad,
-    chosen_fields,
-    kept_fields,
-    limits_of,
+    reading_options,
 )
 from momus.cli.outputs import check_output
 from momus.text.counting import counted
@@ -103,7 +101,6 @@ def prepare(
     from momus.preparing import Filters, Titled, titled_documents
     from momus.preparing import prepare as run
     from momus.progress import default_reporter, reporting
-    from momus.reading import ReadingOptions
     from momus.visible import safe_console
 
     check_output(out, [source])
@@ -120,14 +117,8 @@ def prepare(
         if wikipedia:
             documents = load_plugin(ADAPTERS, "documents.wikipedia")(source)
         else:
-            options = ReadingOptions(
-                chosen_fields(field),
-                fmt or _format(source),
-                encoding,
-                skip_bad_lines,
-                kept_fields(keep),
-                limits_of(max_document),
-                tuple(include or ()),
+            options = reading_options(
+                field, fmt or _format(source), encoding, skip_bad_lines, max_document, keep=keep, include=include
             )
             corpus = options.read(source)
             options.check_kept([corpus])

@@ -21,10 +21,8 @@ from momus.cli.options import (
     SkipBad,
     Trust,
     Turns,
-    chosen_fields,
     config_tables,
-    kept_fields,
-    limits_of,
+    reading_options,
 )
 from momus.cli.outputs import check_critic_folder, check_output
 from momus.text.counting import counted
@@ -61,22 +59,14 @@ def fit(
     from momus.critic.registry import make_critics
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter, reporting
-    from momus.reading import ReadingOptions
 
     check_critic_folder(out)
     check_output(out, [real])
     (model,) = make_critics([critic], config_tables(config))
     if model.uses_device:
         model.to(resolve_device(device))
-    options = ReadingOptions(
-        chosen_fields(field),
-        fmt,
-        encoding,
-        skip_bad_lines,
-        kept_fields(keep),
-        limits_of(max_document),
-        tuple(include or ()),
-        turns,
+    options = reading_options(
+        field, fmt, encoding, skip_bad_lines, max_document, keep=keep, include=include, turns=turns
     )
     reporter = default_reporter()
     corpus = options.read(real, "fit", reporter)
@@ -130,22 +120,14 @@ def score(
     from momus.files import write_table
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter
-    from momus.reading import ReadingOptions
     from momus.report.format import number
 
     check_output(out, [text, saved])
     critic = m.load_critic(saved, trust=is_trusted(saved, trust or ()))
     if critic.uses_device:
         critic.to(resolve_device(device))
-    options = ReadingOptions(
-        chosen_fields(field),
-        fmt,
-        encoding,
-        skip_bad_lines,
-        kept_fields(keep),
-        limits_of(max_document),
-        tuple(include or ()),
-        turns,
+    options = reading_options(
+        field, fmt, encoding, skip_bad_lines, max_document, keep=keep, include=include, turns=turns
     )
     reporter = default_reporter()
     corpus = options.read(text, reporter=reporter)
