@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +15,7 @@ from momus.errors import UsageError
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Bools, Ints
 from momus.text.counting import counted
+from momus.text.digests import canonical_order, hashes_of, identity_of
 from momus.text.documents import Answers, Document, LeftOut, Origin, Section
 from momus.text.splitting import Units, run_rows, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
@@ -276,17 +275,7 @@ class Corpus:
         >>> one.take(one.canonical_rows).ids == other.take(other.canonical_rows).ids
         True
         """
-        rows: Ints = np.argsort(self.hashes, kind="stable").astype(np.int64)
-        equal = np.diff(self.hashes[rows]) == 0
-        tied = np.flatnonzero(np.append(False, equal) | np.append(equal, False))
-        if len(tied):
-            columns = self.table.select(["titles", "prompt", "group", "fields", "id"]).take(rows[tied]).to_pylist()
-            keys = [
-                (int(self.hashes[row]), json.dumps(list(c.values())))
-                for row, c in zip(rows[tied], columns, strict=True)
-            ]
-            rows[tied] = rows[tied][sorted(range(len(tied)), key=keys.__getitem__)]
-        return rows
+        return canonical_order(self.hashes, self.table.select(["titles", "prompt", "group", "fields", "id"]))
 
     @property
     def canonical(self) -> Corpus:
@@ -377,12 +366,7 @@ class Corpus:
         >>> bool(a.hashes[0] == b.hashes[0])
         True
         """
-        digests = bytearray()
-        texts = self.section_texts
-        for start, end in pairwise(offsets_of(self.section_counts).tolist()):
-            text = "\n\n".join(texts.slice(start, end - start).to_pylist())
-            digests += hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        return np.frombuffer(bytes(digests), dtype="<u8").astype(np.uint64)
+        return hashes_of(self.section_texts, offsets_of(self.section_counts))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -399,13 +383,10 @@ class Corpus:
         >>> a.fingerprint == b.fingerprint, a.identity == b.identity
         (True, False)
         """
-        columns = ("id", "titles", "sectioned", "prompt", "problem", "group", "fields")
-        names = [self.table[c].to_pylist() for c in columns]
-        digest = hashlib.blake2b(json.dumps(names).encode("ascii"), digest_size=16)
         lengths = pc.binary_length(self.section_texts).to_numpy(zero_copy_only=False)
-        for numbers in (self.section_counts, lengths, self.hashes.view(np.int64)):
-            digest.update(np.asarray(numbers).astype("<i8").tobytes())
-        return digest.hexdigest()
+        return identity_of(
+            self.table.drop_columns("sections"), (self.section_counts, lengths, self.hashes.view(np.int64))
+        )
 
 
 def _ascending(rows: Ints) -> bool:

@@ -1,0 +1,53 @@
+"""Digests of documents: hashes of texts, the identity of a corpus, and an order that follows from the documents."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from momus.numeric.types import Ints
+
+Hashes = NDArray[np.uint64]
+
+
+def hashes_of(sections: pa.ChunkedArray, offsets: Ints) -> Hashes:
+    """A 64-bit BLAKE2 hash of each document, uint64 (n,), which has the sections ``offsets[i]:offsets[i + 1]``."""
+    digests = bytearray()
+    for start, end in pairwise(offsets.tolist()):
+        text = "\n\n".join(sections.slice(start, end - start).to_pylist())
+        digests += hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return np.frombuffer(bytes(digests), dtype="<u8").astype(np.uint64)
+
+
+def identity_of(table: pa.Table, numbers: Iterable[Ints]) -> str:
+    """Thirty-two hexadecimal digits that identify the rows of a table, and numbers about them, in order."""
+    names = [table[name].to_pylist() for name in table.column_names]
+    digest = hashlib.blake2b(json.dumps(names).encode("ascii"), digest_size=16)
+    for some in numbers:
+        digest.update(np.asarray(some).astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+def canonical_order(hashes: Hashes, labels: pa.Table) -> Ints:
+    """Sort documents by hash, and equal ones by their labels: row numbers, int64 (n,).
+
+    >>> labels = pa.table({"id": ["b", "a", "c"]})
+    >>> canonical_order(np.array([7, 7, 3], dtype=np.uint64), labels).tolist()
+    [2, 1, 0]
+    """
+    rows: Ints = np.argsort(hashes, kind="stable").astype(np.int64)
+    equal = np.diff(hashes[rows]) == 0
+    tied = np.flatnonzero(np.append(False, equal) | np.append(equal, False))
+    if len(tied):
+        columns = labels.take(rows[tied]).to_pylist()
+        keys = [
+            (int(hashes[row]), json.dumps(list(label.values()))) for row, label in zip(rows[tied], columns, strict=True)
+        ]
+        rows[tied] = rows[tied][sorted(range(len(tied)), key=keys.__getitem__)]
+    return rows
