@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.comparison.oddity import unit_of
 from momus.critic import ExplanationMixin
 from momus.errors import StoreError
 from momus.evidence import MarkedDocument, Step, from_json, to_json
@@ -146,16 +147,11 @@ def marked(critic: Critic[Any], corpus: Corpus, scores: Scores, row: int) -> Mar
     """Mark one document; where the critic cannot, its beginning is the only step."""
     document = corpus.slice(row, row + 1)
     value = float(scores.outlying(critic.sequence)[row])
-    unit = outlier_unit(critic.sequence, "" if scores.oddity is None else critic.oddity_unit)
+    unit = unit_of(critic.sequence, "" if scores.oddity is None else critic.oddity_unit)
     explained = critic.explain(document) if isinstance(critic, ExplanationMixin) else None
     steps = tuple(explained.steps) if explained else (Step("text", document[0].text[:EXCERPT]),)
     note = explained.note if explained else ""
     return MarkedDocument(corpus.name, document.ids[0], value if np.isfinite(value) else 0.0, unit, steps, note)
-
-
-def outlier_unit(sequence: bool, oddity: str) -> str:
-    """Unit of what ranks outliers: that of the critic's own measure, else nats (per step for sequences)."""
-    return oddity or ("nats per step" if sequence else "nats")
 
 
 def _median_row(values: Floats, rows: Ints) -> int:

@@ -53,7 +53,12 @@ def outlier_values(frame: pd.DataFrame, sequence: bool) -> Floats:
 
 def outlier_unit(result: CriticResult) -> str:
     """Unit of the values that rank the documents (`values_of`)."""
-    return result.oddity_unit or ("nats per step" if is_sequence(result.verdicts, result.name) else "nats")
+    return unit_of(is_sequence(result.verdicts, result.name), result.oddity_unit)
+
+
+def unit_of(sequence: bool, own: str) -> str:
+    """Unit of what ranks outliers: that of the critic's own measure, else nats (per step for sequences)."""
+    return own or ("nats per step" if sequence else "nats")
 
 
 @dataclass(frozen=True)
