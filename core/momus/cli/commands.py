@@ -34,6 +34,7 @@ COMMANDS = {
     "figures": Command(
         "figures", "figures", "Write the figures of a finished run at the width of a column of a paper."
     ),
+    "log": Command("log", "log", "Send a finished run to experiment trackers: W&B, MLflow, TensorBoard, Trackio."),
     "diff": Command("history", "diff", "Say whether run B is farther from human text than run A, and on which axes."),
     "gate": Command(
         "history", "gate", "Pass or fail a run by rules, for continuous integration; exit code 7 if it fails."
