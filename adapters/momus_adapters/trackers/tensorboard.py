@@ -33,7 +33,7 @@ class TensorboardTracker:
         return f"folder {folder}"
 
     def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
-        """Add numbers to the run ``momus`` in ``TENSORBOARD_LOGGING_DIR``, else in ``runs`` of the training's folder."""
+        """Add numbers to the run ``momus`` in ``TENSORBOARD_LOGGING_DIR``, else in the training's ``runs``."""
         place = os.environ.get("TENSORBOARD_LOGGING_DIR") or os.path.join(folder, "runs")
         _write(Path(place).expanduser() / "momus", _scalars(numbers), step)
         return True
