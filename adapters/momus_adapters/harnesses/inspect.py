@@ -11,7 +11,7 @@ from inspect_ai.solver import TaskState
 from momus_adapters.harnesses.answers import SavedCritic
 
 
-@scorer(metrics={"*": [mean(), stderr()]})
+@scorer(metrics={"*": [mean(), stderr()]})  # type: ignore[untyped-decorator]
 def momus_scorer(critic: str | Path, trust: bool = False) -> Scorer:
     """Score answers with a saved critic.
 

@@ -58,16 +58,16 @@ def _bodies(module: str, name: str, left: int) -> Iterator[list[ast.stmt]]:
 @cache
 def _tree(module: str) -> ast.Module | None:
     """The syntax of a module, found on the path; None if it has no file that can be read."""
-    path = None
+    path, origin = None, None
     for end in range(1, module.count(".") + 2):
         spec = PathFinder.find_spec(".".join(module.split(".")[:end]), path)
         if spec is None:
             return None
-        path = list(spec.submodule_search_locations or ())
-    if spec.origin is None or not spec.origin.endswith(".py"):
+        path, origin = list(spec.submodule_search_locations or ()), spec.origin
+    if origin is None or not origin.endswith(".py"):
         return None
     try:
-        return ast.parse(Path(spec.origin).read_bytes())
+        return ast.parse(Path(origin).read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
 

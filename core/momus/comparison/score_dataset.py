@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast
 
 import pyarrow as pa
 
@@ -30,7 +30,7 @@ class Table(Protocol):
 
 
 Data = TypeVar("Data")
-CriticSource = Critic[Any] | str | os.PathLike[str]
+CriticSource = Critic[Any] | str | Path
 
 
 def score_dataset(
@@ -79,9 +79,10 @@ def score_dataset(
                 f"critic {critic.name!r} measures blocks of running text, not rows", hint="leave it out, or use compare"
             )
     if isinstance(dataset, Mapping):
-        scored = {k: _scored(d, loaded, str(k), field, turns, prefix) for k, d in dataset.items()}
-        return type(dataset)(scored)
-    return _scored(dataset, loaded, "dataset", field, turns, prefix)
+        splits = {k: _scored(d, loaded, str(k), field, turns, prefix) for k, d in dataset.items()}
+        kind = cast(Callable[[dict[Any, Any]], Data], type(dataset))  # a DatasetDict stays one
+        return kind(splits)
+    return cast(Data, _scored(dataset, loaded, "dataset", field, turns, prefix))
 
 
 def _scored(dataset: Any, critics: Sequence[Critic[Any]], name: str, field: str | None, turns: str, prefix: str) -> Any:
