@@ -67,6 +67,7 @@ def test_bombs_stop_early_within_300_mb(tmp_path, kinds):
     spaces = gzip.compress(b"x" * (16 << 20), 6) * 128
     rows = np.arange(5001, dtype=np.int32)
     texts = pa.DictionaryArray.from_arrays(np.zeros(5000, np.int32), ["x" * 800_000])  # 4 GB, written out
+    zeroes = pa.table({"text": ["\0" * 2**27]})
     lists = pa.table({"sections": pa.ListArray.from_arrays(rows, texts)})
     wide = {"compression": "zstd", "use_dictionary": False}
     bombs = {
@@ -78,10 +79,7 @@ def test_bombs_stop_early_within_300_mb(tmp_path, kinds):
         "Zstandard": ("f.jsonl.zst", lambda path: path.write_bytes(zstandard.compress(LINE * 4000, 3) * 120)),
         "a text in each row": ("g.parquet", lambda path: pq.write_table(pa.table({"text": texts}), path)),
         "a text in each list": ("h.parquet", lambda path: pq.write_table(lists, path)),
-        "zeros in Parquet": (
-            "i.parquet",
-            lambda path: pq.write_table(pa.table({"text": ["\0" * 2**27]}), path, **wide),
-        ),
+        "zeros in Parquet": ("i.parquet", lambda path: pq.write_table(zeroes, path, **wide)),
     }
     bombs = {kind: bomb for kind, bomb in bombs.items() if not kinds or kind in kinds}
     paths = [tmp_path / name for name, _ in bombs.values()]
