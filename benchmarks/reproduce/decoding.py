@@ -3,7 +3,8 @@
 A trigram model, an LSTM and a transformer are trained on paragraphs of WikiText-2 over its most frequent words. Each
 generates as many documents as the held-out text has, by ancestral, nucleus and beam sampling, into JSON Lines files
 that are kept. Critics are fitted on the training text and compare each file with held-out text. The output has the
-statistics of the paper's tables 2, 3 and 5, one model per line.
+statistics of the paper's tables 2, 3 and 5, one model per line, and then each claim of the paper about decoding, with
+whether it holds for each model here.
 
     python benchmarks/reproduce/decoding.py --out FOLDER      # about half an hour on two cores
 """
@@ -64,6 +65,45 @@ def written(model, decode, options, name: str) -> dict[str, Path]:
         print(f"   {name} {way}: {options.documents} documents, {time.perf_counter() - start:.0f} s", flush=True)
         found[way] = path
     return found
+
+
+DISTANCES = {
+    "rank–frequency D_p": ("rank-frequency", "ks"),
+    "unigram sup |p − q| (the paper's TVD, equation 11)": ("unigram", "sup"),
+    "unigram ½ L1": ("unigram", "tvd"),
+    "length D_p": ("length", "ks"),
+    "stopwords D_p": ("stopword-share", "ks"),
+    "symbols D_p": ("symbol-share", "ks"),
+}
+
+
+def claims(table: dict) -> list[str]:
+    """The paper's claims about decoding, each with its place, and the models for which it holds here.
+
+    ``table`` maps (critic, statistic) to verdicts by "model way".
+    """
+
+    def value(key, kind, way):
+        return table[key][f"{kind} {way}"].generated_value
+
+    told = []
+    for name, key in DISTANCES.items():  # sections 5.1, 5.3, 5.4: beam samples diverge "across the board"
+        holds = [k for k in MODELS if value(key, k, "beam") > max(value(key, k, w) for w in ("random", "nucleus"))]
+        told.append(f"{name} is largest for beam sampling (tables 2 and 3): {said(holds)}")
+    ks = ("type-token", "ks")
+    holds = [k for k in MODELS if value(ks, k, "nucleus") < value(ks, k, "random")]
+    told.append(
+        f"nucleus samples are nearer to real text in types and tokens than ancestral ones (abstract): {said(holds)}"
+    )
+    for name in ("length D_p", "stopwords D_p", "symbols D_p"):
+        nearest = min(MODELS, key=lambda k: value(DISTANCES[name], k, "random"))
+        told.append(f"ancestral samples of the LSTM have the smallest {name} (section 5.4): here {nearest}'s")
+    return told
+
+
+def said(holds: list[str]) -> str:
+    """Name the models for which a claim holds."""
+    return f"holds for {len(holds)} of {len(MODELS)} ({', '.join(holds) or 'none'})"
 
 
 def main() -> None:
@@ -168,6 +208,8 @@ def compare(options, fit: list[str], real: list[str], files: dict[str, Path]) ->
                     for way, c in zip(WAYS, cells, strict=True)
                 )
             )
+    print("\nclaims of the paper:")
+    print("\n".join(f"   {line}" for line in claims(table)))
     values = {
         f"{critic} {statistic}": {g: [v.generated_value, v.difference, v.low, v.high] for g, v in row.items()}
         for (critic, statistic), row in table.items()
