@@ -8,7 +8,8 @@ All blocks of a page run in one temporary folder, in order. The page itself says
   runs in a new shell in the page's folder and must succeed; the lines after it, if any, are its output;
 * ``bash``: a script, which must succeed;
 * ``text`` after ``<!-- output -->``: the output of the block that ran last;
-* any block after ``<!-- not run: reason -->`` is left alone; so are other ``text`` and untitled ``toml``, ``yaml`` and ``json``;
+* any block after ``<!-- not run: reason -->`` is left alone; so are other ``text`` and untitled ``toml``, ``yaml`` and
+  ``json``;
 * any block after ``<!-- needs: package -->`` is left alone where this package cannot be imported.
 
 Output is compared line by line; times in seconds and white space at line ends do not count, and a line ``…`` stands for
