@@ -65,5 +65,5 @@ class WandbTracker:
 
         if wandb.run is None:
             return False
-        wandb.run.log({**numbers, "train/global_step": step})
+        wandb.run.log({**numbers, "train/global_step": step, STEP: step})
         return True
