@@ -65,14 +65,20 @@ def test_the_metric_has_the_difference_to_the_reference(folder):
 
 
 @pytest.mark.slow
-def test_a_scorer_of_inspect(folder, tmp_path):
+def test_a_scorer_of_inspect(folder, tmp_path, monkeypatch):
     pytest.importorskip("inspect_ai", reason="pip install momus[logs]")
+    import tiktoken
     from inspect_ai import Task, eval
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.model import ModelOutput, get_model
 
     from momus_adapters.harnesses.inspect import momus_scorer
 
+    # Inspect counts tokens with a vocabulary that it loads from the net: a byte counts as a token here
+    encoding = tiktoken.Encoding(
+        "bytes", pat_str=r"(?s:.)", mergeable_ranks={bytes([i]): i for i in range(256)}, special_tokens={}
+    )
+    monkeypatch.setattr(tiktoken, "get_encoding", lambda name: encoding)
     outputs = ["the cat sat", "", REAL[2], "the mat"]
     samples = [Sample(input=r["question"], target=r["answer"]) for r in ROWS[:3]] + [Sample(input="?")]
     model = get_model(
