@@ -117,6 +117,7 @@ def score(
     """
     import momus as m
     from momus.critic.effects import is_trusted
+    from momus.critic.splitting import other_splitting
     from momus.files import write_table
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter
@@ -124,6 +125,8 @@ def score(
 
     check_output(out, [text, saved])
     critic = m.load_critic(saved, trust=is_trusted(saved, trust or ()))
+    if splitting := other_splitting(critic):
+        echo(f"Warning: {splitting}", err=True)
     if critic.uses_device:
         critic.to(resolve_device(device))
     options = reading_options(

@@ -26,6 +26,7 @@ from momus.comparison.settings import Settings, with_options
 from momus.comparison.texts import Texts, TextSource, check_named, read_texts
 from momus.comparison.texts_file import write_texts
 from momus.comparison.verdict import Verdict, adjust, check_delta
+from momus.critic.splitting import icu_of
 from momus.errors import FittingError, MissingExtraError
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, Timed, default_reporter
@@ -238,6 +239,7 @@ def _signature(
         "command": command,
         "started": started.isoformat(timespec="seconds"),
         **asdict(settings),
+        **icu_of([texts.fit, texts.real, *texts.generated]),
         "split": texts.split,
         "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
         "corpora": [

@@ -18,6 +18,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.text.documents import LeftOut, Origin
 from momus.text.languages import Languages, languages_of
+from momus.text.words import EXTRA, has_icu
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -171,6 +172,7 @@ def read_texts(
     warnings += [check.warning for check in checks if check.warns]
     languages = {c.name: languages_of(c) for c in (fitting, held_out, *others)}
     warnings += _language_warnings(languages, held_out.name)
+    warnings += _splitting_warnings([fitting, held_out, *others])
     known = whole if fit is None else None
     return Texts(fitting, held_out, others, fit is None, warnings, checks, languages, known, seed)
 
@@ -257,6 +259,20 @@ def answers_note(corpus: Corpus) -> str:
     if corpus.origin is not None and corpus.origin.reader is not None:
         return note  # a log says what its lists hold
     return f"{note} If they are the parts of one document, call the field 'sections'."
+
+
+def _splitting_warnings(corpora: Sequence[Corpus]) -> list[str]:
+    """One warning for all documents whose words are not found without ICU."""
+    if has_icu():
+        return []
+    lacking = [(c.name, int(c.unspaced.sum())) for c in corpora]
+    parts = [f"{counted(n, 'document')} of {name!r}" for name, n in lacking if n]
+    if not parts:
+        return []
+    return [
+        f"{', '.join(parts)} hold text in Chinese, Japanese, Thai, Lao, Khmer or Burmese script, which writes words "
+        f"together: critics of words leave them out. pip install '{EXTRA}' finds the words."
+    ]
 
 
 def _language_warnings(languages: Mapping[str, Languages], real: str) -> list[str]:

@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 
 from momus.critic.powers import check_powers
 from momus.critic.scores import LogPrior, Scores
-from momus.errors import FittingError, NotFittedError
+from momus.critic.splitting import other_splitting, splitting_of, unsplit
+from momus.errors import FittingError, MissingExtraError, NotFittedError
 from momus.estimator import Estimator
 from momus.numeric.types import Floats
 from momus.text.counting import counted
+from momus.text.words import EXTRA
 
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
@@ -51,7 +53,9 @@ class Note:
 
 def notes_of(critic: Critic[Any]) -> list[Note]:
     """The notes of a fitted critic; plain strings become notes without a warning."""
-    return [note if isinstance(note, Note) else Note(str(note)) for note in critic.notes()]
+    notes = [note if isinstance(note, Note) else Note(str(note)) for note in critic.notes()]
+    splitting = other_splitting(critic)
+    return [*notes, Note(splitting, warning=True)] if splitting else notes
 
 
 class Critic(Estimator, ABC, Generic[Z]):
@@ -297,7 +301,15 @@ def _fitting(fit: _Fit) -> _Fit:
             return fit(self, real)
         self.check_params()
         self.reset()
-        usable = usable_documents(real)
+        filled = usable_documents(real)
+        lacking = unsplit(self.tokenizer, filled)
+        usable = filled.take(np.flatnonzero(~lacking)) if lacking.any() else filled
+        if len(usable) < self.needs <= len(filled):
+            raise MissingExtraError(
+                f"critic {self.name!r} cannot find the words of {counted(int(lacking.sum()), 'document')} of "
+                f"{real.name!r}, in a script that writes words together: ICU is not installed",
+                EXTRA,
+            )
         if len(usable) < self.needs:
             raise FittingError(
                 f"critic {self.name!r} needs at least {counted(self.needs, 'document')} with text to be fitted; "
@@ -319,6 +331,7 @@ def _fitting(fit: _Fit) -> _Fit:
             "left_out": len(real) - len(usable),
             "fingerprint": usable.fingerprint,
             "identity": usable.identity,
+            **splitting_of(self.tokenizer, usable),
         }
         return self
 

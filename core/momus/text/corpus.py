@@ -19,6 +19,7 @@ from momus.text.digests import canonical_order, hashes_of, identity_of
 from momus.text.documents import Answers, Document, LeftOut, Origin, Section
 from momus.text.splitting import Units, run_rows, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
+from momus.text.words import UNSPACED_RE2
 
 __all__ = ["SCHEMA", "Corpus", "Document", "Section"]
 
@@ -228,6 +229,12 @@ class Corpus:
         filled = pc.match_substring_regex(self.section_texts, r"\S").to_numpy(zero_copy_only=False)
         offsets = offsets_of(self.section_counts)
         return np.asarray(group_sums(np.asarray(filled, dtype=np.int64), offsets) == 0)
+
+    @cached_property
+    def unspaced(self) -> Bools:
+        """Whether each document has text in a script that writes words together (`UNSPACED`): bool (documents,)."""
+        found = pc.match_substring_regex(self.section_texts, UNSPACED_RE2).to_numpy(zero_copy_only=False)
+        return np.asarray(group_sums(np.asarray(found, dtype=np.int64), offsets_of(self.section_counts)) > 0)
 
     @cached_property
     def characters(self) -> Ints:
