@@ -16,6 +16,7 @@ from momus.progress import Reporter
 from momus.reading import MemorySource, ReadingOptions, read_memory
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
+from momus.text.document_languages import mixture_note, with_languages
 from momus.text.documents import LeftOut, Origin
 from momus.text.languages import Languages, languages_of
 from momus.text.words import EXTRA, has_icu
@@ -101,7 +102,8 @@ def as_corpus(
     reading = reading or ReadingOptions()
     if isinstance(source, str | os.PathLike):
         return reading.read(os.fspath(source), name, reporter)
-    return read_memory(source, name, keep=reading.keep, turns=reading.turns, **reading.for_text(name))
+    corpus = read_memory(source, name, keep=reading.kept, turns=reading.turns, **reading.for_text(name))
+    return with_languages(corpus, reading.language)
 
 
 def check_named(generated: object) -> None:
@@ -172,6 +174,7 @@ def read_texts(
     warnings += [check.warning for check in checks if check.warns]
     languages = {c.name: languages_of(c) for c in (fitting, held_out, *others)}
     warnings += _language_warnings(languages, held_out.name)
+    warnings += [note for corpus in (fitting, held_out, *others) if (note := mixture_note(corpus))]
     warnings += _splitting_warnings([fitting, held_out, *others])
     known = whole if fit is None else None
     return Texts(fitting, held_out, others, fit is None, warnings, checks, languages, known, seed)

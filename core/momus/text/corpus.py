@@ -198,6 +198,16 @@ class Corpus:
         """
         return list(pc.map_lookup(self.table["fields"], pa.scalar(name), "first").to_pylist())
 
+    @property
+    def languages(self) -> list[str | None]:
+        """Language of each document, by its metadata field ``language``: ISO 639 code without a region; else None.
+
+        >>> documents = [Document("a", (), fields={"language": "zh_Hans"}), Document("b", ())]
+        >>> Corpus.from_documents(documents).languages
+        ['zh', None]
+        """
+        return [code.replace("_", "-").partition("-")[0].lower() if code else None for code in self.field("language")]
+
     @cached_property
     def problems(self) -> list[str | None]:
         """Why each record could not be read as a document, or None."""
