@@ -289,6 +289,12 @@ class StopwordShare(TokenShare):
         codes = ", ".join(sorted(vars(self).get("lists_", {})))
         return [f"Stopwords of {codes}: {' and '.join(sources)}."] if sources else []
 
+    def assumed_language(self, corpus: Corpus) -> str:
+        """The language of the list, unless documents have their own or words are given."""
+        if self.words is not None or (self.language is None and any(corpus.languages)):
+            return ""
+        return self.language or "en"
+
     def is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word is a stopword of ``language`` (of English for None), ignoring case."""
         return self._hits(vocabulary, self.language or "en")

@@ -19,6 +19,7 @@ from momus.text.counting import counted, percentage
 from momus.text.document_languages import mixture_note, with_languages
 from momus.text.documents import LeftOut, Origin
 from momus.text.languages import Languages, languages_of
+from momus.text.scripts import ScriptShares, scripts_of
 from momus.text.words import EXTRA, has_icu
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Texts:
         All checks of the texts, from which some of the warnings come.
     languages
         Languages of each corpus, by its name.
+    scripts
+        Scripts of each corpus, by its name.
     whole, seed
         The real text before it was split, if it was, and the seed that it was split by.
     general
@@ -60,6 +63,7 @@ class Texts:
     warnings: list[str]
     checks: list[TrustCheck] = field(default_factory=list)
     languages: dict[str, Languages] = field(default_factory=dict)
+    scripts: dict[str, ScriptShares] = field(default_factory=dict)
     whole: Corpus | None = None
     seed: int = 0
     general: Texts | None = None
@@ -176,8 +180,9 @@ def read_texts(
     warnings += _language_warnings(languages, held_out.name)
     warnings += [note for corpus in (fitting, held_out, *others) if (note := mixture_note(corpus))]
     warnings += _splitting_warnings([fitting, held_out, *others])
+    scripts = {c.name: scripts_of(c) for c in (fitting, held_out, *others)}
     known = whole if fit is None else None
-    return Texts(fitting, held_out, others, fit is None, warnings, checks, languages, known, seed)
+    return Texts(fitting, held_out, others, fit is None, warnings, checks, languages, scripts, known, seed)
 
 
 def _check_filled(corpora: Sequence[Corpus]) -> None:

@@ -26,6 +26,7 @@ from momus.errors import FittingError, MissingExtraError, NotFittedError
 from momus.estimator import Estimator
 from momus.numeric.types import Floats
 from momus.text.counting import counted
+from momus.text.scripts import SPACED, Scripts
 from momus.text.words import EXTRA
 
 if TYPE_CHECKING:
@@ -98,6 +99,9 @@ class Critic(Estimator, ABC, Generic[Z]):
         The smallest number of usable documents that `fit` accepts.
     configured
         Parameters without which the critic cannot run; a run of all critics leaves it out unless they are given.
+    scripts
+        The scripts whose text the critic reads as meant; default: those that separate words by spaces. A comparison
+        leaves the critic out of texts that are mostly in other scripts.
     uses_device
         Whether the critic computes on ``device`` (a torch device name); others run on the CPU.
     only_for_fitting
@@ -121,6 +125,7 @@ class Critic(Estimator, ABC, Generic[Z]):
     oddity_unit: ClassVar[str] = ""
     needs: ClassVar[int] = 2
     configured: ClassVar[tuple[str, ...]] = ()
+    scripts: ClassVar[Scripts] = SPACED
     uses_device: ClassVar[bool] = False
     only_for_fitting: ClassVar[tuple[str, ...]] = ()
     nonfinite: ClassVar[tuple[str, ...]] = ()
@@ -178,6 +183,14 @@ class Critic(Estimator, ABC, Generic[Z]):
     def notes(self) -> Sequence[Note | str]:
         """What a reader of the results should know about the fitted critic."""
         return ()
+
+    def claims(self) -> Scripts:
+        """The scripts that the critic reads with its parameters; `scripts` unless a parameter decides."""
+        return self.scripts
+
+    def assumed_language(self, corpus: Corpus) -> str:
+        """The language (ISO 639-1) that a text is read in although nothing says so; empty if none is assumed."""
+        return ""
 
     @property
     def tokenizer(self) -> Tokenizer | None:

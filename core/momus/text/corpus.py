@@ -244,7 +244,7 @@ class Corpus:
     def unspaced(self) -> Bools:
         """Whether each document has text in a script that writes words together (`UNSPACED`): bool (documents,)."""
         found = pc.match_substring_regex(self.section_texts, UNSPACED_RE2).to_numpy(zero_copy_only=False)
-        return np.asarray(group_sums(np.asarray(found, dtype=np.int64), offsets_of(self.section_counts)) > 0)
+        return np.asarray(group_sums(np.asarray(found, dtype=np.int64), offsets_of(self.section_counts)) != 0)
 
     @cached_property
     def characters(self) -> Ints:
