@@ -21,12 +21,12 @@ from typing import NamedTuple
 from momus.errors import MissingExtraError
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_+")
-"""A word, which may hold apostrophes, or a single symbol; for text without what `_patterns().special` finds."""
+"""A word, which may hold apostrophes, or a single symbol; for text without what `_Patterns.special` finds."""
 
-UNSPACED = (
-    r"\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+UNSPACED_BEYOND = r"\U00020000-\U0003ffff\U0001b000-\U0001b16f"  # Han, kana
+UNSPACED = UNSPACED_BEYOND + (
+    r"\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
     r"\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
-    r"\U0001b000-\U0001b16f"  # kana, supplements
     r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59"  # Thai, without the currency sign and punctuation
     r"\u0e81-\u0edf"  # Lao
     r"\u1780-\u17d3\u17d7\u17dc\u17dd\u17e0-\u17e9"  # Khmer, without punctuation
@@ -54,6 +54,10 @@ OF_SYMBOLS = r"\u20d0-\u20ff\ufe00-\ufe0f"
 EXTRA = "momus[languages]"
 
 
+BEYOND = re.compile("[\U00010000-\U0001efff\U00020000-\U0003ffff\U000e0100-\U000e01ef]")
+"""Scripts beyond plane 0, most of them historic, and rare Han; not emoji."""
+
+
 class _Patterns(NamedTuple):
     """Expressions with combining marks, of which Python has no class."""
 
@@ -64,29 +68,34 @@ class _Patterns(NamedTuple):
 
 
 @cache
-def _patterns() -> _Patterns:
-    """Compile the expressions; going through the marks of Unicode takes some 20 ms, which English never needs."""
-    marks = _marks()
-    letter, inside = rf"[^\W_{UNSPACED}]", rf"[{marks}{JOINERS}]"
+def _patterns(beyond: bool) -> _Patterns:
+    """Compile the expressions for text of plane 0, or with characters `BEYOND`.
+
+    Python looks up a character of plane 0 in a table, and goes through the ranges beyond it one by one: the expressions
+    without them are ten times as fast. Finding the marks takes some 20 ms, which English never needs.
+    """
+    marks = _marks(0x1F000 if beyond else 0x10000)
+    unspaced = UNSPACED if beyond else UNSPACED.removeprefix(UNSPACED_BEYOND)
+    letter, inside = rf"[^\W_{unspaced}]", rf"[{marks}{JOINERS}]"
     # letters with their marks; the two classes are disjoint, so that possessive repetition loses no match
     letters = rf"(?:{letter}++|{inside}++)*+"
-    run = rf"[{UNSPACED}][{UNSPACED}{marks}{JOINERS}{OF_SYMBOLS}]*+"
+    run = rf"[{unspaced}][{unspaced}{marks}{JOINERS}{OF_SYMBOLS}]*+"
     word = rf"{letter}{letters}(?:['’{GERESH}]{letter}{letters})*+"
     return _Patterns(
-        special=re.compile(rf"[{UNSPACED}{marks}{JOINERS}{DIRECTIONS}{GERESH}]"),
+        special=re.compile(rf"[{unspaced}{marks}{JOINERS}{DIRECTIONS}{GERESH}]"),
         token=re.compile(rf"{run}|{word}|[^\w\s{DIRECTIONS}{BREAK}]|_+"),
-        run=re.compile(rf"[{UNSPACED}]"),
+        run=re.compile(rf"[{unspaced}]"),
         character=re.compile(rf".[{marks}{JOINERS}{OF_SYMBOLS}]*+", re.DOTALL),
     )
 
 
-def _marks() -> str:
-    """All combining marks but those of symbols, as ranges of a class."""
+def _marks(stop: int) -> str:
+    """All combining marks below a code but those of symbols, as ranges of a class."""
     of_symbols = re.compile(f"[{OF_SYMBOLS}]")
-    # marks stand in planes 0 and 1, and variation selectors of Han in plane 14
+    # beyond plane 1 there are only the variation selectors of Han, in plane 14
     codes = [
         code
-        for code in (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))
+        for code in (*range(0x300, stop), *(range(0xE0100, 0xE01F0) if stop > 0x10000 else ()))
         if unicodedata.category(chr(code))[0] == "M" and not of_symbols.match(chr(code))
     ]
     gaps = [(a, b) for a, b in pairwise(codes) if b != a + 1]
@@ -108,7 +117,7 @@ def split_words(text: str) -> list[str]:
     """
     if text.isascii() or not ORDINARY.search(text):
         return WORD.findall(text)
-    patterns = _patterns()
+    patterns = _patterns(bool(BEYOND.search(text)))
     if not patterns.special.search(text):
         return WORD.findall(text)
     tokens = patterns.token.findall(text)
@@ -116,14 +125,14 @@ def split_words(text: str) -> list[str]:
     runs = [token for token in tokens if is_run(token)]
     if not runs:
         return tokens
-    pieces = iter(_split_runs(runs))
+    pieces = iter(_split_runs(runs, patterns.character))
     return [piece for token in tokens for piece in (next(pieces) if is_run(token) else (token,))]
 
 
-def _split_runs(runs: list[str]) -> list[list[str]]:
+def _split_runs(runs: list[str], character: re.Pattern[str]) -> list[list[str]]:
     """Split runs of unspaced scripts: into words by ICU, or into characters with their marks without it."""
     if not has_icu():
-        return [_patterns().character.findall(run) for run in runs]
+        return [character.findall(run) for run in runs]
     from icu4py.breakers import WordBreaker
 
     # one call for all runs of a text: a break iterator takes longer to make than to use, and breaks at line ends
