@@ -72,6 +72,7 @@ def compared(language: str, permutations: int, seed: int, critics: Sequence[str]
         critics=list(critics),
         permutations=permutations,
         seed=seed,
+        device="cpu",
     )
     rows = comparison.frame()
     words = int(whole.tokens(get_tokenizer("words")).lengths.sum())

@@ -228,7 +228,7 @@ class StopwordShare(TokenShare):
     ----------
     lists_
         By language of the documents that the critic was fitted on: the stopwords of ``stopwordsiso`` and its version.
-        A saved critic goes on with these lists, whatever version is installed.
+        A saved critic keeps these lists, whatever version is installed.
     """
 
     name = "stopword-share"

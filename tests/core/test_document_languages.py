@@ -101,7 +101,7 @@ def test_other_lists_are_those_of_stopwordsiso(tmp_path, monkeypatch):
     assert any("stopwordsiso" in note.text for note in notes_of(critic))
     critic.save(tmp_path / "critic")
     before = critic.score(chinese).nll
-    # a saved critic goes on with the list that it was fitted with
+    # a saved critic keeps the list that it was fitted with
     monkeypatch.setattr("momus_critics.shares.stopwords", lambda *_: frozenset())
     assert np.array_equal(StopwordShare.load(tmp_path / "critic").score(chinese).nll, before)
 

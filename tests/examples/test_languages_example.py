@@ -26,7 +26,7 @@ def found(out, languages, critics, permutations):
 
 
 def test_defects_of_thai_are_found(tmp_path, capsys):
-    assert found(tmp_path, "th", "stopword-share,perplexity", 499) == {"th": EXPECTED}
+    assert found(tmp_path, "th", "stopword-share,perplexity", 199) == {"th": EXPECTED}
     assert (tmp_path / "verdicts.csv").exists()
     assert "101" in capsys.readouterr().out
 
