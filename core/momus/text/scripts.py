@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -20,7 +20,7 @@ SAMPLE, READ = 200, 2000
 
 @dataclass(frozen=True)
 class Scripts:
-    """A set of scripts by their ISO 15924 codes: those listed, or all but those listed.
+    """A set of scripts by their ISO 15924 codes: those listed, or all but those listed; ``label`` names it shorter.
 
     >>> "Thai" in SPACED, "Latn" in SPACED, "Thai" in WORDS, "Java" in WORDS, "Java" in ANY
     (False, True, True, False, True)
@@ -28,6 +28,7 @@ class Scripts:
 
     codes: tuple[str, ...] = ()
     all_but: bool = False
+    label: str = field(default="", compare=False)
 
     def __contains__(self, code: str) -> bool:
         return (code in self.codes) != self.all_but
@@ -38,6 +39,8 @@ class Scripts:
         >>> ANY.words(), Scripts(("Latn", "Grek")).words(), Scripts(("Thai",), all_but=True).words()
         ('any script', 'Latin and Greek', 'any script but Thai')
         """
+        if self.label:
+            return self.label
         names = joined([script_name(code) for code in self.codes])
         return names if not self.all_but else "any script but " + names if names else "any script"
 
@@ -49,7 +52,7 @@ UNDIVIDED = ("Bali", "Java", "Lana", "Tale", "Talu", "Tavt", "Cham", "Tibt")
 ANY = Scripts(all_but=True)
 WORDS = Scripts(UNDIVIDED, all_but=True)
 """Scripts whose words the tokenizer ``words`` finds."""
-SPACED = Scripts((*DICTIONARIES, *UNDIVIDED), all_but=True)
+SPACED = Scripts((*DICTIONARIES, *UNDIVIDED), all_but=True, label="any script with spaces between words")
 """Scripts that separate words by spaces."""
 
 
