@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import ExplanationMixin, Note, Rows, Statistic, perplexity
+from momus.critic import WORDS, ExplanationMixin, Note, Rows, Scripts, Statistic, perplexity
 from momus.critic.fitted import Fitted
 from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
@@ -89,6 +89,7 @@ class Sections(ChainCritic, ExplanationMixin):
     )
     limits = "It cannot see what a section says beyond its type: a body about something else passes if its type fits."
     sequence = True
+    scripts: ClassVar[Scripts] = WORDS
     oddity_unit = "nats by the best repair"
     needs = 5
     uses_device = True
