@@ -89,7 +89,7 @@ def test_statistics_are_shares_of_transitions(critic):
         chained = sum(np.log(p[a, b]) for a, b in steps)
         independent = sum(np.log(critic.shares_[s]) for s in document)
         assert rows["disorder"][i] == pytest.approx([independent - chained, len(steps)])
-    assert [s.name for s in critic.statistics()] == ["fault_share", "unlikely_share", "repetition_share", "disorder"]
+    assert [s.name for s in critic.statistics()] == ["unlikely_share", "repetition_share", "disorder"]
 
 
 def test_summaries_are_expected_transition_counts(critic):

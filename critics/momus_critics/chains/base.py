@@ -15,7 +15,6 @@ from momus.numeric.types import Floats, Ints
 from momus_critics.chains import evidence
 from momus_critics.chains import transitions as chain
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.chains.repair import fault_probability
 from momus_critics.chains.transitions import UNLIKELY
 
 FOLDS = 5
@@ -83,38 +82,26 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
         return LogPrior(latents.expected_sum(log_p), latents.lengths + 1)
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
-        """Faults per document; expected unlikely and repeated transitions, and disorder, per transition."""
+        """Expected numbers of unlikely and of repeated transitions, and disorder, beside the number of transitions."""
         steps = (latents.lengths + 1).astype(np.float64)
         # 0/1 matrices over transitions, (K + 1, K + 1); start to end never happens
         unlikely = (self.transitions_ < UNLIKELY).astype(np.float64)
         unlikely[-1, -1] = 0.0
         repeats = np.eye(self.states + 1)
         repeats[-1, -1] = 0.0
-        faults = fault_probability(latents.emission, latents.offsets, self.transitions_)
         return {
-            "faults": np.column_stack([faults, np.ones(len(faults))]),
             "unlikely": np.column_stack([latents.expected_sum(unlikely), steps]),
             "repeats": np.column_stack([latents.expected_sum(repeats), steps]),
             "disorder": np.column_stack([latents.disorder, steps]),
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Share of documents with a fault, share of transition errors, share of repetitions, and disorder.
+        """Share of transition errors, share of repetitions, and disorder.
 
-        A document has a fault in so far as exchanging two neighbours, leaving one out or adding one makes its order
-        likelier (`fault_probability`). Disorder is in nats per step: how much worse the chain explains the text than independent draws of each type
+        Disorder is in nats per step: how much worse the chain explains the text than independent draws of each type
         would (below 0 for text in order).
         """
         return (
-            Statistic(
-                "fault_share",
-                "faults",
-                "value",
-                mean,
-                label="share of documents with a fault of order",
-                direction=("in a more usual order", "in a less usual order"),
-                format="share",
-            ),
             Statistic(
                 "unlikely_share",
                 "unlikely",
