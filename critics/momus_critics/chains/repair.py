@@ -89,7 +89,7 @@ def best_repairs(emission: Floats, offsets: Ints, transitions: Floats) -> Repair
 def fault_probability(emission: Floats, offsets: Ints, transitions: Floats) -> Floats:
     """Posterior probability that each document has one fault of order, (n,), in [0, 1].
 
-    A document x with a fault comes from a repaired one, x' ~ P_c, by a fault of random kind (`KINDS`) at a random place:
+    A document x with a fault comes from a repaired one, x' ~ P_c, by a fault of random kind (`KINDS`) and place:
     P(fault | x) = ε R / (1 − ε + ε R), with ε = `FAULTY` and R = Σ_kinds P(kind) mean_places P_c(x') / P_c(x).
 
     Parameters are those of `best_repairs`.
