@@ -276,6 +276,7 @@ class Sections(ChainCritic, ExplanationMixin):
             "faults",
             "value",
             mean,
+            effect="hedges_g",
             label="share of documents with a fault of order",
             direction=self.directions["latent_ppl"],
             format="share",
