@@ -52,9 +52,11 @@ class Row:
 
 STUDIES: dict[str, tuple[Row, ...]] = {
     "sections": (
-        Row("titles and bodies", Sections, "latent_ppl", ORDER),
+        Row("titles and bodies", Sections, "fault_share", ORDER),
+        Row("titles and bodies, Latent PPL", Sections, "latent_ppl", ORDER),
         Row("titles and bodies, unlikely transitions", Sections, "unlikely_share", ORDER),
-        Row("bodies alone", Sections, "latent_ppl", ORDER, untitled),
+        Row("bodies alone", Sections, "fault_share", ORDER, untitled),
+        Row("bodies alone, Latent PPL", Sections, "latent_ppl", ORDER, untitled),
     ),
     "consistency": (
         Row("share of sections that do not belong", Consistency, "stranger_share", (*EXCHANGE, "swap 100 %")),

@@ -24,7 +24,7 @@ from momus import Corpus
 from momus.comparison.judge import judge
 from momus_critics.passages import Passages
 
-STATISTICS = ("latent_ppl", "latent_nll", "disorder", "unlikely_share", "return_share")
+STATISTICS = ("misplacement", "latent_ppl", "latent_nll", "disorder", "unlikely_share", "return_share")
 ALARM = 0.05
 
 

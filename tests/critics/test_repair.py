@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from momus.comparison.judge import judge
 from momus.text.corpus import Corpus
-from momus_critics.chains.repair import LESS, MORE, ORDER, best_repairs
+from momus_critics.chains.repair import FAULTY, KINDS, LESS, MORE, ORDER, best_repairs, fault_probability
 from momus_critics.sections import Sections
 
 RNG = np.random.default_rng(5)
@@ -70,6 +71,32 @@ def test_the_best_repair_is_that_of_all_single_changes_and_more_swaps_only_gain(
     assert {int(k) for k in found.kind} == {ORDER, LESS, MORE}
 
 
+def test_the_probability_of_a_fault_is_that_of_bayes_over_all_single_faults():
+    p = chain()
+    lengths = RNG.integers(1, 6, 40)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    emission = RNG.gamma(0.3, size=(offsets[-1], K)) + 1e-3
+    found = fault_probability(emission, offsets, p)
+    for i, m in enumerate(lengths):
+        e = emission[offsets[i] : offsets[i + 1]]
+        whole = log_evidence(e, p)
+        orders = [[*range(t), t + 1, t, *range(t + 2, m)] for t in range(m - 1)]
+        repairs = {
+            ORDER: [e[order] for order in orders],
+            LESS: [np.delete(e, t, 0) for t in range(m)] if m > 1 else [],  # no document is empty
+            MORE: [np.insert(e, t, 1.0, 0) for t in range(m + 1)],
+        }
+        ratio = sum(
+            KINDS[kind] * np.mean([np.exp(log_evidence(x, p) - whole) for x in changed])
+            for kind, changed in repairs.items()
+            if changed
+        )
+        assert found[i] == pytest.approx(FAULTY * ratio / (1 - FAULTY + FAULTY * ratio))
+    assert found.min() < FAULTY < found.max()
+    assert KINDS.sum() == 1
+    assert fault_probability(emission[:0], offsets[:1], p).shape == (0,)
+
+
 def test_two_pairs_out_of_order_are_put_in_order_one_after_the_other():
     k, n = 4, 4
     p = np.full((k + 1, k + 1), 1e-3)
@@ -96,6 +123,20 @@ def documents(n, swapped=()):
         for i, d in enumerate(corpus)
     ]
     return Corpus.from_documents(rows, "x")
+
+
+@pytest.mark.parametrize("posterior", ["titles", "linear"])
+def test_the_headline_is_the_share_of_documents_with_a_fault(posterior):
+    critic = Sections(posterior=posterior, seed=0).fit(documents(40))
+    damaged = range(0, 60, 4)
+    real, other = critic.score(documents(60)), critic.score(documents(60, swapped=damaged))
+    verdicts = judge(critic, real, other, paired=False, seed=0, permutations=999, resamples=99, only_headline=False)
+    (found,) = [v for v in verdicts if v.statistic == critic.headline_statistic == "fault_share"]
+    assert found.real_value == pytest.approx(0.0, abs=0.02)
+    assert found.generated_value == pytest.approx(len(damaged) / 60, abs=0.02)
+    assert found.p is not None
+    assert found.p <= 0.01
+    assert found.told
 
 
 @pytest.mark.parametrize("posterior", ["titles", "linear"])

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import ExplanationMixin, Note, Rows, Statistic, perplexity
+from momus.critic import ExplanationMixin, Note, Rows, Statistic, mean, perplexity
 from momus.critic.fitted import Fitted
 from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
@@ -26,7 +26,7 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.chains.repair import best_repairs
+from momus_critics.chains.repair import best_repairs, fault_probability
 from momus_critics.sections.posterior import LinearPosterior
 from momus_critics.sections.titles import OTHER, frequent_titles
 
@@ -83,6 +83,7 @@ class Sections(ChainCritic, ExplanationMixin):
 
     name = "sections"
     axis = "section order"
+    headline = "fault_share"
     question = (
         "Are sections in the order of real documents? z is the chain of section types, P_c a Markov chain with start "
         "and end; types are inferred from each section's text."
@@ -259,17 +260,29 @@ class Sections(ChainCritic, ExplanationMixin):
         return best_repairs(latents.emission, latents.offsets, self.transitions_).gain
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
-        """Those of the chain; where titles are read, Latent NLL by bodies alone too."""
+        """Those of the chain, and faults; where titles are read, Latent NLL by bodies alone too."""
         rows = dict(super().sufficient_statistics(latents))
+        faults = fault_probability(latents.emission, latents.offsets, self.transitions_)
+        rows["faults"] = np.column_stack([faults, np.ones(len(faults))])
         if isinstance(latents, SectionLatents) and latents.by_bodies is not None:
             prior = self.log_prior(latents.by_bodies)
             rows["by_bodies"] = np.column_stack([-prior.values, prior.steps])
         return rows
 
     def statistics(self) -> Sequence[Statistic]:
-        """Those of the chain; where titles are read, Latent PPL by bodies alone too."""
+        """The share of documents with a fault, those of the chain, and Latent PPL by bodies where titles are read."""
+        faults = Statistic(
+            "fault_share",
+            "faults",
+            "value",
+            mean,
+            effect="hedges_g",
+            label="share of documents with a fault of order",
+            direction=self.directions["latent_ppl"],
+            format="share",
+        )
         if getattr(self, "reads_", BODIES) == BODIES:
-            return super().statistics()
+            return (faults, *super().statistics())
         by_bodies = Statistic(
             "latent_ppl_by_bodies",
             "by_bodies",
@@ -280,7 +293,7 @@ class Sections(ChainCritic, ExplanationMixin):
             label="Latent PPL by bodies alone",
             direction=self.directions["latent_ppl"],
         )
-        return (*super().statistics(), by_bodies)
+        return (faults, *super().statistics(), by_bodies)
 
     def notes(self) -> list[Note]:
         """Accuracy of the posterior on held-out sections, and a warning if it is too weak.
