@@ -12,8 +12,8 @@ The gain is log P_c(x') − log P_c(x) in nats, under the posterior of the whole
 enters relative to that of any section, P(z_m | x_m) / P(z_m), which is 1 for a section that is unknown, so documents
 of different lengths compare.
 
-All single repairs together give the posterior probability that a document has a fault. Its mean is the share of
-documents with a fault of order. Unlike a mean of nats, it is not ruled by a few documents that are far from all others.
+All single repairs together, and an order by chance, give the posterior probability that a document has a fault of order,
+and the nats of evidence for one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Floats, Ints
@@ -33,8 +33,8 @@ LEAST_GAIN = 0.01
 ORDER, LESS, MORE = 0, 1, 2
 FAULTY = 0.2
 """Prior probability that a document has a fault."""
-KINDS = np.array([3, 3, 2]) / 8
-"""Prior probabilities of the kinds of a fault: `ORDER`, `LESS` and `MORE`."""
+KINDS = np.array([3, 3, 2, 2]) / 10
+"""Prior probabilities of the kinds of a fault: `ORDER`, `LESS`, `MORE`, and an order by chance."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def best_repairs(emission: Floats, offsets: Ints, transitions: Floats) -> Repair
     >>> round(float(found.gain[0]), 1), int(found.kind[0]) == ORDER, int(found.place[0])
     (11.6, True, 0)
     """
-    swaps, less, more = _gains(emission, offsets, transitions)
+    swaps, less, more, _ = _gains(emission, offsets, transitions)
     order, first = _best(swaps, offsets)
     order = _climb(emission, offsets, transitions, order, first)
     out, out_at = _best(less, offsets)
@@ -86,40 +86,62 @@ def best_repairs(emission: Floats, offsets: Ints, transitions: Floats) -> Repair
     return Repairs(gains[kind, rows], kind, places[kind, rows])
 
 
-def fault_probability(emission: Floats, offsets: Ints, transitions: Floats) -> Floats:
-    """Posterior probability that each document has one fault of order, (n,), in [0, 1].
+def fault_evidence(emission: Floats, offsets: Ints, transitions: Floats) -> Floats:
+    """Evidence that each document has a fault of order, −log P(no fault | x) ≥ 0 in nats, (n,).
 
-    A document x with a fault comes from a repaired one, x' ~ P_c, by a fault of random kind (`KINDS`) and place:
-    P(fault | x) = ε R / (1 − ε + ε R), with ε = `FAULTY` and R = Σ_kinds P(kind) mean_places P_c(x') / P_c(x).
+    A document x with a fault comes from a repaired one, x' ~ P_c, by a fault of random kind (`KINDS`) at a random place,
+    so P(no fault | x) = (1 − ε) / (1 − ε + ε R), with ε = `FAULTY` and R = Σ_kinds P(kind) mean_places P_c(x') / P_c(x).
+    The last kind keeps the number M of sections and draws their types by chance: its ratio is P_c(M) P_0(x) / P_c(x).
 
-    Parameters are those of `best_repairs`.
+    Parameters are those of `best_repairs`; the emission of each section has the mean 1 under P_0.
 
     >>> chain = np.array([[0.02, 0.96, 0.02], [0.02, 0.02, 0.96], [0.96, 0.02, 0.02]])  # first, second, end
     >>> ordered, swapped = np.eye(2)[[0, 1]] * 2, np.eye(2)[[1, 0]] * 2
-    >>> fault_probability(np.vstack([ordered, swapped]), np.array([0, 2, 4]), chain).round(2).tolist()
-    [0.0, 1.0]
+    >>> fault_evidence(np.vstack([ordered, swapped]), np.array([0, 2, 4]), chain).round(2).tolist()
+    [0.01, 9.19]
     """
-    swaps, less, more = _gains(emission, offsets, transitions)
+    swaps, less, more, evidence = _gains(emission, offsets, transitions)
     lengths = np.diff(offsets)
-    # log mean ratio of each kind, (3, n); the last section has no next one to change places with: its gain is −∞
+    # log mean ratio of each kind, (4, n); the last section has no next one to change places with: its gain is −∞
     ratios = [
         _log_sum(swaps, offsets) - np.log(np.maximum(lengths - 1, 1)),
         _log_sum(less, offsets) - np.log(lengths),
         _log_sum(more, offsets + np.arange(len(offsets))) - np.log(lengths + 1),
+        log_lengths(lengths, transitions) - evidence,
     ]
     log_ratio = logsumexp(ratios, axis=0, b=KINDS[:, None])
-    return np.asarray(expit(log_ratio + np.log(FAULTY / (1 - FAULTY))))
+    return np.asarray(np.logaddexp(0.0, log_ratio + np.log(FAULTY / (1 - FAULTY))))
 
 
-def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats, Floats, Floats]:
+def log_lengths(lengths: Ints, transitions: Floats) -> Floats:
+    """log P_c(M), the probability of a chain of M states, for each of the lengths M ≥ 1; (n,).
+
+    >>> chain = np.array([[0.5, 0.5], [1.0, 0.0]])  # one state that lasts or ends
+    >>> np.exp(log_lengths(np.array([1, 3]), chain)).round(3).tolist()
+    [0.5, 0.125]
+    """
+    k = len(transitions) - 1
+    state, scale = transitions[k, :k], 0.0  # P(z_m, not yet ended) is state · exp(scale)
+    found = np.zeros(int(lengths.max(initial=0)) + 1)
+    for m in range(1, len(found)):
+        found[m] = scale + float(_log(state @ transitions[:k, k]))
+        state = state @ transitions[:k, :k]
+        scale += float(_log(state.sum()))
+        state = state / max(float(state.sum()), TINY)
+    return found[lengths]
+
+
+def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Gains of swapping each section with the next and of leaving it out, (N,), and of another one, (N + n,).
+
+    The last array is log P_c(x) of each document, (n,).
 
     Evidence around a place needs only the messages there: the forward message before a section, and the backward
     message after it. Scales of messages cancel in each ratio.
     """
     k = len(transitions) - 1
     start, move, end = transitions[k, :k], transitions[:k, :k], transitions[:k, k]
-    forward, backward, _ = forward_backward(emission, offsets, start, move, end)
+    forward, backward, evidence = forward_backward(emission, offsets, start, move, end)
     heads, tails = offsets[:-1], offsets[1:] - 1
     before = np.roll(forward @ move, 1, axis=0)
     before[heads] = start
@@ -135,7 +157,7 @@ def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats
     more = np.empty(len(emission) + len(heads))
     more[np.arange(len(emission)) + owners_of(offsets)] = _log(((before @ move) * emission * backward).sum(1)) - here
     more[offsets[1:] + np.arange(len(heads))] = _log(forward[tails] @ move @ end) - _log(forward[tails] @ end)
-    return swaps, less, more
+    return swaps, less, more, evidence
 
 
 def _climb(emission: Floats, offsets: Ints, transitions: Floats, gain: Floats, place: Ints) -> Floats:
