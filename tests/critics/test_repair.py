@@ -7,7 +7,7 @@ import pytest
 
 from momus.comparison.judge import judge
 from momus.text.corpus import Corpus
-from momus_critics.chains.repair import FAULTY, KINDS, LESS, MORE, ORDER, best_repairs, fault_evidence
+from momus_critics.chains.repair import CHANCE, FAULTY, KINDS, LESS, MORE, ORDER, best_repairs, fault_evidence
 from momus_critics.sections import Sections
 
 RNG = np.random.default_rng(5)
@@ -71,12 +71,13 @@ def test_the_best_repair_is_that_of_all_single_changes_and_more_swaps_only_gain(
     assert {int(k) for k in found.kind} == {ORDER, LESS, MORE}
 
 
-def test_the_evidence_of_a_fault_is_that_of_bayes_over_all_single_faults_and_chance():
+def test_the_evidence_of_a_fault_is_that_of_bayes_over_all_single_faults_and_steps_by_chance():
     p = chain()
     lengths = RNG.integers(1, 6, 40)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     emission = RNG.gamma(0.3, size=(offsets[-1], K)) + 1e-3
-    found = fault_evidence(emission, offsets, p)
+    chance = RNG.dirichlet(np.ones(K + 1))
+    found = fault_evidence(emission, offsets, p, chance)
     for i, m in enumerate(lengths):
         e = emission[offsets[i] : offsets[i + 1]]
         whole = log_evidence(e, p)
@@ -91,12 +92,11 @@ def test_the_evidence_of_a_fault_is_that_of_bayes_over_all_single_faults_and_cha
             for kind, changed in repairs.items()
             if changed
         )
-        # an order by chance: any types, as many as there are
-        ratio += KINDS[-1] * np.exp(log_evidence(np.ones_like(e), p) - whole)
+        ratio += KINDS[-1] * np.exp(log_evidence(e, (1 - CHANCE) * p + CHANCE * chance) - whole)
         assert found[i] == pytest.approx(-np.log((1 - FAULTY) / (1 - FAULTY + FAULTY * ratio)))
     assert found.min() < -np.log(1 - FAULTY) < found.max()
     assert KINDS.sum() == pytest.approx(1)
-    assert fault_evidence(emission[:0], offsets[:1], p).shape == (0,)
+    assert fault_evidence(emission[:0], offsets[:1], p, chance).shape == (0,)
 
 
 def test_two_pairs_out_of_order_are_put_in_order_one_after_the_other():
@@ -152,7 +152,8 @@ def test_evidence_of_faults_goes_on_rising_with_the_number_of_faults():
         p[a, b] = 1.0
     p /= p.sum(axis=1, keepdims=True)
     orders = [range(k), (1, 0, 2, 3, 4, 5), (1, 0, 3, 2, 4, 5), (5, 3, 1, 4, 0, 2)]
-    found = fault_evidence(np.vstack([np.eye(k)[list(o)] * k for o in orders]), n * np.arange(5), p)
+    chance = np.full(k + 1, 1 / (k + 1))
+    found = fault_evidence(np.vstack([np.eye(k)[list(o)] * k for o in orders]), n * np.arange(5), p, chance)
     assert found[0] < 0.1
     assert (np.diff(found[[0, 1, 3]]) > 1).all()
     assert found[2] > 5  # no single repair mends it, chance explains it

@@ -12,8 +12,8 @@ The gain is log P_c(x') − log P_c(x) in nats, under the posterior of the whole
 enters relative to that of any section, P(z_m | x_m) / P(z_m), which is 1 for a section that is unknown, so documents
 of different lengths compare.
 
-All single repairs together, and an order by chance, give the posterior probability that a document has a fault of order,
-and the nats of evidence for one.
+All single repairs together, and the alternative of steps by chance, give the posterior probability that a document has
+faults of order, and the nats of evidence for them.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ LEAST_GAIN = 0.01
 ORDER, LESS, MORE = 0, 1, 2
 FAULTY = 0.2
 """Prior probability that a document has a fault."""
-KINDS = np.array([3, 3, 2, 2]) / 10
-"""Prior probabilities of the kinds of a fault: `ORDER`, `LESS`, `MORE`, and an order by chance."""
+KINDS = np.array([3, 3, 2, 8]) / 16
+"""Prior probabilities of the kinds of a fault: `ORDER`, `LESS`, `MORE`, and steps by chance."""
+CHANCE = 0.5
+"""Probability that a step of a document with steps by chance is one."""
 
 
 @dataclass(frozen=True)
@@ -86,49 +88,38 @@ def best_repairs(emission: Floats, offsets: Ints, transitions: Floats) -> Repair
     return Repairs(gains[kind, rows], kind, places[kind, rows])
 
 
-def fault_evidence(emission: Floats, offsets: Ints, transitions: Floats) -> Floats:
-    """Evidence that each document has a fault of order, −log P(no fault | x) ≥ 0 in nats, (n,).
+def fault_evidence(emission: Floats, offsets: Ints, transitions: Floats, chance: Floats) -> Floats:
+    """Evidence that each document has faults of order, −log P(no fault | x) ≥ 0 in nats, (n,).
 
-    A document x with a fault comes from a repaired one, x' ~ P_c, by a fault of random kind (`KINDS`) at a random place,
-    so P(no fault | x) = (1 − ε) / (1 − ε + ε R), with ε = `FAULTY` and R = Σ_kinds P(kind) mean_places P_c(x') / P_c(x).
-    The last kind keeps the number M of sections and draws their types by chance: its ratio is P_c(M) P_0(x) / P_c(x).
+    A document x with one fault comes from a repaired one, x' ~ P_c, by a change at a random place. In a document with
+    many, steps are by chance (`CHANCE`): the next state, or the end, does not depend on the one before. With
+    ε = `FAULTY` and R = Σ P(kind) P(x | kind) / P_c(x) over `KINDS`, P(no fault | x) = (1 − ε) / (1 − ε + ε R).
 
-    Parameters are those of `best_repairs`; the emission of each section has the mean 1 under P_0.
+    Parameters
+    ----------
+    chance
+        (K + 1,) probability of each next state, and of the end, whatever came before.
+    emission, offsets, transitions
+        See `best_repairs`.
 
     >>> chain = np.array([[0.02, 0.96, 0.02], [0.02, 0.02, 0.96], [0.96, 0.02, 0.02]])  # first, second, end
     >>> ordered, swapped = np.eye(2)[[0, 1]] * 2, np.eye(2)[[1, 0]] * 2
-    >>> fault_evidence(np.vstack([ordered, swapped]), np.array([0, 2, 4]), chain).round(2).tolist()
-    [0.01, 9.19]
+    >>> evidence = fault_evidence(np.vstack([ordered, swapped]), np.array([0, 2, 4]), chain, np.full(3, 1 / 3))
+    >>> evidence.round(2).tolist()
+    [0.04, 8.58]
     """
-    swaps, less, more, evidence = _gains(emission, offsets, transitions)
-    lengths = np.diff(offsets)
+    swaps, less, more, log_evidence = _gains(emission, offsets, transitions)
+    lengths, k = np.diff(offsets), len(transitions) - 1
+    jumps = (1 - CHANCE) * transitions + CHANCE * chance
     # log mean ratio of each kind, (4, n); the last section has no next one to change places with: its gain is −∞
     ratios = [
         _log_sum(swaps, offsets) - np.log(np.maximum(lengths - 1, 1)),
         _log_sum(less, offsets) - np.log(lengths),
         _log_sum(more, offsets + np.arange(len(offsets))) - np.log(lengths + 1),
-        log_lengths(lengths, transitions) - evidence,
+        forward_backward(emission, offsets, jumps[k, :k], jumps[:k, :k], jumps[:k, k])[2] - log_evidence,
     ]
     log_ratio = logsumexp(ratios, axis=0, b=KINDS[:, None])
     return np.asarray(np.logaddexp(0.0, log_ratio + np.log(FAULTY / (1 - FAULTY))))
-
-
-def log_lengths(lengths: Ints, transitions: Floats) -> Floats:
-    """log P_c(M), the probability of a chain of M states, for each of the lengths M ≥ 1; (n,).
-
-    >>> chain = np.array([[0.5, 0.5], [1.0, 0.0]])  # one state that lasts or ends
-    >>> np.exp(log_lengths(np.array([1, 3]), chain)).round(3).tolist()
-    [0.5, 0.125]
-    """
-    k = len(transitions) - 1
-    state, scale = transitions[k, :k], 0.0  # P(z_m, not yet ended) is state · exp(scale)
-    found = np.zeros(int(lengths.max(initial=0)) + 1)
-    for m in range(1, len(found)):
-        found[m] = scale + float(_log(state @ transitions[:k, k]))
-        state = state @ transitions[:k, :k]
-        scale += float(_log(state.sum()))
-        state = state / max(float(state.sum()), TINY)
-    return found[lengths]
 
 
 def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats, Floats, Floats, Floats]:

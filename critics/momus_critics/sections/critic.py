@@ -264,7 +264,7 @@ class Sections(ChainCritic, ExplanationMixin):
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """Those of the chain, and evidence of faults; where titles are read, Latent NLL by bodies alone too."""
         rows = dict(super().sufficient_statistics(latents))
-        evidence = fault_evidence(latents.emission, latents.offsets, self.transitions_)
+        evidence = fault_evidence(latents.emission, latents.offsets, self.transitions_, self.chance)
         one = np.ones(len(evidence))
         # the root spreads documents in order and those with many faults alike: a mean of nats is ruled by the latter
         rows["fault_evidence"] = np.column_stack([np.sqrt(evidence), one])
