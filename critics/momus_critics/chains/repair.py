@@ -35,7 +35,7 @@ FAULTY = 0.2
 """Prior probability that a document has a fault."""
 KINDS = np.array([3, 3, 2, 8]) / 16
 """Prior probabilities of the kinds of a fault: `ORDER`, `LESS`, `MORE`, and steps by chance."""
-CHANCE = 0.5
+CHANCE = 0.3
 """Probability that a step of a document with steps by chance is one."""
 
 
@@ -106,7 +106,7 @@ def fault_evidence(emission: Floats, offsets: Ints, transitions: Floats, chance:
     >>> ordered, swapped = np.eye(2)[[0, 1]] * 2, np.eye(2)[[1, 0]] * 2
     >>> evidence = fault_evidence(np.vstack([ordered, swapped]), np.array([0, 2, 4]), chain, np.full(3, 1 / 3))
     >>> evidence.round(2).tolist()
-    [0.04, 8.58]
+    [0.06, 8.57]
     """
     swaps, less, more, log_evidence = _gains(emission, offsets, transitions)
     lengths, k = np.diff(offsets), len(transitions) - 1
