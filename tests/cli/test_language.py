@@ -23,6 +23,6 @@ def test_a_critic_is_fitted_and_scores_in_a_language(momus, german, tmp_path):
 
 
 def test_a_comparison_takes_a_language(momus, german):
-    code, output = momus("compare", "-r", german, "-g", f"x={german}", "--language", "de!", "--no-out")
+    code, output = momus("compare", "-r", german, "-g", f"x={german}", "-c", "length", "--language", "de!", "--no-out")
     assert code == 2
     assert "field:NAME" in output

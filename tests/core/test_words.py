@@ -63,7 +63,28 @@ def test_any_latin_text_is_split_as_before(text):
 @given(st.text(alphabet="ab'’ ,_\n的我们北京タワーไทยกำ्िहन\u0301\u200d\u200f\ufe0f1", max_size=60))
 def test_no_character_is_lost(text):
     """Tokens in order are the text without white space and marks of direction, whatever the mixture of scripts."""
-    assert "".join(split_words(text)) == re.sub(r"[\s\u200f]", "", text)
+    assert "".join(split_words(text)).replace("\u200f", "") == re.sub(r"[\s\u200f]", "", text)
+
+
+@pytest.mark.parametrize("stray", ["初始", "頭艦食敌夢", "\u0302", "\u202d", "น้ำ"])
+def test_strays_in_english_change_nothing(stray):
+    text = "the cat sat on the mat, and nobody knew why it had come. " * 8 + stray
+    assert split_words(text) == WORD.findall(text)
+    assert not Corpus.from_texts([text]).unspaced.any()
+    assert split_words(f"a{stray}" * 200) != WORD.findall(f"a{stray}" * 200)
+
+
+def test_lower_case_of_the_turkish_capital_is_whole():
+    text = "the train to İstanbul leaves at noon. " * 9
+    assert "i\u0307stanbul" in split_words(text.lower())
+
+
+@given(st.lists(st.sampled_from(["the cat ", "北京 ", "ไทย ", "Москва ", "e\u0301 ", "หรือ"]), min_size=1, max_size=90))
+def test_a_corpus_knows_which_documents_icu_splits(words):
+    text = "".join(words)
+    breaks = split_words(text) != WORD.findall(text) and re.search(f"[{words_module.UNSPACED}]", text) is not None
+    unspaced = bool(Corpus.from_texts([text]).unspaced[0])
+    assert unspaced or not breaks
 
 
 def test_runs_are_split_alike_alone_and_together():

@@ -19,7 +19,7 @@ from momus.text.digests import canonical_order, hashes_of, identity_of
 from momus.text.documents import Answers, Document, LeftOut, Origin, Section
 from momus.text.splitting import Units, run_rows, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
-from momus.text.words import UNSPACED_RE2
+from momus.text.words import MINOR, ORDINARY_RE2, UNSPACED_RE2
 
 __all__ = ["SCHEMA", "Corpus", "Document", "Section"]
 
@@ -242,9 +242,14 @@ class Corpus:
 
     @cached_property
     def unspaced(self) -> Bools:
-        """Whether each document has text in a script that writes words together (`UNSPACED`): bool (documents,)."""
-        found = pc.match_substring_regex(self.section_texts, UNSPACED_RE2).to_numpy(zero_copy_only=False)
-        return np.asarray(group_sums(np.asarray(found, dtype=np.int64), offsets_of(self.section_counts)) != 0)
+        """Whether each document has a section that ICU splits (`momus.text.words.UNSPACED`): bool (documents,)."""
+        texts = self.section_texts
+        found = np.asarray(pc.match_substring_regex(texts, UNSPACED_RE2).to_numpy(zero_copy_only=False), dtype=bool)
+        if found.any():  # in a section of Latin text, strays are no reason
+            others = pc.count_substring_regex(texts.filter(pa.array(found)), ORDINARY_RE2).to_numpy()
+            lengths = pc.utf8_length(texts.filter(pa.array(found))).to_numpy()
+            found[found] = others >= MINOR * lengths
+        return np.asarray(group_sums(found.astype(np.int64), offsets_of(self.section_counts)) != 0)
 
     @cached_property
     def characters(self) -> Ints:

@@ -2,7 +2,8 @@
 
 Text is split in one of three ways:
 
-* by `WORD` if it has neither combining marks nor a script that writes words together, as all English text;
+* by `WORD` if it has neither combining marks nor a script that writes words together, or less than `MINOR` of it is
+  anything but Latin, as all English text, a stray foreign word included;
 * by the same expression with combining marks as parts of words (Devanagari, pointed Hebrew, decomposed Latin);
 * runs of Han, kana, Thai, Lao, Khmer and Burmese script by ICU (package ``icu4py``).
 
@@ -39,6 +40,11 @@ UNSPACED_RE2 = "[" + re.sub(r"\\[uU]([0-9a-f]+)", r"\\x{\1}", UNSPACED) + "]"
 
 ORDINARY = re.compile(r"[^\x00-\u02ff\u2000-\u200b\u2010-\u2029\u2030-\u2065\u206a-\u20cf\u2100-\u2bff\ufe00-\ufe0f]")
 """Any character that is neither Latin nor a usual symbol: text without one is split by `WORD` at once."""
+
+ORDINARY_RE2 = re.sub(r"\\[uU]([0-9a-f]+)", r"\\x{\1}", ORDINARY.pattern)
+MINOR = 0.02
+"""Share of characters that `ORDINARY` finds below which a text is split as Latin text: a name in Chinese characters in
+an English document stays one token. Of 26 English sections with such strays, among 19,327, all but one had less."""
 
 JOINERS = r"\u200c\u200d"
 """Zero-width non-joiner and joiner, which stand inside words of Persian and of Indian scripts."""
@@ -118,7 +124,7 @@ def split_words(text: str) -> list[str]:
     if text.isascii() or not ORDINARY.search(text):
         return WORD.findall(text)
     patterns = _patterns(bool(BEYOND.search(text)))
-    if not patterns.special.search(text):
+    if not patterns.special.search(text) or _is_minor(text):
         return WORD.findall(text)
     tokens = patterns.token.findall(text)
     is_run = patterns.run.match
@@ -127,6 +133,11 @@ def split_words(text: str) -> list[str]:
         return tokens
     pieces = iter(_split_runs(runs, patterns.character))
     return [piece for token in tokens for piece in (next(pieces) if is_run(token) else (token,))]
+
+
+def _is_minor(text: str) -> bool:
+    """Whether a text is Latin but for strays; the lower case of Turkish İ, an i with a mark, is none."""
+    return len(ORDINARY.findall(text)) < MINOR * len(text) and "i\u0307" not in text
 
 
 def _split_runs(runs: list[str], character: re.Pattern[str]) -> list[list[str]]:
