@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from momus.comparison.oddity import Standing, is_sequence, named_steps, outlier_unit, outlier_values, reason_of
+from momus.comparison.scored import check_documents
 from momus.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def documents_frame(comparison: Comparison) -> pd.DataFrame:
 
 def _read(comparison: Comparison) -> pa.Table:
     assert comparison.folder is not None
+    check_documents(comparison.folder)
     path = comparison.folder / FILE
     try:
         return pq.read_table(path)
