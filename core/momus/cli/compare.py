@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,6 +37,17 @@ from momus.cli.options import (
 )
 from momus.cli.printing import chosen_form, print_comparison
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from momus.comparison import Comparison
+
+OF_TEXTS = (
+    *("fit", "config", "adjust", "subgroups", "refits", "field", "fmt", "skip_bad_lines", "keep", "max_document"),
+    *("include", "prompt", "critics_from", "resume"),
+)
+"""Options of texts, which folders of shards do not take."""
 
 
 def compare(
@@ -154,11 +165,16 @@ def compare(
     import momus as m
     from momus.errors import MomusError
     from momus.progress import Silent, default_reporter
+    from momus.shards import is_shard_folder
 
     form = chosen_form(as_json, markdown, latex)
     paths = named_paths(generated)
     _check_folder(out, no_out, resume or overwrite)
     folder = None if no_out else out or new_run(list(paths))
+    if is_shard_folder(real) or any(map(is_shard_folder, paths.values())):
+        comparison = _from_shards(real, paths, folder, locals())
+        print_comparison(comparison, form, every, wide, folder)
+        return
     try:
         comparison = m.compare(
             real,
@@ -207,6 +223,42 @@ def compare(
             _remove_unfinished(folder)
         raise
     print_comparison(comparison, form, every, wide, folder)
+
+
+def _from_shards(real: str, paths: Mapping[str, str], folder: Path | None, given: Mapping[str, Any]) -> Comparison:
+    """Compare texts that were scored in shards.
+
+    Raises
+    ------
+    UsageError
+        Some of the texts are no shards, or an option needs the texts themselves.
+    """
+    from momus.errors import UsageError
+    from momus.progress import Silent, default_reporter
+    from momus.shards import compare_shards, is_shard_folder
+
+    texts = [path for path in (real, *paths.values()) if not is_shard_folder(path)]
+    if texts:
+        raise UsageError(
+            f"{texts[0]} is a text, and others are shards of scores",
+            hint="score it too: momus score CRITIC… TEXT… --shards OUT",
+        )
+    for name in OF_TEXTS:
+        if given[name]:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is for texts, and shards hold scores", hint="leave it out"
+            )
+    settings = ("seed", "permutations", "resamples", "adjustment", "paired", "equivalence", "pairwise", "top")
+    return compare_shards(
+        real,
+        paths,
+        critics=comma_separated(given["critics"]),
+        out=folder,
+        overwrite=given["overwrite"],
+        reporter=Silent() if given["quiet"] else default_reporter(lines=True),
+        command=command_line(),
+        **{name: given[name] for name in settings},
+    )
 
 
 def _check_folder(out: Path | None, no_out: bool, existing: bool) -> None:

@@ -115,17 +115,17 @@ def read_corpus(
         raise UsageError(f"{source.reader}: settles the format, which cannot be {fmt!r}", hint="leave out the format")
     with guarded(top):
         listed = locations(top, fmt, include) if reader is None else _logs(top, reader)
-        locations = listed.files
-        sizes = [size_of(location) for location, _ in locations]
+        found = listed.files
+        sizes = [size_of(location) for location, _ in found]
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
         bad = skip_bad_lines
         reading = Rows(builder, field, items, codec(encoding), bad, tuple(keep), progress, total, limits, turns, prompt)
-        for location, kind in locations:
+        for location, kind in found:
             if reader is None:
-                reading.read(location, kind, locations[0][0] is top)
+                reading.read(location, kind, found[0][0] is top)
             else:
-                reading.read_log(location, reader, len(locations) == 1)
+                reading.read_log(location, reader, len(found) == 1)
         same_model(reading.abouts, top)
         reading.check(top)
         table = builder.finish()

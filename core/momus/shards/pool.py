@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 
 from momus.errors import StoreError
 from momus.processes import end_with, safe_path
@@ -35,7 +36,7 @@ class Pool:
             scorer = ShardScorer(self.job)
             yield from map(scorer.score, shards)
             return
-        with safe_path():
+        with safe_path(), _one_thread_each():
             yield from self._spread(shards)
 
     def _spread(self, shards: Sequence[int]) -> Iterator[Done]:
@@ -77,6 +78,20 @@ class Pool:
         return ProcessPoolExecutor(1, context, initializer=_begin, initargs=(self.job, os.getpid()))
 
 
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let each process that starts within the context compute in one thread, unless the variable says otherwise."""
+    name = "OMP_NUM_THREADS"
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(name, None)
+
+
 def _end(worker: ProcessPoolExecutor) -> None:
     """End a worker without waiting for its shard."""
     processes = list((worker._processes or {}).values())
@@ -89,7 +104,6 @@ def _begin(job: Job, driver: int) -> None:
     """Prepare a worker process."""
     end_with(driver)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted driver ends its workers itself
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     _SCORER[:] = [ShardScorer(job)]
 
 

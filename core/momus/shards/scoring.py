@@ -93,7 +93,7 @@ def score_shards(
     overwrite: bool = False,
     rank: int = 0,
     world: int = 1,
-    shard_size: int = SHARD_DOCUMENTS,
+    shard_size: int | None = None,
     reading: ReadingOptions | None = None,
     device: str = "auto",
     trust: Sequence[Path] = (),
@@ -120,7 +120,7 @@ def score_shards(
     rank, world
         This run scores the shards whose number is ``rank`` modulo ``world``; runs of other ranks score the others.
     shard_size
-        Documents per shard at most; also about 64 MB of text at most.
+        Documents per shard at most, and about 64 MB of text; default: those of the shards that are resumed, or 10,000.
     engine, address
         ``local``, or the name of another engine (``ray``) and the address of its cluster.
     progress
@@ -139,7 +139,7 @@ def score_shards(
     """
     if not 0 <= rank < world:
         raise UsageError(f"rank {rank} of {world}", hint="ranks count from 0 to one less than --world-size")
-    if workers < 1 or shard_size < 1:
+    if workers < 1 or (shard_size is not None and shard_size < 1):
         raise UsageError("workers and documents per shard are at least 1")
     reading = reading or ReadingOptions()
     folders = critic_folders([Path(c) for c in critics])
@@ -207,7 +207,7 @@ def _settled(
     critics: Mapping[str, Path],
     inputs: Sequence[InputFile],
     reading: ReadingOptions,
-    shard_size: int,
+    shard_size: int | None,
     resume: bool,
     overwrite: bool,
 ) -> tuple[Plan, list[str]]:
@@ -237,7 +237,8 @@ def _settled(
                 f"{folder.manifest} was damaged and is written again; shards that belong to the same plan are kept."
             )
     digests = {name: critic_digest(path) for name, path in critics.items()}
-    plan = make_plan(digests, inputs, reading, shard_size, earlier)
+    documents = shard_size or (SHARD_DOCUMENTS if earlier is None else earlier.documents)
+    plan = make_plan(digests, inputs, reading, documents, earlier)
     if earlier is not None:
         changed = differences(earlier, plan)
         if changed or earlier.digest != plan.digest:
