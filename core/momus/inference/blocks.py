@@ -21,13 +21,13 @@ ABOVE = 5_000
 MOST = 512
 """Blocks of the larger text: half as many to as many."""
 FEWEST = 64
-"""The smaller text keeps at least half as many blocks, if it has as many units."""
+"""The smaller text keeps at least so many blocks, if it has as many units; the larger one may then have more."""
 _BLOCKS = 9
 """Number that keeps the random stream of the blocks apart."""
 
 
-def in_blocks(design: Design, seed: int, above: int = ABOVE) -> Design:
-    """Put the units of a design into random blocks, if one of the texts has more than ``above``.
+def in_blocks(design: Design, seed: int, above: int = ABOVE, most: int = MOST) -> Design:
+    """Put the units of a design into at most ``most`` random blocks per text, if a text has more than ``above``.
 
     Designs by bins of a covariate stay as they are.
 
@@ -36,7 +36,7 @@ def in_blocks(design: Design, seed: int, above: int = ABOVE) -> Design:
     >>> in_blocks(Design.documents(500, 400), seed=0).kind
     'documents'
     """
-    size = block_size(design, above)
+    size = block_size(design, above, most)
     if size == 1:
         return design
     one, other = (blocks_of(units, size, seed, side) for side, units in enumerate(design.units))
@@ -48,7 +48,7 @@ def in_blocks(design: Design, seed: int, above: int = ABOVE) -> Design:
     return replace(design, kind="clusters", numbers=numbers, groups=None, block=size, unpooled=design)
 
 
-def block_size(design: Design, above: int = ABOVE) -> int:
+def block_size(design: Design, above: int = ABOVE, most: int = MOST) -> int:
     """Units per block, a power of two: 1 if the design is small enough, or by bins.
 
     Powers of two make few sizes for many comparisons with one real text, whose blocks then serve several times. Both
@@ -59,11 +59,9 @@ def block_size(design: Design, above: int = ABOVE) -> int:
     """
     if design.kind == "bins" or max(design.n_real, design.n_generated, *design.units) <= above:
         return 1
-    most, fewest = max(design.units), min(design.units)
-    by_most = -(-most // MOST)
-    by_fewest = max(fewest // FEWEST, 1)
+    wanted, fitting = -(-max(design.units) // most), min(design.units) // FEWEST
     size = 1
-    while size < by_most and 2 * size <= max(by_fewest, 1):
+    while size < wanted and 2 * size <= fitting:
         size *= 2
     return size
 

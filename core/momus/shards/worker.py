@@ -56,7 +56,7 @@ class ShardScorer:
         scored = {critic.name: critic.score(corpus) for critic in self.critics}
         rows = io.BytesIO()
         table = pack(corpus, scored, self.plan.reading.keep)
-        pq.write_table(table, rows, compression="zstd", dictionary_pagesize_limit=1 << 26)
+        pq.write_table(table, rows, compression="zstd", dictionary_pagesize_limit=1 << 26, write_statistics=False)
         content = rows.getbuffer()
         with synced(self.folder.rows(shard)) as temporary:
             temporary.write_bytes(content)
