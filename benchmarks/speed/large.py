@@ -1,7 +1,7 @@
 """Time and peak memory of scoring in shards and of comparing from them, by stage and number of documents.
 
 Documents have 200 to 500 made words in seven titled sections (`made_text.py`). Five critics are fitted on 10,000 of
-them; each stage runs in a process of its own, whose CPU time and peak memory are those of the process and its workers.
+them; each stage runs in another process, whose CPU time and peak memory are those of the process and its workers.
 
     python benchmarks/speed/large.py --n 10000 50000 200000 --folder /scratch/large
     python benchmarks/speed/large.py --n 10000 --stage texts      # the same comparison in memory, by `momus.compare`
@@ -92,7 +92,7 @@ def models(folder: Path, n: int, number: int, workers: int) -> dict[str, Any]:
 
 
 def measured(name: str, folder: Path, n: int, workers: int) -> dict[str, Any]:
-    """Run a stage in a process of its own, and measure it."""
+    """Run a stage in another process, and measure it."""
     command = [sys.executable, __file__, "--inner", name, "--folder", str(folder), "--n", str(n)]
     before, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run([*command, "--workers", str(workers)], capture_output=True, text=True, check=False)

@@ -23,7 +23,9 @@ def rows(n, seed, shift=0.0, columns=100):
     return {"x": x, "counts": sparse.csr_array(counts)}
 
 
-@pytest.mark.parametrize(("n", "m"), [(5_001, 5_001), (20_000, 6_000), (1_000_000, 10_000), (3_000_000, 100), (6_000, 20)])
+@pytest.mark.parametrize(
+    ("n", "m"), [(5_001, 5_001), (20_000, 6_000), (1_000_000, 10_000), (3_000_000, 100), (6_000, 20)]
+)
 def test_sizes_of_blocks(n, m):
     design = Design.documents(n, m)
     size = block_size(design)

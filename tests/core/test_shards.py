@@ -275,7 +275,9 @@ def test_a_change_is_refused_by_name(begun, change, options, named):
 
 
 def test_another_version_is_refused_by_name(begun, monkeypatch):
-    monkeypatch.setattr(plans, "versions", lambda: {**plans.Plan.read(begun / "out/manifest.json").versions, "numpy": "0"})
+    monkeypatch.setattr(
+        plans, "versions", lambda: {**plans.Plan.read(begun / "out/manifest.json").versions, "numpy": "0"}
+    )
     with pytest.raises(StoreError, match=r"the version of numpy \(.*, now 0\)"):
         resumed(begun)
 
@@ -354,7 +356,9 @@ def scored(place):
 
 def test_a_comparison_from_shards_is_that_of_the_scores(scored):
     found = compare_shards(scored / "out-real", {"g": scored / "out-generated"}, permutations=499, resamples=99)
-    corpora = [momus.read_corpus(scored / f"{name}.jsonl", name=n) for name, n in (("real", "real"), ("generated", "g"))]
+    corpora = [
+        momus.read_corpus(scored / f"{name}.jsonl", name=n) for name, n in (("real", "real"), ("generated", "g"))
+    ]
     for path in critics_of(scored):
         critic = momus.load_critic(path)
         expected = judge(critic, *(critic.score(c) for c in corpora), permutations=499, resamples=99, family=5)

@@ -26,7 +26,9 @@ def score(folder, workers, resume=False):
     if number == 0:
         try:
             texts = [folder / "text.jsonl"]
-            score_shards([folder / "critic"], texts, folder / "out", workers=workers, shard_size=DOCUMENTS, resume=resume)
+            score_shards(
+                [folder / "critic"], texts, folder / "out", workers=workers, shard_size=DOCUMENTS, resume=resume
+            )
             os._exit(0)
         except BaseException as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
@@ -61,13 +63,13 @@ def workers_of(number):
     return [d for child in descendants(number) for d in descendants(child)]
 
 
-def kill_worker(number, rng):
+def kill_worker(number, rng, folder):
     """Kill one worker of a run that goes on; whether one was met."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         found = workers_of(number)
-        if found:
-            time.sleep(rng.uniform(0, 0.5))
+        if found and list((folder / "out/shards").glob("*.json")):
+            time.sleep(rng.uniform(0, 0.1))
             found = workers_of(number)
             if not found:
                 return False
@@ -77,26 +79,31 @@ def kill_worker(number, rng):
     return False
 
 
+def reached(folder, shards, number):
+    """Wait until so many shards are finished, or the run has ended."""
+    while len(list((folder / "out/shards").glob("*.json"))) < shards and alive(number):
+        time.sleep(0.001)
+
+
+def alive(number):
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def main(alone, drivers, workers, seed, folder):
     rng, folder = random.Random(seed), Path(folder)
-    started = time.monotonic()
     assert ended(score(folder, 1))
-    seconds = {1: time.monotonic() - started}
     whole = contents(folder / "out")
     lines = sum(json.loads(p.read_text())["documents"] for p in (folder / "out/shards").glob("*.json"))
     assert lines == len((folder / "text.jsonl").read_text().splitlines())
-    if drivers:
-        shutil.rmtree(folder / "out")
-        started = time.monotonic()
-        assert ended(score(folder, 2))
-        seconds[2] = time.monotonic() - started
-        assert contents(folder / "out") == whole
     met = {"drivers": 0, "workers": 0}
     for i, processes in enumerate([1] * alone + [2] * drivers):
         shutil.rmtree(folder / "out")
         number = score(folder, processes)
-        # most of the time of a run with workers is their start
-        time.sleep(rng.uniform(0 if processes == 1 else 0.5 * seconds[2], seconds[processes]))
+        reached(folder, rng.randrange(25), number)
+        time.sleep(rng.uniform(0, 0.03))
         left = descendants(number)
         os.kill(number, signal.SIGKILL)
         met["drivers"] += not ended(number)
@@ -110,7 +117,7 @@ def main(alone, drivers, workers, seed, folder):
     for i in range(workers):
         shutil.rmtree(folder / "out")
         number = score(folder, 2)
-        met["workers"] += kill_worker(number, rng)
+        met["workers"] += kill_worker(number, rng, folder)
         assert ended(number), f"kill {i} of a worker: the run did not end"
         assert contents(folder / "out") == whole, f"kill {i} of a worker: other files"
     print(json.dumps(met))
@@ -120,11 +127,7 @@ def gone(process):
     """Check that a worker of a killed driver ends by itself."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        try:
-            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            return
-        if state == "Z":
+        if not alive(process):
             return
         time.sleep(0.05)
     raise AssertionError(f"process {process} outlived its driver")

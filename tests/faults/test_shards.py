@@ -89,4 +89,3 @@ def test_two_runs_of_one_rank_exclude_each_other(place):
         pytest.raises(StoreError, match="in use"),
     ):
         score_shards([place / "critic"], [place / "text.jsonl"], place / "out")
-

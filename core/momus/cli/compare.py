@@ -245,9 +245,7 @@ def _from_shards(real: str, paths: Mapping[str, str], folder: Path | None, given
         )
     for name in OF_TEXTS:
         if given[name]:
-            raise UsageError(
-                f"--{name.replace('_', '-')} is for texts, and shards hold scores", hint="leave it out"
-            )
+            raise UsageError(f"--{name.replace('_', '-')} is for texts, and shards hold scores", hint="leave it out")
     settings = ("seed", "permutations", "resamples", "adjustment", "paired", "equivalence", "pairwise", "top")
     return compare_shards(
         real,

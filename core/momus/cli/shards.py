@@ -139,7 +139,7 @@ def score_into_shards(
             progress=None if quiet else _shown(),
         )
     except KeyboardInterrupt:
-        echo(f"\nInterrupted. Finished shards are in {out}; go on with --resume.", err=True)
+        echo(f"\nInterrupted. Finished shards are in {out}; resume with --resume.", err=True)
         raise
     _tell(run, share.world)
     if run.documents and not any(sum(d.steps.values()) for d in run.done):

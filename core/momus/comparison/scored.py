@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from momus.comparison.folder import DOCUMENTS, RUN
+from momus.comparison.folder import DOCUMENTS
+from momus.comparison.in_shards import check_documents
 from momus.errors import StoreError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def scored_documents(run: Path, critics: Sequence[str], corpora: Sequence[str] |
     StoreError
         The table of documents is missing or damaged.
     """
-    check_documents(run)
+    check_documents(run / DOCUMENTS)
     columns = ["corpus", "id", "critic", "nll", "states", "z", "oddity"]
     wanted = [("critic", "in", list(critics))]
     if corpora is not None:
@@ -45,25 +45,3 @@ def scored_documents(run: Path, critics: Sequence[str], corpora: Sequence[str] |
             f"{run / DOCUMENTS}: cannot be read ({str(error).splitlines()[0]})", hint="run `momus compare` again"
         ) from error
     return table.filter(pc.is_valid(table["nll"])).to_pandas()
-
-
-def check_documents(run: Path) -> None:
-    """Make sure that a run has a table of documents.
-
-    Raises
-    ------
-    StoreError
-        It was compared from shards of scores, and these hold the rows of its documents.
-    """
-    if (run / DOCUMENTS).exists():
-        return
-    try:
-        corpora = json.loads((run / RUN).read_text(encoding="utf-8"))["corpora"]
-        folders = [str(c["shards"]) for c in corpora if "shards" in c]
-    except (OSError, ValueError, KeyError, TypeError):
-        return  # what reads the table says that it is missing
-    if folders:
-        raise StoreError(
-            f"{run}: this run was compared from shards, which hold the rows of its documents",
-            hint=f"read the Parquet files in {', '.join(folders)}; the report shows the oddest documents",
-        )

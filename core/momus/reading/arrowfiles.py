@@ -81,8 +81,7 @@ def parquet(
                 valid = _all_utf8(wanted)
                 first = before if location.part is None else max(before, location.part.start)
                 for rows in _slices(location, wanted, first):
-                    for place, record in enumerate(_records(rows, valid), first + 1):
-                        yield place, record
+                    yield from enumerate(_records(rows, valid), first + 1)
                     first += rows.num_rows
 
 

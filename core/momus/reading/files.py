@@ -201,7 +201,7 @@ def open_lines(location: Location) -> Iterator[OpenedFile]:
         data = file.read(location.part.stop - location.part.start)
     if len(data) < location.part.stop - location.part.start:
         raise location.error("the file became shorter while it was read", "leave it alone until the run has ended", 0)
-    yield OpenedFile(io.BufferedReader(io.BytesIO(data)), data[:HEAD], False)  # type: ignore[arg-type]
+    yield OpenedFile(io.BufferedReader(io.BytesIO(data)), data[:HEAD], False)
 
 
 def _open_raw(location: Location) -> io.BufferedReader:

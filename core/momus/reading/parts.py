@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -182,7 +183,7 @@ def _cut_rows(metadata: pq.FileMetaData, documents: int, size: int) -> list[Part
         pieces = max(-(-rows // documents), min(-(-length // size), rows))
         if pieces > 1:  # decoded once for each piece, so that no piece takes more memory than it should
             edges = np.linspace(stop, stop + rows, pieces + 1).astype(int).tolist()
-            parts += [Part(a, b, a) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+            parts += [Part(a, b, a) for a, b in pairwise(edges)]
             start, held = stop + rows, 0
         else:
             held += length

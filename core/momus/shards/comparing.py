@@ -122,7 +122,9 @@ def compare_shards(
                 folder.keep(result, None)
         comparison.verdicts = adjust([v for r in comparison.results for v in r.verdicts], settings.adjustment)
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
-        comparison.warnings += [f"Critic {r.name!r}: {n.text}" for r in comparison.results for n in r.notes if n.warning]
+        comparison.warnings += [
+            f"Critic {r.name!r}: {n.text}" for r in comparison.results for n in r.notes if n.warning
+        ]
         comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
         comparison.signature = _signature(comparison, [text, *others], settings, command, started)
         seconds = {k: round(v, 3) for k, v in timed.seconds.items()}
@@ -244,9 +246,7 @@ def _pairs(
     return verdicts
 
 
-def _evidence(
-    critic: Critic[Any], real: Side, generated: Side, judged: Judged
-) -> list[tuple[str, Sequence[Evidence]]]:
+def _evidence(critic: Critic[Any], real: Side, generated: Side, judged: Judged) -> list[tuple[str, Sequence[Evidence]]]:
     if not isinstance(critic, EvidenceMixin) or not (real.scores.n_scored and generated.scores.n_scored):
         return []
     one, other = (summary_of(s, t) for s, t in zip((real, generated), judged.totals, strict=True))
@@ -261,7 +261,7 @@ def _outliers(critic: Critic[Any], side: Side, top: int) -> list[MarkedDocument]
     if not top or not len(finite):
         return []
     odd = finite[np.argpartition(-value[finite], min(top, len(finite)) - 1)[: 4 * top]]
-    wanted = sorted(((-float(value[i]), scores.ids[int(i)]) for i in odd))[:top]
+    wanted = sorted((-float(value[i]), scores.ids[int(i)]) for i in odd)[:top]
     kept = {
         document["id"]: document
         for record in side.text.records
@@ -279,9 +279,9 @@ def _values(critic: Critic[Any], side: Side, seed: int) -> Floats | None:
         scored = np.sort(np.random.default_rng(seed).choice(scored, SAMPLED, replace=False))
     rows = _told_rows(critic, side)
     if rows is None:
-        return scores.per_step[scored] if len(scored) else None
+        return np.asarray(scores.per_step[scored], dtype=np.float64) if len(scored) else None
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(rows[scored, 0] / rows[scored, 1])
+        return np.asarray(rows[scored, 0] / rows[scored, 1], dtype=np.float64)
 
 
 def _told_rows(critic: Critic[Any], side: Side) -> Floats | None:
@@ -289,7 +289,9 @@ def _told_rows(critic: Critic[Any], side: Side) -> Floats | None:
     told = told_statistic(critic, side.keys)
     statistic = next((s for s in all_statistics(critic, side.keys) if s.name == told), None)
     rows = None if statistic is None else side.scores.rows.get(statistic.rows)
-    return rows if isinstance(rows, np.ndarray) and rows.shape[1] == 2 else None
+    if isinstance(rows, np.ndarray) and rows.shape[1] == 2:
+        return np.asarray(rows, dtype=np.float64)
+    return None
 
 
 def _distribution(critic: Critic[Any], real: Side, values: Mapping[str, Floats | None]) -> Chart | None:
@@ -349,4 +351,3 @@ def _corpus(text: ShardedText, role: str) -> dict[str, Any]:
         "prompts": len({*prompts} - {None}),
         "shards": str(text.folder.path),
     }
-

@@ -1,8 +1,4 @@
-"""Engines: what gives the shards of a plan to processes, and yields them as they are finished.
-
-An engine is registered under ``momus.adapters`` as ``engine.NAME``: a callable that takes a `Job`, a number of workers
-and an address, and returns an object with `Engine.run`. The one of this machine is `momus.shards.pool.Pool`.
-"""
+"""The interface of engines: what gives the shards of a plan to processes, and yields them as they are finished."""
 
 from __future__ import annotations
 
@@ -11,10 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from momus.errors import UsageError
-from momus.plugins import ADAPTERS, load_plugin
-
-LOCAL = "local"
 TRIES = 3
 """How often a shard is begun whose process ended before it had finished."""
 
@@ -74,28 +66,6 @@ class Engine(Protocol):
             A shard cannot be scored, or nothing can run.
         """
         ...
-
-
-def make_engine(name: str, job: Job, workers: int, address: str | None) -> Engine:
-    """Make an engine by name.
-
-    Raises
-    ------
-    UsageError
-        An address is given to the engine of this machine.
-    PluginError
-        There is no such engine.
-    MissingExtraError
-        It needs packages that are not installed.
-    """
-    if name != LOCAL:
-        engine: Engine = load_plugin(ADAPTERS, f"engine.{name}")(job, workers, address)
-        return engine
-    if address is not None:
-        raise UsageError("--address is that of a cluster", hint="name its engine too, e.g. --engine ray")
-    from momus.shards.pool import Pool
-
-    return Pool(job, workers)
 
 
 def done_of(record: dict[str, Any]) -> Done:

@@ -139,7 +139,7 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(
             f"{path}: cannot be written ({error.strerror or error})",
-            hint="make room or name another folder; finished shards stay, and --resume goes on with the others",
+            hint="make room or name another folder; finished shards stay, and --resume scores the others",
         ) from error
 
 

@@ -192,7 +192,7 @@ class ShardedText:
         return sums.result()
 
     def summary(self, critic: str) -> tuple[Pooled, dict[str, str]] | None:
-        """The sum of the summaries of all shards, and keys of the rows that further counts are sums of; None if none."""
+        """The sum of the summaries of all shards, and the keys of the rows that further counts are sums of."""
         total: tuple[Pooled, dict[str, str]] | None = None
         for record in self.records:
             content = record["critics"][critic]["summary"]

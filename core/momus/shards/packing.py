@@ -1,9 +1,9 @@
 """Scores of a part as an Arrow table with one row per document, and back.
 
 Columns: ``id``, ``prompt``, ``group``, the fields to keep, and for each critic ``CRITIC.nll`` (null where unscored),
-``CRITIC.states``, ``CRITIC.reason``, ``CRITIC.z``, ``CRITIC.oddity``, and its sufficient statistics: ``CRITIC:KEY`` holds
-dense rows as lists of one length, ``CRITIC:KEY.labels`` and ``CRITIC:KEY.counts`` the counts of labelled items. Counts
-that a critic shares with one before it are stored once; the metadata of the table name the columns to read.
+``CRITIC.states``, ``CRITIC.reason``, ``CRITIC.z``, ``CRITIC.oddity``, and its sufficient statistics: ``CRITIC:KEY``
+holds dense rows as lists of one length, ``CRITIC:KEY.labels`` and ``CRITIC:KEY.counts`` the counts of labelled items.
+Counts that a critic shares with one before it are stored once; the metadata of the table name the columns to read.
 """
 
 from __future__ import annotations

@@ -111,7 +111,9 @@ class Plan:
             reading[name] = tuple(reading[name])
         files = [
             Planned(
-                InputFile(**f["file"]), f["sha256"], tuple(None if p is None else Part(*map(int, p)) for p in f["parts"])
+                InputFile(**f["file"]),
+                f["sha256"],
+                tuple(None if p is None else Part(*map(int, p)) for p in f["parts"]),
             )
             for f in content["files"]
         ]
@@ -225,7 +227,9 @@ def differences(old: Plan, new: Plan) -> list[str]:
         if before != now:
             words.append(f"the version of {name} ({before}, now {now})")
     one, other = asdict(old.reading), asdict(new.reading)
-    words += [f"the reading option {name} ({one[name]!r}, now {other[name]!r})" for name in one if one[name] != other[name]]
+    words += [
+        f"the reading option {name} ({one[name]!r}, now {other[name]!r})" for name in one if one[name] != other[name]
+    ]
     if old.documents != new.documents:
         words.append(f"the size of shards ({old.documents:,} documents, now {new.documents:,})")
     return words + _of_files(old, new)

@@ -18,7 +18,8 @@ from momus.files import replacing
 from momus.numeric.devices import resolve_device
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
-from momus.shards.engine import LOCAL, Done, Job, done_of, make_engine
+from momus.shards.engine import Done, Job, done_of
+from momus.shards.engines import LOCAL, make_engine
 from momus.shards.folder import ShardFolder, writing
 from momus.shards.plan import Plan, critic_digest, differences, make_plan
 from momus.text.documents import LeftOut
@@ -114,7 +115,7 @@ def score_shards(
     workers
         Number of processes.
     resume
-        Go on with what is in the folder, which must be of the same critics, inputs, options and versions.
+        Score what is missing in the folder, whose shards must be of the same critics, inputs, options and versions.
     overwrite
         Replace the shards in the folder.
     rank, world
@@ -226,7 +227,7 @@ def _settled(
         if not resume:
             raise StoreError(
                 f"{folder.path} already holds shards of scores",
-                hint="go on with them with --resume, replace them with --overwrite, or name another folder",
+                hint="score what is missing with --resume, replace them with --overwrite, or name another folder",
             )
         try:
             earlier = Plan.read(folder.manifest)
@@ -266,4 +267,3 @@ def _copy_critic(source: Path, target: Path, digest: str) -> None:
         for name in (ARRAYS_NAME, JSON_NAME):
             with replacing(target / name) as temporary:
                 shutil.copyfile(source / name, temporary)
-

@@ -64,7 +64,7 @@ class ShardScorer:
             "plan": self.digest,
             "shard": shard,
             "documents": len(corpus),
-        "characters": int(corpus.characters.sum()),
+            "characters": int(corpus.characters.sum()),
             "rows": {"bytes": len(content), "sha256": sha256(content).hexdigest()},
             "critics": {c.name: _of_critic(c, corpus, scored[c.name]) for c in self.critics},
         }
@@ -84,7 +84,7 @@ def _of_critic(critic: Critic[Any], corpus: Corpus, scores: Scores) -> dict[str,
 
 
 def _outliers(critic: Critic[Any], corpus: Corpus, scores: Scores) -> list[dict[str, Any]]:
-    """The oddest documents, marked; as a corpus of their own, so that none is looked up among the words of all."""
+    """The oddest documents, marked. They are cut out first: the vocabulary of all documents would slow each of them."""
     rows = scores.ranked(critic.sequence)[:KEPT]
     few = Corpus(corpus.table.take(rows), corpus.name)
     return [to_json(o) for o in find_outliers(critic, few, scores.take(rows), KEPT)]
