@@ -1,7 +1,8 @@
 """Time and peak memory of scoring in shards and of comparing from them, by stage and number of documents.
 
 Documents have 200 to 500 made words in seven titled sections (`made_text.py`). Five critics are fitted on 10,000 of
-them; each stage runs in another process, whose CPU time and peak memory are those of the process and its workers.
+them; each stage runs in another process, whose CPU time and peak memory are measured. With more than one worker, these
+are those of the driver alone; one worker does everything in the process that is measured.
 
     python benchmarks/speed/large.py --n 10000 50000 200000 --folder /scratch/large
     python benchmarks/speed/large.py --n 10000 --stage texts      # the same comparison in memory, by `momus.compare`
@@ -128,7 +129,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--n", type=int, nargs="+", default=[10_000])
     parser.add_argument("--folder", type=Path, default=Path("large-benchmark"))
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--stage", help="one of make, fit, real, generated, compare, texts")
     parser.add_argument("--models", type=int, default=0)
     parser.add_argument("--model-documents", type=int, default=1000)

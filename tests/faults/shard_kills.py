@@ -68,7 +68,7 @@ def kill_worker(number, rng, folder):
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         found = workers_of(number)
-        if found and list((folder / "out/shards").glob("*.json")):
+        if found and list((folder / "out/records").glob("*.json")):
             time.sleep(rng.uniform(0, 0.1))
             found = workers_of(number)
             if not found:
@@ -81,7 +81,7 @@ def kill_worker(number, rng, folder):
 
 def reached(folder, shards, number):
     """Wait until so many shards are finished, or the run has ended."""
-    while len(list((folder / "out/shards").glob("*.json"))) < shards and alive(number):
+    while len(list((folder / "out/records").glob("*.json"))) < shards and alive(number):
         time.sleep(0.001)
 
 
@@ -96,7 +96,7 @@ def main(alone, drivers, workers, seed, folder):
     rng, folder = random.Random(seed), Path(folder)
     assert ended(score(folder, 1))
     whole = contents(folder / "out")
-    lines = sum(json.loads(p.read_text())["documents"] for p in (folder / "out/shards").glob("*.json"))
+    lines = sum(json.loads(p.read_text())["documents"] for p in (folder / "out/records").glob("*.json"))
     assert lines == len((folder / "text.jsonl").read_text().splitlines())
     met = {"drivers": 0, "workers": 0}
     for i, processes in enumerate([1] * alone + [2] * drivers):

@@ -13,6 +13,7 @@ import momus
 from momus.critic.registry import make_critics
 from momus.errors import StoreError
 from momus.shards import score_shards
+from momus.shards.folder import ShardFolder
 from momus.shards.kept import ShardedText
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fork, SIGKILL and /proc")
@@ -61,9 +62,11 @@ def test_a_full_disk_stops_with_words_and_is_resumed(place, limit):
     (place / "few.jsonl").write_text("".join(lines[:100]))
     critics, texts, out = [place / "critic"], [place / "few.jsonl"], place / "out"
     score_shards(critics, texts, place / "whole", shard_size=5)
-    sizes = sorted(p.stat().st_size for p in (place / "whole/shards").iterdir())
+    folder = ShardFolder(place / "whole")
+    sizes = [max(p.stat().st_size for p in (folder.rows(i), folder.record(i))) for i in range(20)]
+    assert sizes[0] < max(sizes), "the first shard fits, and a later one does not"
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit or sizes[-10], before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit or sizes[0], before[1]))
     try:
         with pytest.raises(StoreError, match="cannot be written"):
             score_shards(critics, texts, out, shard_size=5)
@@ -82,8 +85,6 @@ def files(folder):
 
 
 def test_two_runs_of_one_rank_exclude_each_other(place):
-    from momus.shards.folder import ShardFolder
-
     with (
         ShardFolder(place / "out").locked(0),
         pytest.raises(StoreError, match="in use"),

@@ -148,11 +148,11 @@ def score_into_shards(
 
 def _shown() -> Callable[[ShardRun], None]:
     """What shows the progress: one line that is rewritten on a terminal, else a line now and then."""
-    terminal, last = sys.stderr.isatty(), [0.0]
+    terminal, last = sys.stderr.isatty(), [time.monotonic()]
 
     def show(run: ShardRun) -> None:
         ended = len(run.done) == len(run.shards)
-        if not terminal and not ended and time.monotonic() - last[0] < LINES_EVERY:
+        if not terminal and time.monotonic() - last[0] < LINES_EVERY:
             return
         last[0] = time.monotonic()
         end = "\n" if ended or not terminal else ""

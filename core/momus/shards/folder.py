@@ -3,7 +3,7 @@
     OUT/manifest.json          what is scored: critics, inputs with their parts, options, versions; sealed
     OUT/critics/NAME/          the fitted critics
     OUT/shards/00000.parquet   one row per document of the first part
-    OUT/shards/00000.json      its record: SHA-256 of the rows, counts, summaries, outliers; sealed, written last
+    OUT/records/00000.json     its record: SHA-256 of the rows, counts, summaries, outliers; sealed, written last
 
 Every file is written under a temporary name, synced, and renamed. A shard is finished when its record is there, carries
 the digest of the manifest, and names the length of the rows; anything else is computed again.
@@ -22,7 +22,7 @@ from momus.errors import StoreError
 from momus.files import PART, delete_leftovers, file_digest, read_sealed, replacing, write_sealed
 from momus.locking import Lock
 
-MANIFEST, CRITICS, SHARDS, LOCK = "manifest.json", "critics", "shards", ".lock"
+MANIFEST, CRITICS, SHARDS, RECORDS, LOCK = "manifest.json", "critics", "shards", "records", ".lock"
 KIND = "shards of scores"
 DIGITS = 5
 
@@ -50,7 +50,7 @@ class ShardFolder:
 
     def record(self, shard: int) -> Path:
         """The record of a shard."""
-        return self.path / SHARDS / f"{shard:0{DIGITS}}.json"
+        return self.path / RECORDS / f"{shard:0{DIGITS}}.json"
 
     @contextmanager
     def locked(self, rank: int) -> Iterator[None]:
@@ -64,14 +64,14 @@ class ShardFolder:
         if self.path.exists() and not self.path.is_dir():
             raise StoreError(f"{self.path} is a file, not a folder", hint="name another folder with --shards")
         names = {p.name for p in self.path.iterdir()} if self.path.is_dir() else set()
-        ours = {name for name in names if name in (MANIFEST, CRITICS, SHARDS) or name.startswith((LOCK, "."))}
+        ours = {name for name in names if name in (MANIFEST, CRITICS, SHARDS, RECORDS) or name.startswith((LOCK, "."))}
         if names - ours and MANIFEST not in names:
             raise StoreError(
                 f"{self.path} holds files that do not belong to shards of scores",
                 hint="name a new or empty folder with --shards",
             )
         with writing(self.path):
-            (self.path / SHARDS).mkdir(parents=True, exist_ok=True)
+            self._make()
         lock = Lock(self.path / f"{LOCK}-{rank}", f"{self.path} (rank {rank})").acquire()
         try:
             yield
@@ -82,14 +82,19 @@ class ShardFolder:
         """Delete all shards and critics; the manifest first, so that a rest is never taken for a whole."""
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
-            for name in (SHARDS, CRITICS):
+            for name in (RECORDS, SHARDS, CRITICS):
                 shutil.rmtree(self.path / name, ignore_errors=True)
-            (self.path / SHARDS).mkdir(parents=True)
+            self._make()
+
+    def _make(self) -> None:
+        for name in (SHARDS, RECORDS):
+            (self.path / name).mkdir(parents=True, exist_ok=True)
 
     def sweep(self) -> None:
         """Delete the temporary files of processes that were killed."""
-        for part in {p.name.split(PART)[0].rsplit(".", 2)[0][1:] for p in (self.path / SHARDS).glob(f".*{PART}")}:
-            delete_leftovers(self.path / SHARDS / part)
+        for folder in (self.path / SHARDS, self.path / RECORDS):
+            for leftover in folder.glob(f".*{PART}"):  # .NAME.PROCESS.RANDOM.part
+                delete_leftovers(folder / leftover.name.removesuffix(PART).rsplit(".", 2)[0][1:])
 
     def finished(self, shard: int, plan: str) -> dict[str, Any] | None:
         """The record of a finished shard; None if it is not finished, damaged, or of another plan."""
