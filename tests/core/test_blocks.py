@@ -95,7 +95,7 @@ def test_a_test_on_sums_by_unit_is_the_test_of_the_documents(kind):
             assert getattr(one, name) == pytest.approx(getattr(other, name)), name
 
 
-@pytest.mark.parametrize("sizes", [(300, 300), (300, 128)])
+@pytest.mark.parametrize("sizes", [pytest.param((300, 300), marks=pytest.mark.slow), (300, 128)])
 def test_level_under_the_null(sizes):
     """Of 200 pairs of samples from one skewed source, the p-values are uniform, and 5 % are at most .05."""
     values = []

@@ -102,7 +102,7 @@ def main(alone, drivers, workers, seed, folder):
     for i, processes in enumerate([1] * alone + [2] * drivers):
         shutil.rmtree(folder / "out")
         number = score(folder, processes)
-        reached(folder, rng.randrange(25), number)
+        reached(folder, rng.randrange(12), number)
         time.sleep(rng.uniform(0, 0.03))
         left = descendants(number)
         os.kill(number, signal.SIGKILL)

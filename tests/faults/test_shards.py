@@ -22,9 +22,9 @@ WORDS = ["the", "of", "rain", "house", "hill", "town", "and", "river", "light"]
 
 @pytest.fixture
 def place(tmp_path):
-    """A fitted critic, and a text of 30 shards."""
+    """A fitted critic, and a text of 15 shards."""
     rng = random.Random(0)
-    lines = [json.dumps({"text": " ".join(rng.choices(WORDS, k=rng.randint(5, 200)))}) for _ in range(600)]
+    lines = [json.dumps({"text": " ".join(rng.choices(WORDS, k=rng.randint(5, 200)))}) for _ in range(300)]
     (tmp_path / "text.jsonl").write_text("\n".join(lines) + "\n")
     critic = make_critics(["unigram"])[0].fit(momus.read_corpus(tmp_path / "text.jsonl"))
     critic.save(tmp_path / "critic")

@@ -264,8 +264,8 @@ def _outliers(critic: Critic[Any], side: Side, top: int) -> list[MarkedDocument]
     wanted = sorted((-float(value[i]), scores.ids[int(i)]) for i in odd)[:top]
     kept = {
         document["id"]: document
-        for record in side.text.records
-        for document in record["critics"][critic.name]["outliers"]
+        for record in side.text.records(critic.name)
+        for document in record["outliers"]
     }
     found = [from_json(kept[id]) for _, id in wanted if id in kept]
     return [replace(d, corpus=side.text.name) for d in found if isinstance(d, MarkedDocument)]
@@ -345,7 +345,7 @@ def _corpus(text: ShardedText, role: str) -> dict[str, Any]:
         "name": text.name,
         "role": role,
         "documents": len(text),
-        "characters": sum(int(r["characters"]) for r in text.records),
+        "characters": text.characters,
         "fingerprint": hashlib.sha256(content.encode("ascii")).hexdigest()[:16],
         "groups": len({*groups} - {None}),
         "prompts": len({*prompts} - {None}),

@@ -73,12 +73,28 @@ class ShardedText:
                 f"{missing[0]})",
                 hint="run `momus score … --shards … --resume` to the end",
             )
-        self.records: list[dict[str, Any]] = [r for r in records if r is not None]
-        self.paths = [self.folder.check_rows(i, record) for i, record in enumerate(self.records)]
+        self.paths = [self.folder.check_rows(i, record) for i, record in enumerate(records) if record is not None]
+        # what records say of critics is read when it is needed: a comparison may hold many texts
+        self.sizes = [int(r["documents"]) for r in records if r is not None]
+        self.characters = sum(int(r["characters"]) for r in records if r is not None)
         self.digest = digest
 
     def __len__(self) -> int:
-        return sum(int(r["documents"]) for r in self.records)
+        return sum(self.sizes)
+
+    def records(self, critic: str) -> Iterator[dict[str, Any]]:
+        """What the record of each shard says of a critic.
+
+        Raises
+        ------
+        StoreError
+            A record was changed since the shards were opened.
+        """
+        for shard in range(len(self.plan)):
+            record = self.folder.finished(shard, self.digest)
+            if record is None:
+                raise StoreError(f"{self.folder.record(shard)}: changed while it was read", hint=AGAIN)
+            yield record["critics"][critic]
 
     @cached_property
     def schemas(self) -> list[pa.Schema]:
@@ -97,7 +113,7 @@ class ShardedText:
             parts.append(part.select(list(columns)).replace_schema_metadata(None))
         return pa.concat_tables(parts)
 
-    @cached_property
+    @property
     def labels(self) -> tuple[Texts, list[str | None], list[str | None]]:
         """Ids, prompts and groups of all documents.
 
@@ -159,13 +175,13 @@ class ShardedText:
     def counts(self, critic: str, key: str) -> Iterator[tuple[int, Counted]]:
         """Counts of labelled items, shard by shard, each with the number of documents before it."""
         before = 0
-        for path, schema, record in zip(self.paths, self.schemas, self.records, strict=True):
+        for path, schema, size in zip(self.paths, self.schemas, self.sizes, strict=True):
             names = columns_of(schema, critic, key)
             if names:
                 rows = unpack(_read(path, names), critic, key)
                 assert isinstance(rows, Counted)
                 yield before, rows
-            before += int(record["documents"])
+            before += size
 
     def summed(self, critic: str, key: str, units: Ints, size: int, weights: Floats) -> Counted:
         """Weighted sums of counts by unit, in memory that does not grow with the number of documents.
@@ -194,8 +210,8 @@ class ShardedText:
     def summary(self, critic: str) -> tuple[Pooled, dict[str, str]] | None:
         """The sum of the summaries of all shards, and the keys of the rows that further counts are sums of."""
         total: tuple[Pooled, dict[str, str]] | None = None
-        for record in self.records:
-            content = record["critics"][critic]["summary"]
+        for record in self.records(critic):
+            content = record["summary"]
             if content is not None:
                 pooled, from_rows = summary_from_json(content)
                 total = (pooled, from_rows) if total is None else (total[0] + pooled, total[1] | from_rows)
