@@ -34,6 +34,7 @@ from scipy.optimize import linear_sum_assignment
 from momus import Corpus, read_corpus
 from momus.comparison.judge import judge
 from momus.controls.mentions import drop_introductions, reassign_mentions, swap_pronouns
+from momus.critic.scores import Scores
 from momus.errors import MomusError
 from momus.text.mentions import FEMALE, MALE, PLURAL, Resolved
 from momus_adapters.corpora.conll import read_conll, write_chains
@@ -221,14 +222,14 @@ def quality(
 
 
 def stories(corpus: Corpus, resolver: SpacyPersons) -> None:
-    """Print Latent PPL per story by model: log-mean with t-interval over stories."""
+    """Print Latent PPL by model, exp(Σ NLL / Σ symbols), with an interval over stories."""
     novels = read_corpus(data() / "litbank" / "novels.jsonl.gz")
     begins = [" ".join(d.text.split(" ")[3000:9000]) for d in novels]
     order = np.random.default_rng(0).permutation(len(begins))
     critic = Coreference().fit(Corpus.from_texts([begins[i] for i in order[:60]], name="novels"))
     print(critic.notes()[0].text)
     held = critic.score(Corpus.from_texts([begins[i] for i in order[60:]], name="held"))
-    print(f"   held-out novels: {_interval(np.log(np.exp(held.per_step[held.scored])))} (n = {held.n_scored})")
+    print(f"   held-out novels: {_shown(*latent_ppl(held))} (n = {held.n_scored})")
     groups = defaultdict(list)
     with gzip.open(data() / "long-stories" / "stories.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -240,9 +241,8 @@ def stories(corpus: Corpus, resolver: SpacyPersons) -> None:
         if len(texts) >= 4:
             named = Corpus.from_texts(texts, name=model)
             scores = critic.score(named)
-            rows.append(
-                (float(scores.per_step[scores.scored].mean()), _interval(scores.per_step[scores.scored]), model)
-            )
+            estimate = latent_ppl(scores)
+            rows.append((estimate[0], _shown(*estimate), model))
             least += [
                 (float(scores.per_step[i]), named.take(np.array([i]))) for i in range(len(texts)) if scores.scored[i]
             ]
@@ -255,9 +255,17 @@ def stories(corpus: Corpus, resolver: SpacyPersons) -> None:
             print(f"      {step.label} | {step.value:.2f} nats | {step.text} | {step.note}")
 
 
-def _interval(log_values: np.ndarray) -> str:
-    mean, half = log_values.mean(), stats.t.ppf(0.975, len(log_values) - 1) * stats.sem(log_values)
-    return f"Latent PPL {np.exp(mean):.2f} [{np.exp(mean - half):.2f}, {np.exp(mean + half):.2f}]"
+def latent_ppl(scores: Scores) -> tuple[float, float, float]:
+    """exp(Σ T / Σ M) over scored documents, and its 95 % interval: t on the log, the ratio's error linearised."""
+    nll, steps = scores.nll[scores.scored], scores.steps[scores.scored]
+    n, rate = len(nll), nll.sum() / steps.sum()
+    error = np.sqrt(((nll - rate * steps) ** 2).sum() * n / (n - 1)) / steps.sum()
+    half = stats.t.ppf(0.975, n - 1) * error
+    return float(np.exp(rate)), float(np.exp(rate - half)), float(np.exp(rate + half))
+
+
+def _shown(estimate: float, low: float, high: float) -> str:
+    return f"Latent PPL {estimate:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def main() -> None:

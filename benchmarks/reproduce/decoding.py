@@ -3,7 +3,8 @@
 A trigram model, an LSTM and a transformer are trained on paragraphs of WikiText-2 over its most frequent words. Each
 generates as many documents as the held-out text has, by ancestral, nucleus and beam sampling, into JSON Lines files
 that are kept. Critics are fitted on the training text and compare each file with held-out text. The output has the
-statistics of the paper's tables 2, 3 and 5, one model per line.
+statistics of the paper's tables 2, 3 and 5, one model per line, and then each claim of the paper about decoding, with
+whether it holds for each model here.
 
     python benchmarks/reproduce/decoding.py --out FOLDER      # about half an hour on two cores
 """
@@ -64,6 +65,52 @@ def written(model, decode, options, name: str) -> dict[str, Path]:
         print(f"   {name} {way}: {options.documents} documents, {time.perf_counter() - start:.0f} s", flush=True)
         found[way] = path
     return found
+
+
+def claims(table: dict) -> list[str]:
+    """What the paper's tables show for each of its five models, and for which models it holds here.
+
+    ``table`` maps (critic, statistic) to verdicts by "model way".
+    """
+
+    def value(key, kind, way):
+        found = table[key].get(f"{kind} {way}")
+        return found.generated_value if found else float("nan")
+
+    def least(key, way):
+        return [k for k in MODELS if value(key, k, way) < min(value(key, k, w) for w in WAYS if w != way)]
+
+    def most(key, way):
+        return [k for k in MODELS if value(key, k, way) > max(value(key, k, w) for w in WAYS if w != way)]
+
+    def lower(key, way, other):
+        return [k for k in MODELS if value(key, k, way) < value(key, k, other)]
+
+    found = {
+        "table 2: D_p of rank and frequency is smallest for ancestral samples": least(
+            ("rank-frequency", "ks"), "random"
+        ),
+        "table 3: D_p of length is largest for beam sampling": most(("length", "ks"), "beam"),
+        "table 3: D_p of stopwords is largest for beam sampling": most(("stopword-share", "ks"), "beam"),
+        "table 3: D_p of symbols is largest for beam sampling": most(("symbol-share", "ks"), "beam"),
+        "table 5: Zipf's s is lower for ancestral than for nucleus samples": lower(
+            ("rank-frequency", "exponent"), "random", "nucleus"
+        ),
+        "table 5: Heaps' β is lower for nucleus than for ancestral samples": lower(
+            ("type-token", "beta"), "nucleus", "random"
+        ),
+        "table 6: documents are shortest under beam sampling": least(("length", "mean_length"), "beam"),
+    }
+    told = [f"{name}: {said(holds)}" for name, holds in found.items()]
+    for name, key in (("length", "length"), ("stopwords", "stopword-share"), ("symbols", "symbol-share")):
+        nearest = min(MODELS, key=lambda k: value((key, "ks"), k, "random"))
+        told.append(f"table 3: of ancestral samples, the LSTM's have the smallest D_p of {name}: here the {nearest}'s")
+    return told
+
+
+def said(holds: list[str]) -> str:
+    """Name the models for which a claim holds."""
+    return f"holds for {len(holds)} of {len(MODELS)} ({', '.join(holds) or 'none'})"
 
 
 def main() -> None:
@@ -168,6 +215,8 @@ def compare(options, fit: list[str], real: list[str], files: dict[str, Path]) ->
                     for way, c in zip(WAYS, cells, strict=True)
                 )
             )
+    print("\nclaims of the paper:")
+    print("\n".join(f"   {line}" for line in claims(table)))
     values = {
         f"{critic} {statistic}": {g: [v.generated_value, v.difference, v.low, v.high] for g, v in row.items()}
         for (critic, statistic), row in table.items()

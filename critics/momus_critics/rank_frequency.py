@@ -41,7 +41,7 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
     The latent rank of a word is its rank in the real text; the j-th new word of a document gets the j-th rank after the
     last known one. The three Kolmogorov–Smirnov distances rank each text by its own counts: ``ks`` (D_p, text against
     text), ``ks_real_law`` (D_p̂, a text against the law fitted on real text) and ``ks_own_law`` (D_pθ, a text against
-    the law fitted on itself); Meister & Cotterell 2021, sections 3 and 4.
+    the law fitted on itself); Meister & Cotterell 2021, section 5.1.
 
     Parameters
     ----------

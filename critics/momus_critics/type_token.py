@@ -60,8 +60,8 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 
     Lengths differ between texts, so the test statistic does not depend on them: it is the Kolmogorov–Smirnov distance
-    between the distributions of the cumulative (mid-)probability of z under P_c, which is uniform if P_c holds. The
-    evidence has the distances of Meister & Cotterell (2021, section 4) at each length: D_p (text against text), D_p̂
+    between the two texts' distributions of the cumulative (mid-)probability of z under P_c. The
+    evidence has the distances of Meister & Cotterell (2021, section 5.2) at each length: D_p (text against text), D_p̂
     (generated text against the law fitted on real text) and D_pθ (against the law fitted on itself).
 
     Parameters

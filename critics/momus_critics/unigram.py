@@ -46,7 +46,7 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
 
     All words that do not occur in the real text share one state with probability N1/N (Good 1953), where N1 of the N
     tokens are hapaxes; seen words share the rest by relative frequency. Real and generated text are compared by the
-    total variation of their pmfs, ½·L1, and by sup |p1 − p2|, the form that Meister & Cotterell (2021) print.
+    total variation of their pmfs, ½·L1, and by sup |p1 − p2|, which Meister & Cotterell (2021, equation 11) call TVD.
 
     >>> from momus import Corpus
     >>> critic = Unigram().fit(Corpus.from_texts(["a a b", "c a"]))

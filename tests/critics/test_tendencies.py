@@ -212,6 +212,26 @@ def test_distances_by_length_are_uniform_where_the_law_is_true():
     assert np.median(own) < 1.6 / np.sqrt(n)
 
 
+@pytest.mark.parametrize("length", [4, 20, 60])
+def test_distances_to_a_true_law_vanish_for_texts_of_any_length(length):
+    rng = np.random.default_rng(length)
+    t = rng.integers(length, length + 3, 200_000)
+    v = rng.poisson(1.2 * t**0.8)
+    # the 99.9 % quantile of Kolmogorov's distribution is 1.95; discrete distributions lie closer
+    assert heaps_poisson.gap_to_law(t, v, (1.2, 0.8)) < 1.95 / np.sqrt(len(t))
+    assert heaps_poisson.gap_to_law(t, v, (1.2, 0.9)) > 0.02
+
+
+def test_the_distance_to_a_law_is_the_largest_gap_of_the_cdfs():
+    rng = np.random.default_rng(1)
+    t, v = rng.integers(3, 30, 50), rng.poisson(6, 50)
+    gaps = [
+        abs(np.mean(v <= x) - np.mean([stats.poisson.cdf(x, 1.3 * n**0.7) for n in t]))
+        for x in range(int(v.max()) + 40)
+    ]
+    assert heaps_poisson.gap_to_law(t, v, (1.3, 0.7)) == pytest.approx(max(gaps))
+
+
 def test_counts_of_words_equal_counter():
     corpus = texts(5, 0)
     scores = Unigram(tokens="whitespace").fit(texts(5, 1)).score(corpus)

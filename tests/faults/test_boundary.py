@@ -228,8 +228,6 @@ def test_names_that_are_not_utf8(momus_process, texts, tmp_path):
     process = momus_process("compare", *words, **PIPE)
     told = process.communicate(timeout=100)[1]
     assert process.returncode == 0, told
-    process = momus_process("show", tmp_path / "run", **PIPE)
-    assert process.wait(60) == 0
     process = momus_process("fit", "length", "--real", tmp_path / os.fsdecode(b"no\xff"), "-o", tmp_path / "c", **PIPE)
     told = process.communicate(timeout=60)[1]
     assert process.returncode == 3

@@ -297,6 +297,7 @@ def test_large_corpora_leave_no_file_behind(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_folders_of_killed_calibrations_are_deleted_at_the_next_start(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     script = (

@@ -118,7 +118,7 @@ class Scores:
 
     @property
     def latent_nll(self) -> float:
-        """Mean over scored documents in nats, NaN if there are none: T_c(P_x) of Deng et al. 2022, equation 2."""
+        """Mean over scored documents in nats, NaN if there are none: T_c(P_x) of Deng et al. 2022, section 2."""
         return float(self.nll[self.scored].mean()) if self.n_scored else float("nan")
 
     @property

@@ -23,7 +23,7 @@ class Decoding:
         ``ancestral`` samples from the model's distribution; ``temperature`` from the softmax of logits / T;
         ``nucleus`` from the smallest set of tokens with at least ``top_p`` of the mass (Holtzman et al. 2020);
         ``beam-sampling`` draws ``beams`` extensions of each of ``beams`` hypotheses and keeps the ``beams`` most
-        probable of them (Meister & Cotterell 2021, section 4.1).
+        probable of them (Meister & Cotterell 2021, section 5).
     temperature
         T, above 0; used by all methods but ``ancestral``.
     top_p

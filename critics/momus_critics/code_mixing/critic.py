@@ -64,7 +64,7 @@ class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosterior
     If K is the number of languages of the real text, each topic becomes a language, and documents that mix them have a
     low P_c(z). The model is fitted by Gibbs sampling with α optimised; the posterior of a document is sampled by
     several Gibbs chains with φ and α fixed. Latent NLL is E[−log Dir(z; α)], where the expectation over z given the
-    sampled assignments is exact (Deng et al. 2022, section 7). As the NLL of a density, it can be negative.
+    sampled assignments is exact (Deng et al. 2022, appendix C). As the NLL of a density, it can be negative.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
     order
         n.
     smoothing
-        ``kneser-ney`` or ``absolute`` (raw counts in lower orders, as in the paper's code).
+        ``kneser-ney`` or ``absolute`` (raw counts in lower orders).
     classes
         ``gender`` or ``form``, see `Alphabet`.
     """

@@ -3,8 +3,8 @@
     P_m(w | h) = max(c(h w) − D_m, 0) / c(h) + D_m N(h) / c(h) · s(w) P_{m−1}(w′ | h′)
 
 h′ is h without its first symbol, relabelled; N(h) is the number of different w that follow h. Below the highest order,
-counts are continuation counts (``kneser-ney``: Kneser & Ney 1995) or raw counts (``absolute``, as in the code of Deng
-et al. 2022); D = n₁ / (n₁ + 2 n₂) for each order. If the first symbol's entity does not occur in h′, both that entity
+counts are continuation counts (``kneser-ney``: Kneser & Ney 1995) or raw counts (``absolute``); D = n₁ / (n₁ + 2 n₂)
+for each order (Deng et al. 2022, appendix G). If the first symbol's entity does not occur in h′, both that entity
 and a truly new one are new in the shorter window: s(w) is then the share of such symbols that return to the dropped
 entity, or its complement, estimated for each order; otherwise it is 1. Order 0 is uniform over kinds.
 """

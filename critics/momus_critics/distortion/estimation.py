@@ -118,10 +118,13 @@ def _binned(e: Estimates, bin_: Ints, edges: Floats, least: int, seed: int) -> p
 
 
 def by_length(e: Estimates, least: int = LEAST, seed: int = 0) -> pd.DataFrame:
-    """Mean error by length n, and its expectation if length did not matter: n times the mean error per token."""
+    """Mean error by length n, and its expectation if errors only compounded: n ε̄ (LeBrun et al. 2022, appendix A.1.5).
+
+    ε̄ is the mean over sequences of the mean error per token of each: long sequences count no more than short ones.
+    """
     import pandas as pd
 
-    per_token = float(e.errors.sum() / e.lengths.sum())
+    per_token = float(np.mean(e.errors / e.lengths))
     rows = []
     for n in np.unique(e.lengths):
         errors = e.errors[e.lengths == n]

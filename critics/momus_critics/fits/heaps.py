@@ -118,11 +118,12 @@ def distances_by_length(
 ) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
     """D_p, D_p̂ and D_pθ of generated documents in bins of length, with the bins' mean lengths.
 
-    Lengths vary slightly within a bin, so each document's number of types is first turned into its cumulative
-    (mid-)probability under a law: the real law for D_p (compared between the texts) and for D_p̂ (compared with the
-    uniform distribution), the generated text's own law for D_pθ (compared with the uniform distribution).
+    Lengths vary slightly within a bin. D_p therefore compares the texts by the cumulative (mid-)probability of each
+    document's number of types under the real law. D_p̂ and D_pθ are the largest gaps between the empirical cdf of the
+    numbers of types and that of the law, which is the mean of the Poisson cdfs of the documents' lengths: the cdf of
+    the real law for D_p̂, of the generated text's own law for D_pθ.
     """
-    from scipy.stats import ks_2samp, kstest
+    from scipy.stats import ks_2samp
 
     # as few bins as it takes for about 2 · MIN_DOCUMENTS documents of each text in a bin
     most = min(len(real[0]), len(generated[0])) // (2 * MIN_DOCUMENTS)
@@ -134,11 +135,33 @@ def distances_by_length(
             continue
         a = _middle(real[0][inside[0]], real[1][inside[0]], real_law)
         b = _middle(generated[0][inside[1]], generated[1][inside[1]], real_law)
-        c = _middle(generated[0][inside[1]], generated[1][inside[1]], own_law)
-        lengths.append(float(generated[0][inside[1]].mean()))
-        distances.append((ks_2samp(a, b).statistic, kstest(b, "uniform").statistic, kstest(c, "uniform").statistic))
+        tokens, types = generated[0][inside[1]], generated[1][inside[1]]
+        lengths.append(float(tokens.mean()))
+        laws = (gap_to_law(tokens, types, law) for law in (real_law, own_law))
+        distances.append((ks_2samp(a, b).statistic, *laws))
     table = np.array(distances, dtype=np.float64).reshape(-1, 3)
     return np.array(lengths), (table[:, 0], table[:, 1], table[:, 2])
+
+
+def gap_to_law(tokens: Ints, types: Ints, law: tuple[float, float]) -> float:
+    """Kolmogorov–Smirnov distance between numbers of types and a law (α, β), both discrete (Meister & Cotterell 2021).
+
+    The reference cdf is the mean over documents of the Poisson cdfs at their lengths, so that the distance tends to 0
+    where the law holds, whatever the lengths.
+
+    >>> round(gap_to_law(np.array([4, 4]), np.array([1, 2]), (0.5, 1.0)), 3)  # P(V ≤ 0) = 0.135, P(V ≤ 2) = 0.677
+    0.323
+    """
+    from scipy.stats import poisson
+
+    length, documents = np.unique(tokens, return_counts=True)
+    mean = law[0] * length.astype(np.float64) ** law[1]
+    observed, count = np.unique(types, return_counts=True)
+    after = np.cumsum(count) / len(types)  # (v,): empirical cdf at each observed number of types
+    before = np.append(0.0, after[:-1])
+    # between two observed values the empirical cdf is level and the law's rises: the gap is largest at either end
+    at, below = (documents @ poisson.cdf(v, mean[:, None]) / len(tokens) for v in (observed, observed - 1))
+    return float(max(np.abs(after - at).max(), np.abs(below - before).max()))
 
 
 def _middle(tokens: Ints, types: Ints, law: tuple[float, float]) -> Floats:

@@ -126,7 +126,7 @@ def monte_carlo_p(
     """Distance between a text and its own fitted zeta law, with its Monte-Carlo p-value.
 
     The null hypothesis is that the text's tokens are independent draws from that law. Each sample has as many tokens,
-    and is ranked and fitted as the text was (Meister & Cotterell 2021, algorithm 1). p = (1 + c)/(1 + samples), c being
+    and is ranked and fitted as the text was (Meister & Cotterell 2021, table 2). p = (1 + c)/(1 + samples), c being
     the number of samples at least as far from their law. Ranks beyond ``support`` are drawn as one.
 
     Returns

@@ -53,11 +53,11 @@ class SectionLatents(ChainLatents):
 class Sections(ChainCritic, ExplanationMixin):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
-    Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included (Deng et al. 2022,
-    section 4). Types are learned on the titles of real text. Where all texts of a comparison have titles, a section's
-    type is inferred from its title and its body together: a title that names a type is certain, another one speaks by
-    its words. Otherwise it is inferred from bodies alone, so that untitled generations and titled originals are treated
-    alike.
+    Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included; Deng et al. (2022,
+    section 4) take it at the most probable types. Types are learned on the titles of real text. Where all texts of a
+    comparison have titles, a section's type is inferred from its title and its body together: a title that names a type
+    is certain, another one speaks by its words. Otherwise it is inferred from bodies alone, so that untitled
+    generations and titled originals are treated alike.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Sections(ChainCritic, ExplanationMixin):
         Further parameters of the adapter, such as ``{"epochs": 3, "rate": 2e-5}``.
     expectation
         ``chain``: under the posterior of the whole chain, P_c(z | x) ∝ P_c(z) Π P(z_m | x_m) / P(z_m); ``exact``: under
-        the classifier's posterior, one section at a time, as in the paper; ``map``: under its most probable types only.
+        the classifier's posterior, one section at a time; ``map``: under its most probable types only, as in the paper.
     min_documents
         Titles in fewer real documents share the state ``<other>``.
     tokens, lower, features, penalty
