@@ -7,6 +7,7 @@ are those of the driver alone; one worker does everything in the process that is
     python benchmarks/speed/large.py --n 10000 50000 200000 --folder /scratch/large
     python benchmarks/speed/large.py --n 10000 --stage texts      # the same comparison in memory, by `momus.compare`
     python benchmarks/speed/large.py --models 100 --n 10000       # a hundred texts of --model-documents each
+    python benchmarks/speed/large.py --repeat 20 --n 50000        # a comparison of 1,000,000, whose rows stand 20 times
 
 Stages that are measured already are kept in FOLDER/measured.json; ``--stage`` runs one only.
 """
@@ -64,12 +65,61 @@ def stage(name: str, folder: Path, n: int, workers: int) -> dict[str, Any]:
         shutil.rmtree(at["run"], ignore_errors=True)
         found = compare_shards(at["real"], {"generated": at["generated"]}, out=at["run"])
         return {"seconds_by_stage": found.signature["seconds"], "verdicts": len(found.verdicts)}
+    if name.startswith("repeat"):
+        times = int(name.removeprefix("repeat"))
+        sides = [repeated(at[side], folder / f"{n}x{times}" / side, times) for side in ("real", "generated")]
+        clock = time.process_time()
+        found = compare_shards(sides[0], {"generated": sides[1]})
+        return {
+            "seconds_by_stage": found.signature["seconds"],
+            "compared_cpu_s": time.process_time() - clock,
+            "documents": [c["documents"] for c in found.signature["corpora"]],
+        }
     if name == "texts":
         shutil.rmtree(at["texts"], ignore_errors=True)
         texts = at["real.parquet"], {"generated": at["generated.parquet"]}
         found = momus.compare(*texts, fit=folder / "fit.parquet", critics=CRITICS, out=at["texts"])
         return {"seconds_by_stage": found.signature["seconds"], "verdicts": len(found.verdicts)}
     return models(folder, n, int(name.removeprefix("models")), workers)
+
+
+def repeated(source: Path, target: Path, times: int) -> Path:
+    """Make a folder in which the shards of another stand several times, under other ids: for the cost of comparing."""
+    import hashlib
+    import io
+    from dataclasses import replace
+
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    from momus.files import read_sealed, write_sealed
+    from momus.shards.folder import ShardFolder
+    from momus.shards.plan import Plan
+
+    old, new = ShardFolder(source), ShardFolder(target)
+    if new.is_shards():
+        return target
+    plan = Plan.read(old.manifest)
+    files = [replace(f, file=replace(f.file, path=f"{f.file.path}-{k}")) for k in range(times) for f in plan.files]
+    plan, shards = replace(plan, files=tuple(files)), len(plan)
+    shutil.copytree(source / "critics", target / "critics")
+    with new.locked(0):
+        plan.write(new.manifest)
+        for k in range(times):
+            for i in range(shards):
+                table = pq.read_table(old.rows(i))
+                ids = pc.binary_join_element_wise(table["id"].cast(pa.string()), str(k), "-")
+                content = io.BytesIO()
+                table = table.set_column(0, "id", ids)
+                pq.write_table(table, content, compression="zstd", dictionary_pagesize_limit=1 << 26)
+                new.rows(k * shards + i).write_bytes(content.getvalue())
+                record = read_sealed(old.record(i))
+                rows = {"bytes": len(content.getvalue()), "sha256": hashlib.sha256(content.getvalue()).hexdigest()}
+                write_sealed(
+                    new.record(k * shards + i), {**record, "plan": plan.digest, "shard": k * shards + i, "rows": rows}
+                )
+    return target
 
 
 def models(folder: Path, n: int, number: int, workers: int) -> dict[str, Any]:
@@ -132,6 +182,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--stage", help="one of make, fit, real, generated, compare, texts")
     parser.add_argument("--models", type=int, default=0)
+    parser.add_argument("--repeat", type=int, default=0)
     parser.add_argument("--model-documents", type=int, default=1000)
     parser.add_argument("--inner", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -145,7 +196,8 @@ def main() -> None:
     rows: dict[str, dict[str, Any]] = json.loads(kept.read_text()) if kept.exists() else {}
     os.environ["MODEL_DOCUMENTS"] = str(given.model_documents)
     for n in given.n:
-        names = [given.stage] if given.stage else [f"models{given.models}"] if given.models else list(STAGES)
+        asked = [f"models{given.models}"] * bool(given.models) + [f"repeat{given.repeat}"] * bool(given.repeat)
+        names = [given.stage] if given.stage else asked or list(STAGES)
         for name in names:
             if f"{n} {name}" not in rows or given.stage:
                 rows[f"{n} {name}"] = measured(name, given.folder, n, given.workers)

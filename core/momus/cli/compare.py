@@ -27,6 +27,7 @@ from momus.cli.options import (
     Quiet,
     Seed,
     SkipBad,
+    Trust,
     Turns,
     Wide,
     comma_separated,
@@ -137,6 +138,7 @@ def compare(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run in --out.")] = False,
+    trust: Trust = None,
     every: Every = False,
     wide: Wide = False,
     as_json: Json = False,
@@ -154,6 +156,9 @@ def compare(
     human bands (1 is as far as other human text), its direction, and whether it
     is sure.
 
+    Texts of any size are compared from folders that `momus score --shards` wrote:
+    name these instead of texts, and nothing is scored again.
+
     Example:
 
       [bold]momus compare -f train.jsonl -r held-out.jsonl -g mine=samples.jsonl -o run[/bold]
@@ -163,7 +168,7 @@ def compare(
     alarms on your text.
     """
     import momus as m
-    from momus.errors import MomusError
+    from momus.errors import MomusError, UsageError
     from momus.progress import Silent, default_reporter
     from momus.shards import is_shard_folder
 
@@ -175,6 +180,8 @@ def compare(
         comparison = _from_shards(real, paths, folder, locals())
         print_comparison(comparison, form, every, wide, folder)
         return
+    if trust:
+        raise UsageError("--trust is for shards, whose critics are read from their folder", hint="leave it out")
     try:
         comparison = m.compare(
             real,
@@ -255,6 +262,7 @@ def _from_shards(real: str, paths: Mapping[str, str], folder: Path | None, given
         overwrite=given["overwrite"],
         reporter=Silent() if given["quiet"] else default_reporter(lines=True),
         command=command_line(),
+        trust=given["trust"] or (),
         **{name: given[name] for name in settings},
     )
 

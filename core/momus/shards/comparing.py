@@ -262,11 +262,7 @@ def _outliers(critic: Critic[Any], side: Side, top: int) -> list[MarkedDocument]
         return []
     odd = finite[np.argpartition(-value[finite], min(top, len(finite)) - 1)[: 4 * top]]
     wanted = sorted((-float(value[i]), scores.ids[int(i)]) for i in odd)[:top]
-    kept = {
-        document["id"]: document
-        for record in side.text.records(critic.name)
-        for document in record["outliers"]
-    }
+    kept = {document["id"]: document for record in side.text.records(critic.name) for document in record["outliers"]}
     found = [from_json(kept[id]) for _, id in wanted if id in kept]
     return [replace(d, corpus=side.text.name) for d in found if isinstance(d, MarkedDocument)]
 
