@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -90,11 +90,13 @@ class ShardFolder:
         for name in (SHARDS, RECORDS):
             (self.path / name).mkdir(parents=True, exist_ok=True)
 
-    def sweep(self) -> None:
-        """Delete the temporary files of processes that were killed."""
+    def sweep(self, shards: Sequence[int]) -> None:
+        """Delete the temporary files that killed processes left of these shards; others may be being written."""
+        ours = {path.name for i in shards for path in (self.rows(i), self.record(i))}
         for folder in (self.path / SHARDS, self.path / RECORDS):
-            for leftover in folder.glob(f".*{PART}"):  # .NAME.PROCESS.RANDOM.part
-                delete_leftovers(folder / leftover.name.removesuffix(PART).rsplit(".", 2)[0][1:])
+            names = {leftover.name.removesuffix(PART).rsplit(".", 2)[0][1:] for leftover in folder.glob(f".*{PART}")}
+            for name in names & ours:  # .NAME.PROCESS.RANDOM.part
+                delete_leftovers(folder / name)
 
     def finished(self, shard: int, plan: str) -> dict[str, Any] | None:
         """The record of a finished shard; None if it is not finished, damaged, or of another plan."""

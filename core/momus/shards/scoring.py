@@ -113,7 +113,7 @@ def score_shards(
     out
         The folder of shards.
     workers
-        Number of processes.
+        Number of processes. A script that asks for several calls this under ``if __name__ == "__main__":``.
     resume
         Score what is missing in the folder, whose shards must be of the same critics, inputs, options and versions.
     overwrite
@@ -168,7 +168,7 @@ def score_shards(
                 run.seconds = time.perf_counter() - start
                 if progress is not None:
                     progress(run)
-        folder.sweep()
+        folder.sweep(mine)
     return run
 
 
