@@ -119,3 +119,23 @@ def test_power_is_nearly_that_of_the_documents():
             alarms[k] += compare_rows([MEAN], *sides, design=used, permutations=199, resamples=0, seed=i)[0].p <= 0.05
     assert 20 <= alarms[0] <= 55
     assert abs(alarms[1] - alarms[0]) <= 8
+
+
+def test_full_tables_are_dense_and_say_the_same():
+    """Sums of whole numbers are exact in either form."""
+    from momus.inference.pooling import Tables
+
+    rng = np.random.default_rng(0)
+    p = 1 / np.arange(2, 8_002)
+    real, generated = (sparse.csr_array(rng.multinomial(20_000, p / p.sum(), 90).astype(float)) for _ in range(2))
+    tables = Tables.of(real, generated)
+    assert isinstance(tables.real, np.ndarray)
+    assert tables.real.shape == (90, np.count_nonzero(real.sum(axis=0) + generated.sum(axis=0)))
+    (dense,) = compare_rows([TVD], {"counts": real}, {"counts": generated}, **QUICK)
+    # the same test on a table that stays sparse, because it has many empty rows
+    many = [sparse.vstack([m, sparse.csr_array((900, 8_000))], format="csr") for m in (real, generated)]
+    assert sparse.issparse(Tables.of(*many).real)
+    assert (
+        dense.generated_value
+        == compare_rows([TVD], {"counts": many[0]}, {"counts": many[1]}, **QUICK)[0].generated_value
+    )
