@@ -176,52 +176,54 @@ def compare(
     paths = named_paths(generated)
     _check_folder(out, no_out, resume or overwrite)
     folder = None if no_out else out or new_run(list(paths))
-    if is_shard_folder(real) or any(map(is_shard_folder, paths.values())):
-        comparison = _from_shards(real, paths, folder, locals())
-        print_comparison(comparison, form, every, wide, folder)
-        return
-    if trust:
+    given = dict(locals())
+    from_shards = is_shard_folder(real) or any(map(is_shard_folder, paths.values()))
+    if trust and not from_shards:
         raise UsageError("--trust is for shards, whose critics are read from their folder", hint="leave it out")
     try:
-        comparison = m.compare(
-            real,
-            paths,
-            fit=fit,
-            critics=comma_separated(critics),
-            config=config_tables(config),
-            out=folder,
-            overwrite=overwrite,
-            resume=resume,
-            reading=reading_options(
-                field,
-                fmt,
-                encoding,
-                skip_bad_lines,
-                max_document,
-                names=["real", "fit", *paths],
-                keep=keep,
-                include=include,
-                turns=turns,
-                prompt=prompt,
-            ),
-            seed=seed,
-            device=device,
-            permutations=permutations,
-            resamples=resamples,
-            adjustment=adjustment,
-            paired=paired,
-            equivalence=equivalence,
-            pairwise=pairwise,
-            adjust=tuple(comma_separated(adjust) or ()),
-            subgroups=tuple(comma_separated(subgroups) or ()),
-            refits=refits,
-            top=top,
-            reporter=Silent() if quiet else default_reporter(lines=True),
-            command=command_line(),
-            critics_from=critics_from,
+        comparison = (
+            _from_shards(real, paths, folder, given)
+            if from_shards
+            else m.compare(
+                real,
+                paths,
+                fit=fit,
+                critics=comma_separated(critics),
+                config=config_tables(config),
+                out=folder,
+                overwrite=overwrite,
+                resume=resume,
+                reading=reading_options(
+                    field,
+                    fmt,
+                    encoding,
+                    skip_bad_lines,
+                    max_document,
+                    names=["real", "fit", *paths],
+                    keep=keep,
+                    include=include,
+                    turns=turns,
+                    prompt=prompt,
+                ),
+                seed=seed,
+                device=device,
+                permutations=permutations,
+                resamples=resamples,
+                adjustment=adjustment,
+                paired=paired,
+                equivalence=equivalence,
+                pairwise=pairwise,
+                adjust=tuple(comma_separated(adjust) or ()),
+                subgroups=tuple(comma_separated(subgroups) or ()),
+                refits=refits,
+                top=top,
+                reporter=Silent() if quiet else default_reporter(lines=True),
+                command=command_line(),
+                critics_from=critics_from,
+            )
         )
     except KeyboardInterrupt:
-        if folder is not None and folder.exists():
+        if folder is not None and folder.exists() and not from_shards:
             how = "--resume" if out is not None else f"--out {folder} --resume"
             echo(f"\nInterrupted. Finished critics are in {folder}; resume with {how}.", err=True)
         raise
