@@ -20,6 +20,7 @@ from momus.cli.options import (
     Include,
     Json,
     Keep,
+    Language,
     Latex,
     Markdown,
     MaxDocument,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 OF_TEXTS = (
     *("fit", "config", "adjust", "subgroups", "refits", "field", "fmt", "skip_bad_lines", "keep", "max_document"),
-    *("include", "prompt", "critics_from", "resume"),
+    *("include", "prompt", "language", "critics_from", "resume"),
 )
 """Options of texts, which folders of shards do not take."""
 
@@ -128,6 +129,7 @@ def compare(
     include: Include = None,
     turns: Turns = "assistant",
     prompt: PromptField = None,
+    language: Language = None,
     critics_from: Annotated[
         Path | None,
         typer.Option(
@@ -204,6 +206,7 @@ def compare(
                     include=include,
                     turns=turns,
                     prompt=prompt,
+                    language=language,
                 ),
                 seed=seed,
                 device=device,

@@ -27,6 +27,7 @@ from momus.reading.readers import Source
 from momus.reading.remote import is_address
 from momus.reading.sniffing import file_format
 from momus.text.corpus import Corpus
+from momus.text.document_languages import with_languages
 from momus.text.documents import LeftOut
 
 BY_LINE = ("jsonl", "lines")
@@ -214,7 +215,7 @@ def read_part(file: InputFile, part: Part | None, options: ReadingOptions, *, ch
     with Builder() as builder:
         reading = Rows(
             *(builder, file.field, file.items, codec(options.encoding), options.skip_bad_lines),
-            *(tuple(options.keep), None, file.size, options.limits or Limits.current(), options.turns),
+            *(options.kept, None, file.size, options.limits or Limits.current(), options.turns),
             options.for_text(None)["prompt"],
         )
         reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
@@ -222,6 +223,7 @@ def read_part(file: InputFile, part: Part | None, options: ReadingOptions, *, ch
             reading.check(location)
         table = builder.finish()
     try:
-        return Corpus(table, file.prefix)
+        corpus = Corpus(table, file.prefix)
     except UsageError:
         raise reading.duplicate_id(table) from None
+    return with_languages(corpus, options.language)

@@ -23,6 +23,7 @@ from momus.reading.location import Part
 from momus.reading.parts import InputFile, cut
 from momus.shards.folder import KIND, write_record
 from momus.text.counting import counted
+from momus.text.words import icu_version
 from momus.version import __version__
 
 FORMAT = 1
@@ -154,7 +155,7 @@ SCORE = "run `momus score CRITIC… FILES… --shards OUT` first, with --resume 
 
 def versions() -> dict[str, str]:
     """Versions of Momus and of `PACKAGES`."""
-    found = {"momus": __version__}
+    found = {"momus": __version__, "icu": icu_version() or "none"}
     for name in PACKAGES:
         try:
             found[name] = version(name)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from momus.critic import RunningTextCritic
 from momus.critic.effects import is_trusted
-from momus.critic.registry import critic_class
+from momus.critic.registry import critic_class, load_critic
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
+from momus.critic.splitting import other_splitting
 from momus.errors import StoreError, UsageError
 from momus.files import replacing
 from momus.numeric.devices import resolve_device
@@ -156,6 +157,9 @@ def score_shards(
         run.kept = len(run.done)
         if progress is not None:
             progress(run)
+        for name in folders:
+            words = _split_otherwise(folder.critic(name))
+            run.notes += [f"Critic {name!r}: {words}"] if words else []
         waiting = [i for i, record in records.items() if record is None]
         if waiting:
             uses_device = any(critic_class(name).uses_device for name in folders)
@@ -252,6 +256,13 @@ def _settled(
     if earlier is None or earlier != plan:  # also where only times of files differ
         plan.write(folder.manifest)
     return plan, notes
+
+
+def _split_otherwise(folder: Path) -> str:
+    """How the words of a fitted critic differ from those that text is split into now; empty without a difference."""
+    if "tokenizer" not in read_critic_json(folder)["state"].get("fitted_on_", {}):
+        return ""
+    return other_splitting(load_critic(folder))
 
 
 def _copy_critic(source: Path, target: Path, digest: str) -> None:
