@@ -23,6 +23,7 @@ MODULES = {
     "accelerate": "train",
     "gguf": "gguf",
     "mauve": "mauve",
+    "ray": "ray",
     "icu4py": "languages",
     "stopwordsiso": "languages",
     "lingua": "detect",

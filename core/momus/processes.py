@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import sys
 import threading
@@ -36,6 +37,37 @@ def die_with_parent(parent: int) -> None:
         os._exit(1)
     if not told:
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def end_with(number: int) -> None:
+    """End this process as soon as the process of this number has ended, which need not be its parent.
+
+    Workers of a fork server are children of that server, which itself waits for its workers: they watch the process
+    that gives them work. A killed process counts as ended before anybody has asked for its status.
+    """
+    handle = None
+    if sys.platform == "linux":
+        try:
+            handle = os.pidfd_open(number)
+        except ProcessLookupError:
+            os._exit(1)
+        except OSError:  # an old kernel, or a sandbox
+            handle = None
+    threading.Thread(target=_wait_for, args=(number, handle), daemon=True).start()
+
+
+def _wait_for(number: int, handle: int | None) -> None:
+    if handle is not None:
+        select.select([handle], [], [])
+        os._exit(1)
+    while True:
+        try:
+            os.kill(number, 0)
+        except ProcessLookupError:
+            os._exit(1)
+        except OSError:
+            pass
+        time.sleep(LOOKED_EVERY)
 
 
 def _watch(parent: int) -> None:

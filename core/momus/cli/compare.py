@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,6 +28,7 @@ from momus.cli.options import (
     Quiet,
     Seed,
     SkipBad,
+    Trust,
     Turns,
     Wide,
     comma_separated,
@@ -38,6 +39,17 @@ from momus.cli.options import (
 )
 from momus.cli.printing import chosen_form, print_comparison
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from momus.comparison import Comparison
+
+OF_TEXTS = (
+    *("fit", "config", "adjust", "subgroups", "refits", "field", "fmt", "skip_bad_lines", "keep", "max_document"),
+    *("include", "prompt", "language", "critics_from", "resume"),
+)
+"""Options of texts, which folders of shards do not take."""
 
 
 def compare(
@@ -128,6 +140,7 @@ def compare(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run in --out.")] = False,
+    trust: Trust = None,
     every: Every = False,
     wide: Wide = False,
     as_json: Json = False,
@@ -145,6 +158,9 @@ def compare(
     human bands (1 is as far as other human text), its direction, and whether it
     is sure.
 
+    Texts of any size are compared from folders that `momus score --shards` wrote:
+    name these instead of texts, and nothing is scored again.
+
     Example:
 
       [bold]momus compare -f train.jsonl -r held-out.jsonl -g mine=samples.jsonl -o run[/bold]
@@ -154,54 +170,63 @@ def compare(
     alarms on your text.
     """
     import momus as m
-    from momus.errors import MomusError
+    from momus.errors import MomusError, UsageError
     from momus.progress import Silent, default_reporter
+    from momus.shards import is_shard_folder
 
     form = chosen_form(as_json, markdown, latex)
     paths = named_paths(generated)
     _check_folder(out, no_out, resume or overwrite)
     folder = None if no_out else out or new_run(list(paths))
+    given = dict(locals())
+    from_shards = is_shard_folder(real) or any(map(is_shard_folder, paths.values()))
+    if trust and not from_shards:
+        raise UsageError("--trust is for shards, whose critics are read from their folder", hint="leave it out")
     try:
-        comparison = m.compare(
-            real,
-            paths,
-            fit=fit,
-            critics=comma_separated(critics),
-            config=config_tables(config),
-            out=folder,
-            overwrite=overwrite,
-            resume=resume,
-            reading=reading_options(
-                field,
-                fmt,
-                encoding,
-                skip_bad_lines,
-                max_document,
-                names=["real", "fit", *paths],
-                keep=keep,
-                include=include,
-                turns=turns,
-                prompt=prompt,
-                language=language,
-            ),
-            seed=seed,
-            device=device,
-            permutations=permutations,
-            resamples=resamples,
-            adjustment=adjustment,
-            paired=paired,
-            equivalence=equivalence,
-            pairwise=pairwise,
-            adjust=tuple(comma_separated(adjust) or ()),
-            subgroups=tuple(comma_separated(subgroups) or ()),
-            refits=refits,
-            top=top,
-            reporter=Silent() if quiet else default_reporter(lines=True),
-            command=command_line(),
-            critics_from=critics_from,
+        comparison = (
+            _from_shards(real, paths, folder, given)
+            if from_shards
+            else m.compare(
+                real,
+                paths,
+                fit=fit,
+                critics=comma_separated(critics),
+                config=config_tables(config),
+                out=folder,
+                overwrite=overwrite,
+                resume=resume,
+                reading=reading_options(
+                    field,
+                    fmt,
+                    encoding,
+                    skip_bad_lines,
+                    max_document,
+                    names=["real", "fit", *paths],
+                    keep=keep,
+                    include=include,
+                    turns=turns,
+                    prompt=prompt,
+                    language=language,
+                ),
+                seed=seed,
+                device=device,
+                permutations=permutations,
+                resamples=resamples,
+                adjustment=adjustment,
+                paired=paired,
+                equivalence=equivalence,
+                pairwise=pairwise,
+                adjust=tuple(comma_separated(adjust) or ()),
+                subgroups=tuple(comma_separated(subgroups) or ()),
+                refits=refits,
+                top=top,
+                reporter=Silent() if quiet else default_reporter(lines=True),
+                command=command_line(),
+                critics_from=critics_from,
+            )
         )
     except KeyboardInterrupt:
-        if folder is not None and folder.exists():
+        if folder is not None and folder.exists() and not from_shards:
             how = "--resume" if out is not None else f"--out {folder} --resume"
             echo(f"\nInterrupted. Finished critics are in {folder}; resume with {how}.", err=True)
         raise
@@ -210,6 +235,41 @@ def compare(
             _remove_unfinished(folder)
         raise
     print_comparison(comparison, form, every, wide, folder)
+
+
+def _from_shards(real: str, paths: Mapping[str, str], folder: Path | None, given: Mapping[str, Any]) -> Comparison:
+    """Compare texts that were scored in shards.
+
+    Raises
+    ------
+    UsageError
+        Some of the texts are no shards, or an option needs the texts themselves.
+    """
+    from momus.errors import UsageError
+    from momus.progress import Silent, default_reporter
+    from momus.shards import compare_shards, is_shard_folder
+
+    texts = [path for path in (real, *paths.values()) if not is_shard_folder(path)]
+    if texts:
+        raise UsageError(
+            f"{texts[0]} is a text, and others are shards of scores",
+            hint="score it too: momus score CRITIC… TEXT… --shards OUT",
+        )
+    for name in OF_TEXTS:
+        if given[name]:
+            raise UsageError(f"--{name.replace('_', '-')} is for texts, and shards hold scores", hint="leave it out")
+    settings = ("seed", "permutations", "resamples", "adjustment", "paired", "equivalence", "pairwise", "top")
+    return compare_shards(
+        real,
+        paths,
+        critics=comma_separated(given["critics"]),
+        out=folder,
+        overwrite=given["overwrite"],
+        reporter=Silent() if given["quiet"] else default_reporter(lines=True),
+        command=command_line(),
+        trust=given["trust"] or (),
+        **{name: given[name] for name in settings},
+    )
 
 
 def _check_folder(out: Path | None, no_out: bool, existing: bool) -> None:

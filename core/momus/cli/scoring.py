@@ -1,4 +1,4 @@
-"""``momus fit`` and ``momus score``: one critic, fitted, saved, and used on new text."""
+"""``momus fit`` and ``momus score``: critics fitted, saved, and used on new text."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from momus.cli.options import (
     Keep,
     Language,
     MaxDocument,
+    Quiet,
     SkipBad,
     Trust,
     Turns,
@@ -26,9 +27,27 @@ from momus.cli.options import (
     reading_options,
 )
 from momus.cli.outputs import check_critic_folder, check_output
+from momus.cli.shards import (
+    Address,
+    EngineName,
+    OverwriteShards,
+    Rank,
+    ResumeShards,
+    Shards,
+    ShardSize,
+    Share,
+    Workers,
+    WorldSize,
+    refuse_without_shards,
+    score_into_shards,
+)
+from momus.errors import UsageError
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from momus.reading import ReadingOptions
     from momus.text.corpus import Corpus
 
 
@@ -93,8 +112,12 @@ def fit(
 
 
 def score(
-    saved: Annotated[Path, typer.Argument(help="Folder of a fitted critic.")],
-    text: Annotated[str, typer.Argument(help="Text to score.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CRITIC TEXT", help="Folder of a fitted critic, and text to score; with --shards, several of both."
+        ),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File for the rows: .parquet, .csv or .jsonl.")
     ] = None,
@@ -110,12 +133,26 @@ def score(
     language: Language = None,
     csv_as_is: CsvAsIs = False,
     trust: Trust = None,
+    shards: Shards = None,
+    workers: Workers = None,
+    resume: ResumeShards = False,
+    overwrite: OverwriteShards = False,
+    rank: Rank = 0,
+    world_size: WorldSize = 1,
+    shard_size: ShardSize = None,
+    engine: EngineName = None,
+    address: Address = None,
+    quiet: Quiet = False,
 ) -> None:
     """Score new text with a saved critic: one row per document.
 
     Prints the Latent NLL of the text (and its Latent PPL, if the critic's latents
     are sequences) and counts unscored documents by reason. A run folder keeps its
     fitted critics in RUN/critics; `momus fit` saves single ones.
+
+    With --shards, several critics score texts of any size part by part, in
+    several processes, and --resume goes on after an interruption; `momus compare`
+    compares the folders that this writes.
 
     A critic that connects to a server, or opens a model or a file, is used only
     with --trust FOLDER; `momus critics FOLDER` shows what it would do.
@@ -126,32 +163,61 @@ def score(
 
     Next: score real text too; only differences between texts are meaningful.
     """
+    options = reading_options(
+        field, fmt, encoding, skip_bad_lines, max_document, keep=keep, include=include, turns=turns
+    )
+    if shards is not None:
+        if out is not None or csv_as_is:
+            raise UsageError("--shards writes Parquet files into its folder", hint="leave out --out and --csv-as-is")
+        part = Share(rank, world_size, workers, shard_size, engine, address)
+        score_into_shards(paths, shards, part, options, resume, overwrite, device, trust or (), quiet)
+        return
+    refuse_without_shards(
+        {
+            "--workers": workers,
+            "--resume": resume,
+            "--overwrite": overwrite,
+            "--rank": rank,
+            "--world-size": world_size != 1,
+            "--shard-size": shard_size,
+            "--engine": engine,
+            "--address": address,
+        }
+    )
+    if len(paths) != 2:
+        raise UsageError(
+            f"{len(paths)} paths are given, expected a critic and a text",
+            hint="several critics or texts are scored into a folder: momus score CRITIC… TEXT… --shards OUT",
+        )
+    _score_text(Path(paths[0]), paths[1], out, options, device, csv_as_is, trust or (), quiet)
+
+
+def _score_text(
+    saved: Path,
+    text: str,
+    out: Path | None,
+    options: ReadingOptions,
+    device: str,
+    csv_as_is: bool,
+    trust: Sequence[Path],
+    quiet: bool,
+) -> None:
+    """Score one text by one critic in memory, and print what it has."""
     import momus as m
     from momus.critic.effects import is_trusted
     from momus.critic.splitting import other_splitting
     from momus.files import write_table
     from momus.numeric.devices import resolve_device
-    from momus.progress import default_reporter
+    from momus.progress import Silent, default_reporter
     from momus.report.format import number
 
     check_output(out, [text, saved])
-    critic = m.load_critic(saved, trust=is_trusted(saved, trust or ()))
+    critic = m.load_critic(saved, trust=is_trusted(saved, trust))
     if splitting := other_splitting(critic):
         echo(f"Warning: {splitting}", err=True)
     if critic.uses_device:
         critic.to(resolve_device(device))
-    options = reading_options(
-        field,
-        fmt,
-        encoding,
-        skip_bad_lines,
-        max_document,
-        keep=keep,
-        include=include,
-        turns=turns,
-        language=language,
-    )
-    reporter = default_reporter()
+    reporter = Silent() if quiet else default_reporter()
     corpus = options.read(text, reporter=reporter)
     options.check_kept([corpus])
     _tell_reading(corpus)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from momus.comparison.in_shards import check_documents
 from momus.comparison.oddity import Standing, is_sequence, named_steps, outlier_unit, outlier_values, reason_of
 from momus.errors import StoreError, UsageError
 
@@ -52,6 +53,7 @@ def documents_frame(comparison: Comparison) -> pd.DataFrame:
 def _read(comparison: Comparison) -> pa.Table:
     assert comparison.folder is not None
     path = comparison.folder / FILE
+    check_documents(path)
     try:
         return pq.read_table(path)
     except (OSError, pa.ArrowException) as error:

@@ -116,11 +116,17 @@ class RunFolder:
         """Folder of the files of one critic."""
         return self.work / "critics" / name
 
-    def keep(self, result: CriticResult, scores: pa.Table, axis: Axis | None = None) -> None:
-        """Write scores, headline rows and result of a critic, the result last: it marks the critic as finished."""
+    def keep(self, result: CriticResult, scores: pa.Table | None, axis: Axis | None = None) -> None:
+        """Write scores, headline rows and result of a critic, the result last: it marks the critic as finished.
+
+        Without scores, as of texts compared from shards, which hold them, the run has no table of documents.
+        """
         folder = self.critic_folder(result.name)
         folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(scores, folder / SCORES, compression="zstd")
+        if scores is None:
+            (folder / SCORES).unlink(missing_ok=True)
+        else:
+            pq.write_table(scores, folder / SCORES, compression="zstd")
         if axis is None:
             (folder / ROWS).unlink(missing_ok=True)
         else:
@@ -154,9 +160,12 @@ class RunFolder:
         else:
             (self.work / PAIRS).unlink(missing_ok=True)
         _write_rows(self.work / VERDICTS, verdicts)
-        tables = [pq.read_table(self.critic_folder(c["name"]) / SCORES) for c in run["critics"]]
+        paths = [self.critic_folder(c["name"]) / SCORES for c in run["critics"]]
+        tables = [pq.read_table(path) for path in paths if path.exists()]
         if tables:
             pq.write_table(pa.concat_tables(tables), self.work / DOCUMENTS, compression="zstd")
+        else:
+            (self.work / DOCUMENTS).unlink(missing_ok=True)
         write_json(self.work / RUN, run)
 
     def read_run(self) -> dict[str, Any]:

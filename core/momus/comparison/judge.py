@@ -19,6 +19,7 @@ from momus.critic.scores import LATENT_NLL
 from momus.errors import UsageError
 from momus.inference import Method, TestResult, compare_rows, design_of
 from momus.inference import Rows as TestRows
+from momus.inference.blocks import in_blocks
 from momus.inference.pooling import Tables, total
 from momus.inference.pvalues import Prepared, both_values
 
@@ -59,10 +60,30 @@ def judge(
         results = _judge_documents(critic, real, generated, settings, only_headline, family)
         missing = None if only_headline else missing_result(real, generated, settings, family)
         results += [missing] if missing is not None else []
+    verdicts = verdicts_of(critic, results, real, generated, list(real.rows), settings, bands)
+    return [v for v in verdicts if v.headline or not only_headline]
+
+
+def verdicts_of(
+    critic: Critic[Any],
+    results: Sequence[TestResult],
+    real: Scores,
+    generated: Scores,
+    keys: Sequence[str],
+    settings: Settings,
+    bands: HumanBands | None,
+) -> list[Verdict]:
+    """Make verdicts of tests, with their words, their human bands and what they say of equivalence.
+
+    Parameters
+    ----------
+    keys
+        Keys of all rows of the critic, of which the scores may lack some.
+    """
     alpha = 1 - settings.confidence
     verdicts = [Verdict.of(critic, result, real, generated, alpha=alpha) for result in results]
-    verdicts = with_bands(critic, worded(critic, verdicts, real), real, generated, bands)
-    return [within(v, settings.equivalence) for v in verdicts if v.headline or not only_headline]
+    verdicts = with_bands(critic, worded(critic, verdicts, keys), real, generated, bands, keys)
+    return [within(v, settings.equivalence) for v in verdicts]
 
 
 def _judge_documents(
@@ -73,7 +94,7 @@ def _judge_documents(
     if only_headline:
         statistics = [s for s in statistics if s.name == critic.headline_statistic]
     if not real.n_scored or not generated.n_scored:
-        return [_untested(s, real, generated) for s in statistics]
+        return [untested(s, real, generated) for s in statistics]
     rows = _same_columns(real.test_rows(), generated.test_rows())
     for statistic in statistics:
         if statistic.rows not in rows[0]:
@@ -85,6 +106,7 @@ def _judge_documents(
     names = real.corpus, generated.corpus
     groups = real.scored_groups, generated.scored_groups
     design = design_of(real.scored_prompts, generated.scored_prompts, settings.paired, names, groups=groups)
+    design = in_blocks(design, settings.seed)
     return compare_rows(
         statistics,
         *rows,
@@ -97,17 +119,21 @@ def _judge_documents(
     )
 
 
-def worded(critic: Critic[Any], verdicts: Sequence[Verdict], real: Scores) -> list[Verdict]:
+def worded(critic: Critic[Any], verdicts: Sequence[Verdict], keys: Sequence[str]) -> list[Verdict]:
     """Give each verdict what readers are told of its statistic, and mark the one that tells the direction."""
-    keys = list(real.rows)
     words, told = {UNSCORED.name: UNSCORED.wording, **wordings(critic, keys)}, told_statistic(critic, keys)
     return [replace(v, wording=words[v.statistic], told=v.statistic == told) for v in verdicts]
 
 
 def with_bands(
-    critic: Critic[Any], verdicts: Sequence[Verdict], real: Scores, generated: Scores, bands: HumanBands | None
+    critic: Critic[Any],
+    verdicts: Sequence[Verdict],
+    real: Scores,
+    generated: Scores,
+    bands: HumanBands | None,
+    keys: Sequence[str],
 ) -> list[Verdict]:
-    """Give each verdict its human band: of real text with groups, else the default."""
+    """Give each verdict its human band: of real text with groups, else (or without rows) the default."""
     if isinstance(critic, RunningTextCritic):
         declared = {law.name: law.band for law in critic.laws()}
         return [
@@ -115,7 +141,7 @@ def with_bands(
             for v in verdicts
         ]
     found = []
-    statistics = {s.name: s for s in all_statistics(critic, list(real.rows))}
+    statistics = {s.name: s for s in all_statistics(critic, keys)}
     rows = real.test_rows() if bands is not None and real.n_scored else {}
     for v in verdicts:
         s = statistics.get(v.statistic)
@@ -155,7 +181,8 @@ def differences(critic: Critic[Any], real: Scores, generated: Scores) -> dict[st
     return values
 
 
-def _untested(statistic: Statistic, real: Scores, generated: Scores) -> TestResult:
+def untested(statistic: Statistic, real: Scores, generated: Scores) -> TestResult:
+    """The result of a statistic where one text has no scored document."""
     side = real if not real.n_scored else generated
     reasons = ", ".join(f"{reason} ({n})" for reason, n in side.unscored.items())
     reason = f"{side.corpus!r} has no scored document; {reasons or 'it is empty'}"

@@ -8,6 +8,7 @@ from momus.comparison.settings import Settings
 from momus.critic import Scores
 from momus.critic.statistic import Statistic, mean
 from momus.errors import UsageError
+from momus.inference.blocks import in_blocks
 from momus.inference.matching import design_of
 from momus.inference.result import TestResult
 from momus.inference.testing import compare_rows
@@ -69,6 +70,7 @@ def missing_result(
         return None
     names = real.corpus, generated.corpus
     design = design_of(real.prompts, generated.prompts, settings.paired, names, groups=(real.groups, generated.groups))
+    design = in_blocks(design, settings.seed)
     (result,) = compare_rows(
         [UNSCORED],
         {UNSCORED.rows: _rows(real)},

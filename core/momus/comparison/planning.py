@@ -214,7 +214,8 @@ def pilot_of(v: Verdict) -> Pilot | str:
         if scale is None:
             return "its effect is 0 or missing, so the unit of its standard error is unknown"
         error *= scale
-    units = (m.units_real or v.n_real, m.units_generated or v.n_generated)
+    # of random blocks, the units that were put into them
+    units = (m.block * m.units_real or v.n_real, m.block * m.units_generated or v.n_generated)
     if min(units) < 1:
         return "it has no units"
     sizes = v.n_real, v.n_generated

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from momus.evidence import Evidence, MarkedDocument
     from momus.text.corpus import Corpus
 
-RESULT_FORMAT = 5
+RESULT_FORMAT = 6
 """Of the results that a run folder keeps; a result in another format is computed again."""
 WITHOUT_EFFECT = ("device", "adjustment", "adjust", "subgroups")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from momus.comparison.folder import DOCUMENTS
+from momus.comparison.in_shards import check_documents
 from momus.errors import StoreError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def scored_documents(run: Path, critics: Sequence[str], corpora: Sequence[str] |
     StoreError
         The table of documents is missing or damaged.
     """
+    check_documents(run / DOCUMENTS)
     columns = ["corpus", "id", "critic", "nll", "states", "z", "oddity"]
     wanted = [("critic", "in", list(critics))]
     if corpora is not None:

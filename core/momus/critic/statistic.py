@@ -120,7 +120,8 @@ def perplexity(pooled: Floats) -> Floats:
 def shares(pooled: Floats) -> Floats:
     """Divide rows by their sums; a row of zeros stays zero."""
     total = pooled.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(pooled, total, out=np.zeros_like(pooled), where=total > 0))
+    # dividing all and masking none is several times faster; x/∞ is 0
+    return np.asarray(pooled / np.where(total > 0, total, np.inf))
 
 
 def entropy(pooled: Floats) -> Floats:
@@ -130,7 +131,8 @@ def entropy(pooled: Floats) -> Floats:
     0.6931
     """
     p = shares(pooled)
-    h: Floats = -np.sum(p * np.log(p, out=np.zeros_like(p), where=p > 0), axis=1)
+    # 0 · log 0 is 0; a logarithm of all entries is several times faster than a masked one
+    h: Floats = -np.einsum("ij,ij->i", p, np.log(np.maximum(p, np.finfo(np.float64).tiny)))
     return h
 
 

@@ -38,6 +38,10 @@ class Design:
         Coarser independent units than prompts or bins, such as books whose chapters are the prompts, from 0; None if
         prompts, or documents within bins, are independent. Groups of both texts share their numbers for prompts
         (whole groups then change sides), and have numbers of their own for bins.
+    left_out
+        Documents of each text that do not take part.
+    block, unpooled
+        How many units were put into each random block, and the design of these units (`momus.inference.blocks`).
 
     >>> Design.clusters([0, 0, 1], None, n_generated=4).units
     (2, 4)
@@ -52,6 +56,8 @@ class Design:
     rows: Numbers | None = None
     groups: Numbers | None = None
     left_out: tuple[int, int] = (0, 0)
+    block: int = 1
+    unpooled: Design | None = None
 
     @classmethod
     def documents(cls, n_real: int, n_generated: int) -> Design:
@@ -115,6 +121,11 @@ class Design:
             return replace(self, groups=(one, other))
         codes = np.unique(np.concatenate(sides), return_inverse=True)[1]
         return replace(self, groups=(codes[: self.n_real], codes[self.n_real :]))
+
+    @property
+    def asked(self) -> Design:
+        """The design before its units were put into blocks."""
+        return self.unpooled or self
 
     @property
     def together(self) -> bool:

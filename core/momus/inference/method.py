@@ -32,7 +32,9 @@ class Method:
     studentised
         Whether contrasts were divided by their standard error under each relabelling.
     units_real, units_generated
-        Numbers of such units.
+        Numbers of such units, or of the random blocks that they were put into.
+    block
+        Units per random block (`momus.inference.blocks`); 1 without blocks.
     exact
         Whether all relabellings were enumerated.
     permutations, resamples
@@ -65,6 +67,7 @@ class Method:
     tokens: int = 0
     reason: str = ""
     flat: Flat = ""
+    block: int = 1
 
     @property
     def floor(self) -> float:

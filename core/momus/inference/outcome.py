@@ -86,10 +86,11 @@ def _method(contrast: Contrast, samples: Samples, drawn: int, exact: bool, quest
     return Method(
         test="permutation",
         family=contrast.statistic.kind,
-        design=d.kind,
+        design=d.asked.kind,
         units_real=d.units[0],
         units_generated=d.units[1],
-        grouped=d.groups is not None,
+        grouped=d.asked.groups is not None,
+        block=d.block,
         studentised=isinstance(contrast, RatioContrast),
         exact=exact,
         permutations=drawn,

@@ -18,6 +18,8 @@ EXACT_IN_FLOAT32 = 2**24
 """float32 sums of whole numbers below this bound are exact."""
 NARROW = 64
 """Rows with more columns are wide: they get fewer resamples, and centred intervals."""
+DENSE, DENSE_CELLS = 0.1, (1 << 20, 1 << 25)
+"""Wide rows are multiplied faster as a dense array from this share of entries on, if they have so many cells (256 MB)."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,16 @@ class Tables:
 
     @classmethod
     def of(cls, real: Rows, generated: Rows) -> Tables:
-        """Drop empty columns, make narrow tables dense, and use float32 if it holds all sums of counts exactly."""
+        """Drop empty columns, make narrow and full tables dense, and use float32 if it holds all sums of counts."""
         if not sparse.issparse(real):
             return cls(np.asarray(real, dtype=np.float64), np.asarray(generated, dtype=np.float64))
         real, generated = sparse.csr_array(real), sparse.csr_array(generated)
         # counting is faster than sorting or hashing the many indices
         counts = sum(np.bincount(m.indices, minlength=m.shape[1]) for m in (real, generated))
         used = np.flatnonzero(counts)
-        if len(used) <= NARROW:
+        cells = (real.shape[0] + generated.shape[0]) * len(used)
+        filled = DENSE_CELLS[0] <= cells <= DENSE_CELLS[1] and DENSE * cells <= real.nnz + generated.nnz
+        if len(used) <= NARROW or filled:
             return cls(*(_columns(m, used, np.float64).toarray() for m in (real, generated)))
         dtype = np.float32 if _count_total(real) + _count_total(generated) < EXACT_IN_FLOAT32 else np.float64
         return cls(_columns(real, used, dtype), _columns(generated, used, dtype))

@@ -21,7 +21,7 @@ from momus.limits import size_text
 from momus.reading.building import BATCH_BYTES, BATCH_ROWS
 from momus.reading.fields import field_hint
 from momus.reading.files import OpenedFile
-from momus.reading.location import Location, Problem, trusted
+from momus.reading.location import Location, Part, Problem, trusted
 from momus.reading.records import CHATS, LABELS, OBVIOUS
 from momus.reading.remote import open_remote
 
@@ -71,17 +71,36 @@ def parquet(
         except KeyError as error:
             fault = f"the file is damaged: its schema has no column {error}"
             raise location.error(fault, "fetch or write the file again", 0) from None
-        number = 0
-        for group in range(table.num_row_groups):
+        for group, number in _groups_of(table.metadata, location.part):
             size = table.metadata.row_group(group)
             _check_packing(location, size)
             step = _batch_rows(size.num_rows, size.total_byte_size)
             for batch in table.iter_batches(step, row_groups=[group], columns=columns):
-                valid = _all_utf8(batch)
-                for rows in _slices(location, batch, number):
-                    for record in _records(rows, valid):
-                        number += 1
-                        yield number, record
+                before, number = number, number + batch.num_rows
+                wanted = _within(batch, before, location.part)
+                valid = _all_utf8(wanted)
+                first = before if location.part is None else max(before, location.part.start)
+                for rows in _slices(location, wanted, first):
+                    yield from enumerate(_records(rows, valid), first + 1)
+                    first += rows.num_rows
+
+
+def _groups_of(metadata: pq.FileMetaData, part: Part | None) -> Iterator[tuple[int, int]]:
+    """The row groups with rows of a part of the file, each with the number of rows before it."""
+    before = 0
+    for group in range(metadata.num_row_groups):
+        rows = metadata.row_group(group).num_rows
+        if part is None or (before < part.stop and before + rows > part.start):
+            yield group, before
+        before += rows
+
+
+def _within(batch: pa.RecordBatch, before: int, part: Part | None) -> pa.RecordBatch:
+    """The rows of a batch, which has ``before`` rows of the file before it, that belong to the part."""
+    if part is None:
+        return batch
+    start, stop = (min(max(row - before, 0), batch.num_rows) for row in (part.start, part.stop))
+    return batch.slice(start, stop - start)
 
 
 def _dictionaries(metadata: pq.FileMetaData, columns: Sequence[str]) -> list[str]:

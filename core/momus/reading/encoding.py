@@ -114,14 +114,14 @@ def _is_utf8(data: bytes) -> bool:
 def lines(
     location: Location, file: OpenedFile, encoding: str, skip: bool = False
 ) -> Iterator[tuple[int, str | Problem]]:
-    """Yield (number from 1, line with its end); only line feeds end lines.
+    """Yield (number in the file from 1, line with its end); only line feeds end lines.
 
     With ``skip``, a line that is not UTF-8 or too long becomes a `Problem` instead of an error.
     """
     if encoding != "utf-8":
-        yield from enumerate(_split_lines(location, chunks(location, file, encoding), skip), 1)
+        yield from enumerate(_split_lines(location, chunks(location, file, encoding), skip), location.before + 1)
         return
-    offset = number = 0
+    offset, number = 0 if location.part is None else location.part.start, location.before
     longest = location.limits.document + 2  # with the line end
     while raw := file.content.readline(longest):
         number += 1

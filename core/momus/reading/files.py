@@ -191,6 +191,19 @@ def open_file(location: Location) -> Iterator[OpenedFile]:
             raw.close()
 
 
+@contextmanager
+def open_lines(location: Location) -> Iterator[OpenedFile]:
+    """Open the part of a plain file of lines that the location names; the part is read into memory."""
+    assert location.path is not None
+    assert location.part is not None
+    with location.path.open("rb") as file:
+        file.seek(location.part.start)
+        data = file.read(location.part.stop - location.part.start)
+    if len(data) < location.part.stop - location.part.start:
+        raise location.error("the file became shorter while it was read", "leave it alone until the run has ended", 0)
+    yield OpenedFile(io.BufferedReader(io.BytesIO(data)), data[:HEAD], False)
+
+
 def _open_raw(location: Location) -> io.BufferedReader:
     if location.url is not None:
         return io.BufferedReader(open_remote(location), CHUNK)

@@ -19,7 +19,7 @@ from momus.reading import arrowfiles, jsonfiles, plain, tables
 from momus.reading.building import Builder
 from momus.reading.encoding import check_head
 from momus.reading.fields import field_hint
-from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file
+from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
 from momus.reading.location import Location, shorten
 from momus.reading.logs import Log, LogReader, qualified
 from momus.reading.markup import NO_HEADINGS, markup_record
@@ -76,7 +76,8 @@ class Rows:
         self._begin(location)
         with guarded(location):
             size = size_of(location)
-            with open_file(location) as file:
+            by_lines = location.part is not None and kind in ("jsonl", "lines")
+            with open_lines(location) if by_lines else open_file(location) as file:
                 if alone and not file.head:
                     raise location.error("the file is empty", "give a file that holds documents", 0)
                 for position, value, field in self._records(location, file, kind):

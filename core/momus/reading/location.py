@@ -11,6 +11,26 @@ from momus.errors import ReadingError
 from momus.limits import VARIABLE, Limits, size_text
 
 
+@dataclass(frozen=True)
+class Part:
+    """A part of a file that is read by itself.
+
+    Attributes
+    ----------
+    start, stop
+        Bytes of a file of lines, rows of a Parquet file: ``start:stop``.
+    before
+        Records (lines, rows) of the file before the part, so that positions and ids are those of the whole file.
+
+    >>> Part(0, 100, 0)
+    Part(start=0, stop=100, before=0)
+    """
+
+    start: int
+    stop: int
+    before: int
+
+
 @dataclass
 class Location:
     """A file that is being read, and the position reached in it.
@@ -35,6 +55,8 @@ class Location:
         The address of a remote file, such as ``s3://bucket/docs.jsonl``; None otherwise.
     size
         Bytes of a remote file, once it is open and where its server tells.
+    part
+        What is read of a file of lines or of a Parquet file; None: all of it.
 
     >>> Location(None, "docs.jsonl", "docs", position=3).where()
     'docs.jsonl, line 3'
@@ -49,6 +71,12 @@ class Location:
     limits: Limits = field(default=Limits(), repr=False)
     url: str | None = field(default=None, repr=False)
     size: int | None = None
+    part: Part | None = None
+
+    @property
+    def before(self) -> int:
+        """Records of the file before the first one that is read."""
+        return 0 if self.part is None else self.part.before
 
     @property
     def stdin(self) -> bool:

@@ -108,24 +108,24 @@ def read_corpus(
         raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
     check_turns(turns)
     source = Source.parse(os.fspath(path))
-    field, items = _field_of(source, field)
-    top = _top(source)
+    field, items = field_of(source, field)
+    top = top_of(source)
     reader = log_reader(source.reader) if source.reader is not None else None
     if reader is not None and fmt is not None:
         raise UsageError(f"{source.reader}: settles the format, which cannot be {fmt!r}", hint="leave out the format")
     with guarded(top):
-        listed = _locations(top, fmt, include) if reader is None else _logs(top, reader)
-        locations = listed.files
-        sizes = [size_of(location) for location, _ in locations]
+        listed = locations(top, fmt, include) if reader is None else _logs(top, reader)
+        found = listed.files
+        sizes = [size_of(location) for location, _ in found]
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
         bad = skip_bad_lines
         reading = Rows(builder, field, items, codec(encoding), bad, tuple(keep), progress, total, limits, turns, prompt)
-        for location, kind in locations:
+        for location, kind in found:
             if reader is None:
-                reading.read(location, kind, locations[0][0] is top)
+                reading.read(location, kind, found[0][0] is top)
             else:
-                reading.read_log(location, reader, len(locations) == 1)
+                reading.read_log(location, reader, len(found) == 1)
         same_model(reading.abouts, top)
         reading.check(top)
         table = builder.finish()
@@ -149,7 +149,7 @@ def sniff(path: str | os.PathLike[str]) -> str:
     >>> sniff(file)
     'jsonl'
     """
-    location = _top(Source.parse(os.fspath(path)))
+    location = top_of(Source.parse(os.fspath(path)))
     with guarded(location):
         folder = folder_format(location.path) if location.path else None
         if folder:
@@ -158,7 +158,7 @@ def sniff(path: str | os.PathLike[str]) -> str:
             return file_format(location, file.head)
 
 
-def _field_of(source: Source, field: str | None) -> tuple[str | None, str | None]:
+def field_of(source: Source, field: str | None) -> tuple[str | None, str | None]:
     """The field that holds the text, and the list that has it.
 
     What a path names after ``#`` is the field; with another field beside it, a list of objects that have this field.
@@ -178,7 +178,7 @@ def _field_of(source: Source, field: str | None) -> tuple[str | None, str | None
     return field, source.part
 
 
-def _top(source: Source) -> Location:
+def top_of(source: Source) -> Location:
     """The place that a text is read from: a file, a folder, a pattern, an address, or standard input."""
     if is_address(source.path):
         stem = split_name(remote_name(source.path.rstrip("/")))[0]
@@ -201,7 +201,7 @@ def _logs(top: Location, reader: LogReader) -> Listed:
     return Listed([(top, None)])
 
 
-def _locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
+def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
     """List the files to read, each with its format if that is settled."""
     remote = list_remote(top) if top.url is not None else None
     if remote is not None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from momus.comparison.verdict import Verdict
 from momus.evidence import Wording
+from momus.inference import Method
 from momus.report.format import number, p_value
 from momus.text.counting import counted
 
@@ -74,12 +75,26 @@ def method(verdict: Verdict) -> str:
     }
     if m.grouped and m.design in ("pairs", "prompts"):
         designs[m.design] = f"of {m.units_real:,} groups that change sides whole"
+    if m.block > 1:
+        designs[m.design] = _blocks(m)
     relabellings = f"all {m.permutations:,}" if m.exact else f"{m.permutations:,} random"
     kind = "studentised permutation test" if m.studentised else "permutation test"
     return (
         f"{kind}, {designs.get(m.design, 'unpaired')}, {relabellings} relabellings"
         f"{' of blocks' if m.design == 'blocks' else ''}; {_interval_method(verdict)}"
     )
+
+
+def _blocks(m: Method) -> str:
+    """The random blocks that the units of a test were put into.
+
+    >>> _blocks(Method(units_real=400, units_generated=312, block=64))
+    'of 400 and 312 random blocks of about 64 documents'
+    """
+    kind = "groups" if m.grouped else m.design
+    if m.design in ("pairs", "prompts"):
+        return f"of {m.units_real:,} random blocks of about {m.block:,} {kind} that change sides whole"
+    return f"of {m.units_real:,} and {m.units_generated:,} random blocks of about {m.block:,} {kind}"
 
 
 def _interval_method(verdict: Verdict) -> str:

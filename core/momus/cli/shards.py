@@ -1,0 +1,207 @@
+"""``momus score --shards``: its options, its progress, and what it prints at the end."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from momus.cli.echo import echo
+from momus.errors import UsageError
+from momus.text.counting import counted
+
+if TYPE_CHECKING:
+    from momus.reading import ReadingOptions
+    from momus.shards import ShardRun
+
+Shards = Annotated[
+    Path | None,
+    typer.Option(
+        "--shards", metavar="OUT", help="Score into this folder part by part: one Parquet file per part of a text."
+    ),
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="With --shards: number of processes; default: one per core.")]
+ResumeShards = Annotated[bool, typer.Option("--resume", help="With --shards: score what is missing in the folder.")]
+OverwriteShards = Annotated[bool, typer.Option("--overwrite", help="With --shards: replace the shards in the folder.")]
+Rank = Annotated[int, typer.Option(min=0, help="With --shards: number of this job among --world-size jobs, from 0.")]
+WorldSize = Annotated[int, typer.Option(min=1, help="With --shards: number of jobs that share the shards of a folder.")]
+ShardSize = Annotated[
+    int | None, typer.Option(min=1, help="With --shards: documents per shard at most; default: 10,000, or as before.")
+]
+EngineName = Annotated[
+    str | None, typer.Option("--engine", help="With --shards: local, or ray, which needs momus\\[ray].")
+]
+Address = Annotated[
+    str | None, typer.Option(help="With --engine ray: address of the cluster; default: one on this machine.")
+]
+LINES_EVERY = 30.0
+"""Seconds between two lines of progress where standard error is no terminal."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """How the work is spread."""
+
+    rank: int
+    world: int
+    workers: int | None
+    shard_size: int | None
+    engine: str | None
+    address: str | None
+
+
+def refuse_without_shards(options: Mapping[str, object]) -> None:
+    """Refuse options that mean something only with ``--shards``.
+
+    Raises
+    ------
+    UsageError
+        One is given.
+    """
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise UsageError(f"{given[0]} needs --shards", hint="name a folder for the rows: --shards OUT")
+
+
+def split_paths(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The folders of critics, which come first, and the texts.
+
+    Raises
+    ------
+    UsageError
+        There is no critic or no text.
+    """
+    first = next((i for i, path in enumerate(paths) if not _holds_critic(Path(path))), len(paths))
+    critics, texts = list(paths[:first]), list(paths[first:])
+    if not critics:
+        raise UsageError(
+            f"{paths[0]} holds no fitted critic", hint="give critics first, then texts: momus score CRITIC… TEXT…"
+        )
+    if not texts:
+        raise UsageError("there is no text to score", hint="give texts after the critics: momus score CRITIC… TEXT…")
+    return critics, texts
+
+
+def _holds_critic(path: Path) -> bool:
+    """Whether a folder is that of a fitted critic, or of a run."""
+    return (path / "critic.json").is_file() or any(path.glob("critics/*/critic.json"))
+
+
+def score_into_shards(
+    paths: Sequence[str],
+    out: Path,
+    share: Share,
+    reading: ReadingOptions,
+    resume: bool,
+    overwrite: bool,
+    device: str,
+    trust: Sequence[Path],
+    quiet: bool,
+) -> None:
+    """Run the command, and print what the folder then holds.
+
+    Raises
+    ------
+    UsageError
+        Options contradict each other.
+    Exit
+        No document could be scored.
+    """
+    import os
+
+    from momus.shards import score_shards
+
+    if resume and overwrite:
+        raise UsageError("--resume and --overwrite exclude each other", hint="leave one of them out")
+    critics, texts = split_paths(paths)
+    try:
+        run = score_shards(
+            critics,
+            texts,
+            out,
+            workers=share.workers or os.cpu_count() or 1,
+            resume=resume,
+            overwrite=overwrite,
+            rank=share.rank,
+            world=share.world,
+            shard_size=share.shard_size,
+            reading=reading,
+            device=device,
+            trust=trust,
+            engine=share.engine or "local",
+            address=share.address,
+            progress=None if quiet else _shown(),
+        )
+    except KeyboardInterrupt:
+        echo(f"\nInterrupted. Finished shards are in {out}; resume with --resume.", err=True)
+        raise
+    _tell(run, share.world)
+    if run.documents and not any(sum(d.steps.values()) for d in run.done):
+        raise typer.Exit(1)
+
+
+def _shown() -> Callable[[ShardRun], None]:
+    """What shows the progress: one line that is rewritten on a terminal, else a line now and then."""
+    terminal, last = sys.stderr.isatty(), [time.monotonic()]
+
+    def show(run: ShardRun) -> None:
+        ended = len(run.done) == len(run.shards)
+        if not terminal and time.monotonic() - last[0] < LINES_EVERY:
+            return
+        last[0] = time.monotonic()
+        end = "\n" if ended or not terminal else ""
+        print(f"{chr(13) if terminal else ''}{progress_line(run)}", end=end, file=sys.stderr, flush=True)
+
+    return show
+
+
+def progress_line(run: ShardRun) -> str:
+    """How far a run is, in a line.
+
+    >>> from momus.shards import Done, ShardRun
+    >>> done = [Done(0, 9000, {}, {}, {}, {}), Done(1, 9000, {}, {}, {}, {})]
+    >>> progress_line(ShardRun(Path("out"), range(4), done=done, seconds=10.0, scored=18_000))
+    'shard 2 of 4: 18,000 documents, 1,800 per second, about 10 s left'
+    """
+    from momus.progress.overall import duration
+
+    line = f"shard {len(run.done):,} of {len(run.shards):,}: {counted(run.documents, 'document')}"
+    if not math.isnan(run.rate):
+        line += f", {run.rate:,.0f} per second"
+        line += f", about {duration(run.seconds_left)} left" if len(run.done) < len(run.shards) else ""
+    return line
+
+
+def _tell(run: ShardRun, world: int) -> None:
+    """Say what the folder holds: scores by critic, and documents without one by reason."""
+    from momus.critic.registry import critic_class
+    from momus.report.format import number
+
+    for note in run.notes:
+        echo(f"Note: {note}", err=True)
+    for left_out in run.left_out:
+        if left_out.names:
+            echo(f"Note: set aside for their names: {', '.join(left_out.names[:5])}", err=True)
+    kept = f", {run.kept:,} of them kept" if run.kept else ""
+    rank = " of this rank" if world > 1 else ""
+    echo(f"{counted(run.documents, 'document')} in {counted(len(run.done), 'shard')}{rank}{kept} → {run.folder}")
+    for name in run.done[0].nats if run.done else ():
+        reasons = run.unscored(name)
+        scored = run.documents - reasons.total()
+        nats, steps = (sum(getattr(d, what)[name] for d in run.done) for what in ("nats", "steps"))
+        if not scored:
+            echo(f"{name}: none could be scored", err=True)
+        else:
+            ppl = f", Latent PPL {number(math.exp(nats / steps))}" if critic_class(name).sequence else ""
+            echo(f"{name}: Latent NLL {number(nats / scored)} nats{ppl}; {scored:,} scored")
+        for reason, n in reasons.most_common():
+            echo(f"  unscored: {n:,} ({reason})")
+        shared = sum(d.fitted_on[name] for d in run.done)
+        if shared:
+            echo(f"Note: {shared:,} of these documents were in the text that {name} was fitted on.", err=True)

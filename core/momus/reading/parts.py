@@ -1,0 +1,229 @@
+"""Files cut into parts that are read one by one: rows of Parquet files, stretches of lines, and other files whole."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from momus.errors import UsageError
+from momus.files import file_digest
+from momus.limits import Limits
+from momus.reading.building import Builder
+from momus.reading.encoding import codec
+from momus.reading.files import guarded, open_file
+from momus.reading.gathering import Rows
+from momus.reading.location import Location, Part
+from momus.reading.options import ReadingOptions
+from momus.reading.reader import field_of, locations, top_of
+from momus.reading.readers import Source
+from momus.reading.remote import is_address
+from momus.reading.sniffing import file_format
+from momus.text.corpus import Corpus
+from momus.text.document_languages import with_languages
+from momus.text.documents import LeftOut
+
+BY_LINE = ("jsonl", "lines")
+ONE_BYTE = ("utf-8", "ascii", "iso8859-1", "cp1252")
+"""Encodings in which the byte of a line feed is nothing else."""
+CHUNK = 8 << 20
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file to read in parts.
+
+    Attributes
+    ----------
+    path, prefix
+        The file, and the start of the ids of its records without one.
+    kind
+        Its format, see `momus.reading.FORMATS`; ``None`` settles it when it is read.
+    field, items
+        The field that holds the text, and the list that has it, as `momus.read_corpus` takes them from a path.
+    size, modified
+        Bytes, and time of the last change in nanoseconds.
+    """
+
+    path: str
+    prefix: str
+    kind: str | None
+    field: str | None
+    items: str | None
+    size: int
+    modified: int
+
+    @property
+    def location(self) -> Location:
+        """Where it is read from."""
+        return Location(Path(self.path), self.path, self.prefix)
+
+    def has_changed(self) -> bool:
+        """Whether the file is no longer of this size and time."""
+        status = os.stat(self.path)
+        return (status.st_size, status.st_mtime_ns) != (self.size, self.modified)
+
+
+def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[InputFile], list[LeftOut]]:
+    """List the files of paths, folders and patterns, in the order given, and what folders leave out.
+
+    Raises
+    ------
+    ReadingError
+        A path does not exist or holds no file that can be read.
+    UsageError
+        A path is standard input, an address, a log, or named twice.
+    """
+    files: list[InputFile] = []
+    left_out: list[LeftOut] = []
+    for path in paths:
+        source = Source.parse(path)
+        if source.path == "-" or is_address(source.path) or source.reader is not None:
+            raise UsageError(
+                f"{path}: only files and folders on disk are read in parts",
+                hint="fetch or convert it to files of JSON Lines or Parquet first",
+            )
+        field, items = field_of(source, options.for_text(None)["field"])
+        top = top_of(source)
+        with guarded(top):
+            listed = locations(top, options.fmt, options.include)
+            for location, settled in listed.files:
+                kind = settled or _kind(location)
+                if location.path is None:
+                    raise location.error("this is not a file on disk", "fetch it first", 0)
+                status = location.path.stat()
+                files.append(
+                    InputFile(
+                        *(str(location.path), location.prefix, kind, field, items),
+                        *(status.st_size, status.st_mtime_ns),
+                    )
+                )
+        left_out.append(listed.left_out)
+    return _told_apart(files), left_out
+
+
+def _kind(location: Location) -> str | None:
+    with open_file(location) as file:
+        if not file.head:
+            return "lines"  # an empty file has no part
+        kind = file_format(location, file.head)
+        # what is compressed is read from its beginning, hence whole
+        return f"packed {kind}" if file.compressed else kind
+
+
+def _told_apart(files: list[InputFile]) -> list[InputFile]:
+    """Give files of one prefix, whose records would get the same ids, their paths as prefixes.
+
+    Raises
+    ------
+    UsageError
+        A file is named twice: its documents would count twice.
+    """
+    twice = [path for path, n in Counter(os.path.realpath(f.path) for f in files).items() if n > 1]
+    if twice:
+        raise UsageError(f"{twice[0]} is named twice: its documents would count twice", hint="name each file once")
+    prefixes = Counter(f.prefix for f in files)
+    return [replace(f, prefix=Path(f.path).as_posix()) if prefixes[f.prefix] > 1 else f for f in files]
+
+
+def cut(file: InputFile, documents: int, size: int, encoding: str) -> tuple[str, list[Part | None]]:
+    """Cut a file into parts of at most ``documents`` records and about ``size`` bytes.
+
+    Returns
+    -------
+    The SHA-256 of the file, and its parts; one part that is None if the file can only be read whole.
+
+    Raises
+    ------
+    ReadingError
+        The file cannot be read.
+    """
+    with guarded(file.location):
+        if file.kind in BY_LINE and codec(encoding) in ONE_BYTE:
+            return _cut_lines(Path(file.path), documents, size)
+        digest = file_digest(Path(file.path))
+        if file.kind != "parquet":
+            return digest, [None]
+        return digest, list(_cut_rows(pq.read_metadata(file.path), documents, size))
+
+
+def _cut_lines(path: Path, documents: int, size: int) -> tuple[str, list[Part | None]]:
+    digest = hashlib.sha256()
+    parts: list[Part | None] = []
+    start = before = position = lines = 0  # of the part that is growing: first byte, lines before; then where we are
+    with path.open("rb") as file:
+        while data := file.read(CHUNK):
+            digest.update(data)
+            for end in (np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1 + position).tolist():
+                lines += 1
+                if lines - before == documents or end - start >= size:
+                    parts.append(Part(start, end, before))
+                    start, before = end, lines
+            position += len(data)
+    if position > start:
+        parts.append(Part(start, position, before))
+    return digest.hexdigest(), parts
+
+
+def _cut_rows(metadata: pq.FileMetaData, documents: int, size: int) -> list[Part]:
+    """Whole row groups where they are small, and equal stretches of rows of a large one."""
+    parts: list[Part] = []
+    start = stop = held = 0
+    for group in range(metadata.num_row_groups):
+        rows, length = metadata.row_group(group).num_rows, metadata.row_group(group).total_byte_size
+        if stop > start and (stop + rows - start > documents or held + length > size):
+            parts.append(Part(start, stop, start))
+            start, held = stop, 0
+        pieces = max(-(-rows // documents), min(-(-length // size), rows))
+        if pieces > 1:  # decoded once for each piece, so that no piece takes more memory than it should
+            edges = np.linspace(stop, stop + rows, pieces + 1).astype(int).tolist()
+            parts += [Part(a, b, a) for a, b in pairwise(edges)]
+            start, held = stop + rows, 0
+        else:
+            held += length
+        stop += rows
+    if stop > start:
+        parts.append(Part(start, stop, start))
+    return parts
+
+
+def read_part(file: InputFile, part: Part | None, options: ReadingOptions, *, check: bool = False) -> Corpus:
+    """Read a part of a file as a corpus, whose ids and positions are those of the whole file.
+
+    Parameters
+    ----------
+    check
+        Whether it is an error that no record of the part is a document.
+
+    Raises
+    ------
+    ReadingError
+        The file changed since it was listed, or the part cannot be read.
+    """
+    location = replace(file.location, part=part)
+    with guarded(location):
+        changed = file.has_changed()
+    if changed:
+        raise location.error("the file was changed while it was read", "start the run again when it is whole", 0)
+    with Builder() as builder:
+        reading = Rows(
+            *(builder, file.field, file.items, codec(options.encoding), options.skip_bad_lines),
+            *(options.kept, None, file.size, options.limits or Limits.current(), options.turns),
+            options.for_text(None)["prompt"],
+        )
+        reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
+        if check and builder.rows:
+            reading.check(location)
+        table = builder.finish()
+    try:
+        corpus = Corpus(table, file.prefix)
+    except UsageError:
+        raise reading.duplicate_id(table) from None
+    return with_languages(corpus, options.language)

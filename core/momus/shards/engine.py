@@ -1,0 +1,78 @@
+"""The interface of engines: what gives the shards of a plan to processes, and yields them as they are finished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+TRIES = 3
+"""How often a shard is begun whose process ended before it had finished."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a process needs to score shards.
+
+    Attributes
+    ----------
+    folder
+        The folder of shards, which holds manifest and critics.
+    device
+        Where critics compute that use a device.
+    trusted
+        Names of critics that may use adapters.
+    """
+
+    folder: Path
+    device: str = "cpu"
+    trusted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished shard.
+
+    Attributes
+    ----------
+    shard, documents
+        Its number, and how many documents it has.
+    unscored
+        How many of these a critic could not score, by critic and reason.
+    nats, steps
+        By critic, total Latent NLL and total scored steps of the documents that it scored.
+    fitted_on
+        By critic, how many of the documents it was fitted on.
+    """
+
+    shard: int
+    documents: int
+    unscored: dict[str, dict[str, int]]
+    nats: dict[str, float]
+    steps: dict[str, int]
+    fitted_on: dict[str, int]
+
+
+class Engine(Protocol):
+    """Scores shards somewhere; a shard whose process ends early is begun again."""
+
+    def run(self, shards: Sequence[int]) -> Iterator[Done]:
+        """Score shards, and yield each when it is finished, in any order.
+
+        Raises
+        ------
+        MomusError
+            A shard cannot be scored, or nothing can run.
+        """
+        ...
+
+
+def done_of(record: dict[str, Any]) -> Done:
+    """What the record of a shard says of it."""
+    critics = record["critics"]
+    return Done(
+        int(record["shard"]),
+        int(record["documents"]),
+        *({name: c[key] for name, c in critics.items()} for key in ("unscored", "nats", "steps", "fitted_on")),
+    )

@@ -1,0 +1,174 @@
+"""The folder of a text scored in shards, and how its files are written.
+
+    OUT/manifest.json          what is scored: critics, inputs with their parts, options, versions; sealed
+    OUT/critics/NAME/          the fitted critics
+    OUT/shards/00000.parquet   one row per document of the first part
+    OUT/records/00000.json     its record: SHA-256 of the rows, counts, summaries, outliers; sealed, written last
+
+Every file is written under a temporary name, synced, and renamed. A shard is finished when its record is there, carries
+the digest of the manifest, and names the length of the rows; anything else is computed again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from momus.errors import StoreError
+from momus.files import PART, delete_leftovers, file_digest, read_sealed, replacing, write_sealed
+from momus.locking import Lock
+
+MANIFEST, CRITICS, SHARDS, RECORDS, LOCK = "manifest.json", "critics", "shards", "records", ".lock"
+KIND = "shards of scores"
+DIGITS = 5
+
+
+class ShardFolder:
+    """Paths of a folder of shards, and what is finished in it.
+
+    Parameters
+    ----------
+    path
+        An existing folder, or one to be created.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.manifest = self.path / MANIFEST
+
+    def critic(self, name: str) -> Path:
+        """Folder of a fitted critic."""
+        return self.path / CRITICS / name
+
+    def rows(self, shard: int) -> Path:
+        """The rows of a shard."""
+        return self.path / SHARDS / f"{shard:0{DIGITS}}.parquet"
+
+    def record(self, shard: int) -> Path:
+        """The record of a shard."""
+        return self.path / RECORDS / f"{shard:0{DIGITS}}.json"
+
+    @contextmanager
+    def locked(self, rank: int) -> Iterator[None]:
+        """Create the folder, and be the only process that writes the shards of this rank.
+
+        Raises
+        ------
+        StoreError
+            The path is a file or holds other files, or another process has this rank.
+        """
+        if self.path.exists() and not self.path.is_dir():
+            raise StoreError(f"{self.path} is a file, not a folder", hint="name another folder with --shards")
+        names = {p.name for p in self.path.iterdir()} if self.path.is_dir() else set()
+        ours = {name for name in names if name in (MANIFEST, CRITICS, SHARDS, RECORDS) or name.startswith((LOCK, "."))}
+        if names - ours and MANIFEST not in names:
+            raise StoreError(
+                f"{self.path} holds files that do not belong to shards of scores",
+                hint="name a new or empty folder with --shards",
+            )
+        with writing(self.path):
+            self._make()
+        lock = Lock(self.path / f"{LOCK}-{rank}", f"{self.path} (rank {rank})").acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def clear(self) -> None:
+        """Delete all shards and critics; the manifest first, so that a rest is never taken for a whole."""
+        with writing(self.path):
+            self.manifest.unlink(missing_ok=True)
+            for name in (RECORDS, SHARDS, CRITICS):
+                shutil.rmtree(self.path / name, ignore_errors=True)
+            self._make()
+
+    def _make(self) -> None:
+        for name in (SHARDS, RECORDS):
+            (self.path / name).mkdir(parents=True, exist_ok=True)
+
+    def sweep(self, shards: Sequence[int]) -> None:
+        """Delete the temporary files that killed processes left of these shards; others may be being written."""
+        ours = {path.name for i in shards for path in (self.rows(i), self.record(i))}
+        for folder in (self.path / SHARDS, self.path / RECORDS):
+            names = {leftover.name.removesuffix(PART).rsplit(".", 2)[0][1:] for leftover in folder.glob(f".*{PART}")}
+            for name in names & ours:  # .NAME.PROCESS.RANDOM.part
+                delete_leftovers(folder / name)
+
+    def finished(self, shard: int, plan: str) -> dict[str, Any] | None:
+        """The record of a finished shard; None if it is not finished, damaged, or of another plan."""
+        try:
+            record = read_sealed(self.record(shard))
+            same = record["plan"] == plan and self.rows(shard).stat().st_size == record["rows"]["bytes"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return record if same else None
+
+    def check_rows(self, shard: int, record: dict[str, Any]) -> Path:
+        """The path of the rows of a finished shard, whose SHA-256 is checked.
+
+        Raises
+        ------
+        StoreError
+            The file is not the one that the record describes.
+        """
+        path = self.rows(shard)
+        try:
+            digest = file_digest(path)
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read ({error.strerror})", hint=AGAIN) from error
+        if digest != record["rows"]["sha256"]:
+            raise StoreError(f"{path}: damaged, edited or replaced after it was written (SHA-256)", hint=AGAIN)
+        return path
+
+    def is_shards(self) -> bool:
+        """Whether the folder holds shards of scores, finished or not."""
+        return self.manifest.is_file() and (self.path / SHARDS).is_dir()
+
+
+AGAIN = "delete the file, and run `momus score … --shards … --resume` again: only this shard is computed"
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Word errors of the file system.
+
+    Raises
+    ------
+    StoreError
+        A full disk, missing rights, …
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be written ({error.strerror or error})",
+            hint="make room or name another folder; finished shards stay, and --resume scores the others",
+        ) from error
+
+
+@contextmanager
+def synced(path: Path) -> Iterator[Path]:
+    """Give a temporary path that replaces ``path`` once its content has reached the disk."""
+    with writing(path), replacing(path) as temporary:
+        yield temporary
+        handle = os.open(temporary, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def write_record(path: Path, content: dict[str, Any]) -> None:
+    """Write a sealed JSON file, and sync the folder that names it."""
+    with writing(path):
+        write_sealed(path, content)
+        if hasattr(os, "O_DIRECTORY"):
+            handle = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)

@@ -1,0 +1,138 @@
+"""Scores of a part as an Arrow table with one row per document, and back.
+
+Columns: ``id``, ``prompt``, ``group``, the fields to keep, and for each critic ``CRITIC.nll`` (null where unscored),
+``CRITIC.states``, ``CRITIC.reason``, ``CRITIC.z``, ``CRITIC.oddity``, and its sufficient statistics: ``CRITIC:KEY``
+holds dense rows as lists of one length, ``CRITIC:KEY.labels`` and ``CRITIC:KEY.counts`` the counts of labelled items.
+Counts that a critic shares with one before it are stored once; the metadata of the table name the columns to read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from momus.critic import Counted, Rows, Scores
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
+
+SHARED = b"momus.shared"
+"""Metadata: which columns hold counts that several critics have."""
+
+
+def pack(corpus: Corpus, scored: Mapping[str, Scores], keep: Sequence[str] = ()) -> pa.Table:
+    """Put the scores of a corpus under several critics into a table.
+
+    >>> from momus.critic import Scores
+    >>> scores = Scores("c", "x", ["x:1"], [None], np.ones(1), np.ones(1, int), [None], {"a": np.array([[1.0, 2.0]])})
+    >>> pack(Corpus.from_texts(["a"], name="x"), {"c": scores}).column_names
+    ['id', 'prompt', 'group', 'c.nll', 'c.states', 'c.reason', 'c:a']
+    """
+    columns: dict[str, pa.Array | pa.ChunkedArray] = {name: corpus.table[name] for name in ("id", "prompt", "group")}
+    for name in keep:
+        columns[f"field {name}"] = pa.array(corpus.field(name), pa.string())
+    shared: dict[str, str] = {}
+    seen: list[tuple[str, Counted]] = []
+    for name, scores in scored.items():
+        columns |= _of_critic(name, scores)
+        for key, rows in scores.rows.items():
+            column = column_of(name, key)
+            if not isinstance(rows, Counted):
+                columns[column] = _dense(np.asarray(rows, dtype=np.float64))
+            elif (same := next((c for c, other in seen if _equal(rows, other)), None)) is not None:
+                shared[column] = same
+            else:
+                seen.append((column, rows))
+                columns[f"{column}.labels"], columns[f"{column}.counts"] = _counts(rows)
+    return pa.table(columns).replace_schema_metadata({SHARED: json.dumps(shared, sort_keys=True).encode()})
+
+
+def column_of(critic: str, key: str) -> str:
+    """Name of the column with rows of a critic under a key."""
+    return f"{critic}:{key}"
+
+
+def _of_critic(name: str, scores: Scores) -> dict[str, pa.Array]:
+    columns = {
+        f"{name}.nll": pa.array(scores.nll, mask=~scores.scored),
+        f"{name}.states": pa.array(scores.steps, pa.int64()),
+        f"{name}.reason": pa.array(list(scores.reasons), pa.string()),
+    }
+    if scores.z is not None:
+        columns[f"{name}.z"] = scores.z
+    for what, values in (("oddity", scores.oddity), ("error", scores.errors)):
+        if values is not None:
+            columns[f"{name}.{what}"] = pa.array(values, mask=~np.isfinite(values))
+    return columns
+
+
+def _dense(rows: Floats) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(rows).ravel()), rows.shape[1])
+
+
+def _counts(rows: Counted) -> tuple[pa.Array, pa.Array]:
+    """The labels and the counts of each document, as lists."""
+    matrix = rows.matrix
+    # offsets[i]:offsets[i + 1] are the entries of document i
+    offsets = pa.array(matrix.indptr.astype(np.int32))
+    codes = pa.array(matrix.indices.astype(np.int32))
+    if isinstance(rows.labels, np.ndarray):
+        labels = pa.array(rows.labels).take(codes)
+    else:
+        labels = pa.DictionaryArray.from_arrays(codes, pa.array(list(rows.labels), pa.string()))
+    whole = bool((matrix.data == np.round(matrix.data)).all() and (np.abs(matrix.data) < 2**31).all())
+    counts = pa.array(matrix.data.astype(np.int32) if whole else matrix.data)
+    return pa.ListArray.from_arrays(offsets, labels), pa.ListArray.from_arrays(offsets, counts)
+
+
+def _equal(one: Counted, other: Counted) -> bool:
+    a, b = one.matrix, other.matrix
+    if a.shape != b.shape or a.nnz != b.nnz or not all(np.array_equal(x, y) for x, y in _arrays(a, b)):
+        return False
+    return one.labels is other.labels or list(one.labels) == list(other.labels)
+
+
+def _arrays(a: sparse.csr_array, b: sparse.csr_array) -> list[tuple[Any, Any]]:
+    return [(a.indptr, b.indptr), (a.indices, b.indices), (a.data, b.data)]
+
+
+def stored_column(schema: pa.Schema, critic: str, key: str) -> str:
+    """The column that holds rows of a critic, which may be that of another critic with the same counts."""
+    column = column_of(critic, key)
+    return str(json.loads((schema.metadata or {}).get(SHARED, b"{}")).get(column, column))
+
+
+def columns_of(schema: pa.Schema, critic: str, key: str) -> list[str]:
+    """The columns of a table to read for rows of a critic; empty if a shard has none, as without a scored document."""
+    column = stored_column(schema, critic, key)
+    return [name for name in (column, f"{column}.labels", f"{column}.counts") if name in schema.names]
+
+
+def keys_of(schema: pa.Schema, critic: str) -> list[str]:
+    """The keys of a critic's rows in a table."""
+    shared = json.loads((schema.metadata or {}).get(SHARED, b"{}"))
+    begin = f"{critic}:"
+    names = [n.removesuffix(".counts") for n in schema.names if n.startswith(begin) and not n.endswith(".labels")]
+    return [name.removeprefix(begin) for name in [*names, *(c for c in shared if c.startswith(begin))]]
+
+
+def unpack(table: pa.Table, critic: str, key: str) -> Rows:
+    """Read the rows of a critic from the columns of a shard that `columns_of` names."""
+    column = stored_column(table.schema, critic, key)
+    if column in table.column_names:
+        values = table[column].combine_chunks()
+        width = table.schema.field(column).type.list_size
+        return np.asarray(values.flatten().to_numpy(zero_copy_only=False)).reshape(-1, width)
+    labels, counts = (table[f"{column}.{what}"].combine_chunks() for what in ("labels", "counts"))
+    words = labels.flatten()
+    offsets = np.concatenate([[0], np.cumsum(np.diff(labels.offsets.to_numpy()))])
+    data = counts.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+    if pa.types.is_dictionary(words.type):
+        codes, names = words.indices.to_numpy(), words.dictionary.to_pylist()
+    else:
+        names, codes = np.unique(words.to_numpy(zero_copy_only=False), return_inverse=True)
+    return Counted(sparse.csr_array((data, codes, offsets), shape=(len(labels), len(names))), names)

@@ -1,0 +1,92 @@
+"""Scoring in shards is killed, cut off and starved of disk: nothing is lost, nothing is doubled, no byte differs."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import momus
+from momus.critic.registry import make_critics
+from momus.errors import StoreError
+from momus.shards import score_shards
+from momus.shards.folder import ShardFolder
+from momus.shards.kept import ShardedText
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fork, SIGKILL and /proc")
+WORDS = ["the", "of", "rain", "house", "hill", "town", "and", "river", "light"]
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A fitted critic, and a text of 15 shards."""
+    rng = random.Random(0)
+    lines = [json.dumps({"text": " ".join(rng.choices(WORDS, k=rng.randint(5, 200)))}) for _ in range(300)]
+    (tmp_path / "text.jsonl").write_text("\n".join(lines) + "\n")
+    critic = make_critics(["unigram"])[0].fit(momus.read_corpus(tmp_path / "text.jsonl"))
+    critic.save(tmp_path / "critic")
+    return tmp_path
+
+
+def killed(place, alone, drivers, workers, seed=0):
+    script = Path(__file__).with_name("shard_kills.py")
+    command = [sys.executable, str(script), *map(str, (alone, drivers, workers, seed)), str(place)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False, env=environment)
+    assert done.returncode == 0, done.stderr[-3000:]
+    met = json.loads(done.stdout.splitlines()[-1])
+    print(met)
+    return met
+
+
+def test_a_killed_driver_is_resumed_to_the_same_files(place):
+    assert killed(place, alone=2, drivers=0, workers=0)["drivers"] >= 1
+
+
+@pytest.mark.slow
+def test_random_kills_lose_and_double_nothing(place):
+    met = killed(place, alone=8, drivers=7, workers=10)
+    assert met["drivers"] >= 8, "most kills meet a command that runs"
+    assert met["workers"] >= 5
+
+
+@pytest.mark.parametrize("limit", [300, None])
+def test_a_full_disk_stops_with_words_and_is_resumed(place, limit):
+    """The system itself refuses writes beyond a size: that of the manifest, or one that some shards exceed."""
+    import resource
+
+    lines = (place / "text.jsonl").read_text().splitlines(keepends=True)
+    (place / "few.jsonl").write_text("".join(lines[:100]))
+    critics, texts, out = [place / "critic"], [place / "few.jsonl"], place / "out"
+    score_shards(critics, texts, place / "whole", shard_size=5)
+    folder = ShardFolder(place / "whole")
+    sizes = [max(p.stat().st_size for p in (folder.rows(i), folder.record(i))) for i in range(20)]
+    assert sizes[0] < max(sizes), "the first shard fits, and a later one does not"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit or sizes[0], before[1]))
+    try:
+        with pytest.raises(StoreError, match="cannot be written"):
+            score_shards(critics, texts, out, shard_size=5)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(out.rglob("*.part"))
+    run = score_shards(critics, texts, out, shard_size=5, resume=True)
+    assert (run.kept > 0) == (limit is None)
+    assert run.documents == 100
+    assert files(out) == files(place / "whole")
+    assert len(ShardedText(out, "real")) == 100
+
+
+def files(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_two_runs_of_one_rank_exclude_each_other(place):
+    with (
+        ShardFolder(place / "out").locked(0),
+        pytest.raises(StoreError, match="in use"),
+    ):
+        score_shards([place / "critic"], [place / "text.jsonl"], place / "out")
