@@ -72,6 +72,17 @@ def novels() -> Texts:
     return Texts(fit, real, "nucleus", made, about)
 
 
+def looped() -> Texts:
+    """Passages of Jane Austen's novels, and continuations by a small model at a low temperature, many of which loop."""
+    texts = novels()
+    made = momus.read_corpus(demo_path("generated-prose-nucleus-cool.jsonl.gz"), name="nucleus-cool")
+    about = (
+        "demo data: passages of Jane Austen's novels, and continuations of some by SmolLM2-135M, by nucleus sampling "
+        "at a low temperature"
+    )
+    return Texts(texts.fit, texts.real, "nucleus-cool", made, about)
+
+
 def proposals() -> Texts:
     """Ethereum proposals as running text, and other ones with their sections in random order."""
     rng = np.random.default_rng(0)
@@ -186,6 +197,8 @@ TEXTS: dict[str, Callable[[], Texts]] = {
     "type-token": docstrings,
     "stopword-share": docstrings,
     "symbol-share": docstrings,
+    "repetition": looped,
+    "rhythm": looped,
     "perplexity": docstrings,
     "mauve": docstrings,
     "pcfg": parsed,
