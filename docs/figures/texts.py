@@ -199,6 +199,7 @@ TEXTS: dict[str, Callable[[], Texts]] = {
     "symbol-share": docstrings,
     "repetition": looped,
     "rhythm": looped,
+    "keyness": docstrings,
     "perplexity": docstrings,
     "mauve": docstrings,
     "pcfg": parsed,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from momus.numeric.ragged import kept_offsets
 from momus.numeric.types import Bools, Ints
@@ -39,6 +42,8 @@ class Prose:
         int64 (N,): number of each token's sentence and paragraph, over all documents.
     alphabetic, capitalised
         bool (N,): whether the token begins with a letter or digit, and whether with a capital.
+    codes, spelled
+        int64 (N,): number of each token in ``spelled``, which keeps letter case.
     """
 
     ids: Ints
@@ -48,6 +53,8 @@ class Prose:
     paragraphs: Ints
     alphabetic: Bools
     capitalised: Bools
+    codes: Ints
+    spelled: Sequence[str]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -56,6 +63,12 @@ class Prose:
     def lengths(self) -> Ints:
         """int64 (n,): number of tokens of each document."""
         return np.diff(self.offsets)
+
+    @cached_property
+    def hashes(self) -> NDArray[np.uint64]:
+        """A 64-bit hash of each token in lower case, the same in all texts: uint64 (N,)."""
+        digests = (hashlib.blake2b(w.encode("utf-8", "surrogatepass"), digest_size=8).digest() for w in self.words)
+        return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)[self.ids]
 
     def is_any(self, words: frozenset[str]) -> Bools:
         """Whether each token is one of these words: bool (N,)."""
@@ -96,7 +109,9 @@ def read_prose(table: TokenTable) -> Prose:
     starts = np.ones(len(codes), dtype=bool)
     starts[1:] = ends[:-1] | (paragraphs[1:] != paragraphs[:-1])
     starts[offsets[:-1][np.diff(offsets) > 0]] = True
-    return Prose(fold[codes], words, offsets, np.cumsum(starts) - 1, paragraphs, alphabetic, capitalised)
+    return Prose(
+        fold[codes], words, offsets, np.cumsum(starts) - 1, paragraphs, alphabetic, capitalised, codes, spelled
+    )
 
 
 def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints) -> Bools:
