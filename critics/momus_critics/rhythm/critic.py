@@ -27,6 +27,7 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.prose.base import ProseCritic
+from momus_critics.prose.ratios import log_scaled
 from momus_critics.rhythm import evidence
 from momus_critics.rhythm.lengths import DASH, SentenceLengths, moments, sentence_lengths
 from momus_critics.rhythm.process import LengthProcess
@@ -153,7 +154,7 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
                 "sentence_length",
                 "words",
                 "value",
-                mean,
+                log_scaled,
                 scale="log",
                 effect="log_ratio",
                 label="mean length of sentences",
@@ -164,7 +165,7 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
                 "paragraph_length",
                 "paragraphs",
                 "value",
-                mean,
+                log_scaled,
                 scale="log",
                 effect="log_ratio",
                 label="mean length of paragraphs",
