@@ -146,7 +146,7 @@ class Study:
 
 STUDIES = (
     Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
-    Study("prose", novels, ("repetition", "rhythm")),
+    Study("prose", novels, ("repetition", "rhythm", "discourse")),
     Study("phrases", novels, ("keyness",), documents=1200, powered=400, power_splits=40),
     Study("counts", novels, ("unigram", "rank-frequency"), powered=400, power_splits=40),
     Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor"), powered=400, power_splits=40),

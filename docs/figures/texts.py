@@ -200,6 +200,7 @@ TEXTS: dict[str, Callable[[], Texts]] = {
     "repetition": looped,
     "rhythm": looped,
     "keyness": docstrings,
+    "discourse": looped,
     "perplexity": docstrings,
     "mauve": docstrings,
     "pcfg": parsed,

@@ -12,6 +12,7 @@ def log_scaled(pooled: Floats) -> Floats:
     Differences of `momus.critic.mean` are studentised on the scale of the value. Ratios that are many times as large in
     one text as in the other are tested, and get their intervals, on the log scale by this function.
 
+    >>> import numpy as np
     >>> log_scaled(np.array([[6.0, 4.0]]))
     array([1.5])
     """
