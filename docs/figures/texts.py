@@ -12,7 +12,7 @@ import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,11 @@ def looped() -> Texts:
         "at a low temperature"
     )
     return Texts(texts.fit, texts.real, "nucleus-cool", made, about)
+
+
+def templated() -> Texts:
+    """The same texts, and a tagger."""
+    return replace(looped(), config={"templates": {"tagger": "spacy"}})
 
 
 def proposals() -> Texts:
@@ -201,6 +206,7 @@ TEXTS: dict[str, Callable[[], Texts]] = {
     "rhythm": looped,
     "keyness": docstrings,
     "discourse": looped,
+    "templates": templated,
     "perplexity": docstrings,
     "mauve": docstrings,
     "pcfg": parsed,
