@@ -88,6 +88,30 @@ def templated() -> Texts:
     return replace(looped(), config={"templates": {"tagger": "spacy"}})
 
 
+def chapters() -> Texts:
+    """Passages of Jane Austen's novels as several answers to one prompt, their chapter, and those of a small model."""
+    made = []
+    for file in ("nucleus", "ancestral", "nucleus-cool"):
+        made += lines(Path(str(demo_path(f"generated-prose-{file}.jsonl.gz"))))
+    real = momus.read_corpus(demo_path("prose.jsonl.gz"), name="prose")
+    # continuations have about 210 words, passages a thousand
+    cut = Corpus.from_texts(
+        [" ".join(d.text.split()[:210]) for d in real],
+        ids=real.ids,
+        prompts=[str(g) for g in real.groups],
+        name="prose",
+    )
+    fit, held = cut.split(0.5, 0, ("fit", "real"))
+    group = dict(zip(real.ids, real.groups, strict=True))
+    prompts = [str(group[str(row["prompt_id"])]) for row in made]
+    generated = Corpus.from_texts([str(row["text"]) for row in made], prompts=prompts, name="three-decodings")
+    about = (
+        "demo data: passages of Jane Austen's novels, of 210 words, with their chapter as the prompt, and "
+        "continuations of some by SmolLM2-135M, decoded in three ways"
+    )
+    return Texts(fit, held, "three-decodings", generated, about)
+
+
 def proposals() -> Texts:
     """Ethereum proposals as running text, and other ones with their sections in random order."""
     rng = np.random.default_rng(0)
@@ -205,6 +229,7 @@ TEXTS: dict[str, Callable[[], Texts]] = {
     "repetition": looped,
     "rhythm": looped,
     "keyness": docstrings,
+    "diversity": chapters,
     "discourse": looped,
     "templates": templated,
     "perplexity": docstrings,
