@@ -54,10 +54,10 @@ class Sections(ChainCritic, ExplanationMixin):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
     Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included; Deng et al. (2022,
-    section 4) take it at the most probable types. Types are learned on the titles of real text. Where all texts of a comparison have titles, a section's
-    type is inferred from its title and its body together: a title that names a type is certain, another one speaks by
-    its words. Otherwise it is inferred from bodies alone, so that untitled generations and titled originals are treated
-    alike.
+    section 4) take it at the most probable types. Types are learned on the titles of real text. Where all texts of a
+    comparison have titles, a section's type is inferred from its title and its body together: a title that names a type
+    is certain, another one speaks by its words. Otherwise it is inferred from bodies alone, so that untitled
+    generations and titled originals are treated alike.
 
     Parameters
     ----------
