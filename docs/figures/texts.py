@@ -94,9 +94,9 @@ def chapters() -> Texts:
     for file in ("nucleus", "ancestral", "nucleus-cool"):
         made += lines(Path(str(demo_path(f"generated-prose-{file}.jsonl.gz"))))
     real = momus.read_corpus(demo_path("prose.jsonl.gz"), name="prose")
-    # continuations have about 210 words, passages a thousand
+    # continuations have about 210 words, passages a thousand; the first 40 words may be the continued ones
     cut = Corpus.from_texts(
-        [" ".join(d.text.split()[:210]) for d in real],
+        [" ".join(d.text.split()[40:210]) for d in real],
         ids=real.ids,
         prompts=[str(g) for g in real.groups],
         name="prose",
@@ -104,9 +104,11 @@ def chapters() -> Texts:
     fit, held = cut.split(0.5, 0, ("fit", "real"))
     group = dict(zip(real.ids, real.groups, strict=True))
     prompts = [str(group[str(row["prompt_id"])]) for row in made]
-    generated = Corpus.from_texts([str(row["text"]) for row in made], prompts=prompts, name="three-decodings")
+    generated = Corpus.from_texts(
+        [" ".join(str(row["text"]).split()[40:]) for row in made], prompts=prompts, name="three-decodings"
+    )
     about = (
-        "demo data: passages of Jane Austen's novels, of 210 words, with their chapter as the prompt, and "
+        "demo data: words 41 to 210 of passages of Jane Austen's novels, with their chapter as the prompt, and "
         "continuations of some by SmolLM2-135M, decoded in three ways"
     )
     return Texts(fit, held, "three-decodings", generated, about)

@@ -45,9 +45,9 @@ BAND = 5.0
 
 
 class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin):
-    """z says which words and phrases of up to five tokens a document has; P_c(z) is a product of Bernoulli terms.
+    """z says which terms, words and phrases, a document has; P_c(z) is a product of Bernoulli distributions.
 
-    The terms of P_c are the most frequent ones of the text that the critic is fitted on. A comparison asks about the
+    A term has at most five tokens. Those of P_c are the most frequent ones of the text that the critic is fitted on. A comparison asks about the
     terms that are frequent in its texts, real and generated together: phrases that only generated text has are among
     them. Documents are counted, not tokens, so a word that fills one document counts once, and only windows of as many
     tokens as half the documents of each text have, so longer documents do not count more.
@@ -71,7 +71,7 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
     axis = "over-used words and phrases"
     question = (
         "Which words and phrases does generated text use in more documents, or in fewer, than real text? z says which "
-        "terms of up to five tokens a document has."
+        "of them a document has."
     )
     headline = "higher_criticism"
     told = "phrases"

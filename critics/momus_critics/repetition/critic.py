@@ -43,7 +43,7 @@ class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, Explanatio
     A token is a copy if it belongs to an n-gram that occurs earlier in its document. A copied stretch goes on from one
     source as long as the text agrees, and its source is the nearest one. The states are *new*, and copies from the same
     sentence, paragraph or document. P_c is an alternating renewal process: a copy begins with a probability that
-    depends on how much was said before, and goes on with one that depends on how long it is.
+    depends on how much was said before, and continues with one that depends on how long it is.
 
     Parameters
     ----------
