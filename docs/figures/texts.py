@@ -84,8 +84,12 @@ def looped() -> Texts:
 
 
 def templated() -> Texts:
-    """The same texts, and a tagger."""
-    return replace(looped(), config={"templates": {"tagger": "spacy"}})
+    """The first 200 words of some of the same texts, and a tagger."""
+    texts = looped()
+    fit, real = (Corpus.from_documents(list(c.slice(0, 80)), c.name) for c in (texts.fit, texts.real))
+    about = f"{texts.about}; the first 200 words and symbols of each"
+    config = {"templates": {"tagger": "spacy", "words": 200}}
+    return replace(texts, fit=fit, real=real, about=about, config=config)
 
 
 def chapters() -> Texts:
