@@ -40,17 +40,18 @@ from momus_critics.prose.reading import Prose
 
 PHRASE = 3
 """Tokens from which a term counts as a phrase."""
-BAND = 5.0
-"""Without groups of real text, so much Higher Criticism beyond chance passes as human variation."""
+BAND = 14.0
+"""Without groups of real text, so much Higher Criticism beyond chance passes as human variation: 95 % of random halves
+of 65 novels, each in up to six passages of 6,000 characters, differ by less."""
 
 
 class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z says which terms, words and phrases, a document has; P_c(z) is a product of Bernoulli distributions.
 
-    A term has at most five tokens. Those of P_c are the most frequent ones of the text that the critic is fitted on. A comparison asks about the
-    terms that are frequent in its texts, real and generated together: phrases that only generated text has are among
-    them. Documents are counted, not tokens, so a word that fills one document counts once, and only windows of as many
-    tokens as half the documents of each text have, so longer documents do not count more.
+    A term has at most five tokens. Those of P_c are the most frequent ones of the text that the critic is fitted on. A
+    comparison asks about the terms that are frequent in its texts, real and generated together: phrases that only
+    generated text has are among them. Documents are counted, not tokens, so a word that fills one document counts once,
+    and only windows of as many tokens as half the documents of each text have, so longer documents do not count more.
 
     Parameters
     ----------

@@ -2,9 +2,9 @@
 
 At each token that continues no copy, one begins with probability h(b), where b is the class of the token's place in its
 document: the more has been said, the more can be said again. Its source lies in class c (the same sentence, paragraph,
-document) with probability s(c | b). A copy continues with probability g(c, a), where a is the class of the tokens copied
-so far; after its end the next token may begin another. All probabilities are relative frequencies in real text, with
-half a count added to each outcome.
+document) with probability s(c | b). A copy continues with probability g(c, a), where a is the class of the tokens
+copied so far; after its end the next token may begin another. All probabilities are relative frequencies in real text,
+with half a count added to each outcome.
 """
 
 from __future__ import annotations

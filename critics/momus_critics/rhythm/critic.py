@@ -34,8 +34,9 @@ from momus_critics.rhythm.process import LengthProcess
 
 LEAST_SPREAD = 1e-3
 """Added to the spread, so that its logarithm is finite for documents whose sentences are all of one length."""
-CORRELATION_BAND = 0.05
-"""Without groups of real text, a correlation of neighbours that differs by as much passes as human variation."""
+CORRELATION_BAND, DASHES_BAND = 0.04, 2.0
+"""Without groups of real text, such differences pass as human variation: 95 % of random halves of 65 novels, each in up
+to six passages of 6,000 characters, differ by less."""
 
 
 def spread(pooled: Floats) -> Floats:
@@ -177,7 +178,7 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
                 "dashes",
                 "value",
                 mean,
-                band=1.0,
+                band=DASHES_BAND,
                 label="dashes per 1,000 words",
                 direction=("poorer in dashes", "richer in dashes"),
             ),
