@@ -61,7 +61,8 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
     largest = min(study.largest, a.largest, study.largest if study.replacement else len(held_out))
     wanted = parse_sizes(a.sizes) or SIZES
     sizes = [s for s in study.sizes if sum(s) <= largest and s in wanted]
-    common = Plan(alpha=ALPHA, power=POWER, splits=study.splits, power_splits=study.power_splits, wide=study.wide)
+    few = min(study.power_splits, a.splits)
+    common = Plan(alpha=ALPHA, power=POWER, splits=min(study.splits, a.splits), power_splits=few, wide=study.wide)
     if kind == "null":
         plan = replace(common, defects=(), replacement=study.replacement)
         small = [s for s in sizes if max(s) < 1000]
@@ -73,7 +74,7 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
         defects = [d for d in DEFECTS if texts.donor is not None or not DEFECTS[d].needs_donor]
         defects = [d for d in defects if not a.defects or d in a.defects.split(",")]
         strengths = tuple(map(float, a.strengths.split(","))) if a.strengths else STRENGTHS
-        common = replace(common, sizes=((200, 200),), splits=study.power_splits)
+        common = replace(common, sizes=((200, 200),), splits=few)
         plans = [replace(common, defects=defects, strengths=strengths)]
     print(f"{study.name}, {kind}: {len(texts.fit):,} documents to fit, {len(held_out):,} to split", flush=True)
     for plan in plans:
@@ -243,6 +244,7 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=2000, help="leave out sizes with more documents in total")
     parser.add_argument("--sizes", help="null splits: 50,50x200,200,200x1000,1000; default: all")
     parser.add_argument("--large-splits", type=int, help="null splits of sizes with 1,000 documents on a side")
+    parser.add_argument("--splits", type=int, default=SPLITS, help="at most so many splits of each size and defect")
     parser.add_argument("--jobs", type=int, default=1)
     a = parser.parse_args()
     critics = a.critics.split(",") if a.critics else [c for s in STUDIES for c in s.critics]

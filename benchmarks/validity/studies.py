@@ -146,6 +146,14 @@ class Study:
 
 STUDIES = (
     Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
+    Study("prose", novels, ("repetition", "rhythm", "discourse")),
+    Study("phrases", novels, ("keyness",), documents=1200, powered=400, power_splits=40),
+    Study(
+        *("patterns", novels, ("templates",), {"templates": {"tagger": "spacy", "words": 300}}),
+        replacement=True,
+        documents=500,
+        powered=420,
+    ),
     Study("counts", novels, ("unigram", "rank-frequency"), powered=400, power_splits=40),
     Study("laws", novels, ("zipf-slope", "heaps", "productivity", "taylor"), powered=400, power_splits=40),
     Study("long chapters", partial(novels, 2000, 500), ("taylor",), sizes=SIZES[:2]),

@@ -35,6 +35,7 @@ EVIDENCE = {
     "unigram": "words",
     "type-token": "type-token",
     "mauve": "regions",
+    "keyness": "over-used",
 }
 """Which piece of evidence is the figure; of the others, the first."""
 CONFIG = {"code-mixing": {"topics": 3}}

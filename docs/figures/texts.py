@@ -12,7 +12,7 @@ import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,52 @@ def novels() -> Texts:
         "demo data: passages of Jane Austen's novels, and continuations of some by SmolLM2-135M, by nucleus sampling"
     )
     return Texts(fit, real, "nucleus", made, about)
+
+
+def looped() -> Texts:
+    """Passages of Jane Austen's novels, and continuations by a small model at a low temperature, many of which loop."""
+    texts = novels()
+    made = momus.read_corpus(demo_path("generated-prose-nucleus-cool.jsonl.gz"), name="nucleus-cool")
+    about = (
+        "demo data: passages of Jane Austen's novels, and continuations of some by SmolLM2-135M, by nucleus sampling "
+        "at a low temperature"
+    )
+    return Texts(texts.fit, texts.real, "nucleus-cool", made, about)
+
+
+def templated() -> Texts:
+    """The first 200 words of some of the same texts, and a tagger."""
+    texts = looped()
+    fit, real = (Corpus.from_documents(list(c.slice(0, 80)), c.name) for c in (texts.fit, texts.real))
+    about = f"{texts.about}; the first 200 words and symbols of each"
+    config = {"templates": {"tagger": "spacy", "words": 200}}
+    return replace(texts, fit=fit, real=real, about=about, config=config)
+
+
+def chapters() -> Texts:
+    """Passages of Jane Austen's novels as several answers to one prompt, their chapter, and those of a small model."""
+    made = []
+    for file in ("nucleus", "ancestral", "nucleus-cool"):
+        made += lines(Path(str(demo_path(f"generated-prose-{file}.jsonl.gz"))))
+    real = momus.read_corpus(demo_path("prose.jsonl.gz"), name="prose")
+    # continuations have about 210 words, passages a thousand; the first 40 words may be the continued ones
+    cut = Corpus.from_texts(
+        [" ".join(d.text.split()[40:210]) for d in real],
+        ids=real.ids,
+        prompts=[str(g) for g in real.groups],
+        name="prose",
+    )
+    fit, held = cut.split(0.5, 0, ("fit", "real"))
+    group = dict(zip(real.ids, real.groups, strict=True))
+    prompts = [str(group[str(row["prompt_id"])]) for row in made]
+    generated = Corpus.from_texts(
+        [" ".join(str(row["text"]).split()[40:]) for row in made], prompts=prompts, name="three-decodings"
+    )
+    about = (
+        "demo data: words 41 to 210 of passages of Jane Austen's novels, with their chapter as the prompt, and "
+        "continuations of some by SmolLM2-135M, decoded in three ways"
+    )
+    return Texts(fit, held, "three-decodings", generated, about)
 
 
 def proposals() -> Texts:
@@ -186,6 +232,12 @@ TEXTS: dict[str, Callable[[], Texts]] = {
     "type-token": docstrings,
     "stopword-share": docstrings,
     "symbol-share": docstrings,
+    "repetition": looped,
+    "rhythm": looped,
+    "keyness": docstrings,
+    "diversity": chapters,
+    "discourse": looped,
+    "templates": templated,
     "perplexity": docstrings,
     "mauve": docstrings,
     "pcfg": parsed,

@@ -18,7 +18,7 @@ HELP = "import sys; sys.argv = ['momus', '--help']\nfrom momus.cli import main\n
 MOST = {"import momus": 40, HELP: 260}
 """Modules loaded beyond those of an empty interpreter, at most (31 and 223 when this was set)."""
 CORE = {"length", "unigram", "type-token", "rank-frequency", "stopword-share", "symbol-share"}
-CORE |= {"sections", "coreference", "heaps", "productivity"}
+CORE |= {"sections", "coreference", "heaps", "productivity", "repetition", "rhythm", "keyness", "discourse"}
 BLOCK = f"""
 import importlib.metadata, sys
 OPTIONAL = {OPTIONAL!r}

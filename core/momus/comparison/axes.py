@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.comparison.statistics import all_statistics
-from momus.critic import Counted, RunningTextCritic, Scores, Statistic, aligned
+from momus.critic import Counted, Scores, Statistic, aligned
 from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.inference.pooling import Rows
 from momus.numeric.types import Bools, Floats
@@ -51,11 +51,11 @@ class Axis:
 
 
 def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Axis | None:
-    """Collect the headline rows of a critic from its scores of all corpora; None for critics of running text.
+    """Collect the headline rows of a critic from its scores of all corpora; None if its rows are not documents.
 
     ``name`` takes the rows of another statistic.
     """
-    if isinstance(critic, RunningTextCritic) or not scored:
+    if critic.unit != "document" or not scored:
         return None
     keys = next((list(s.rows) for s in scored if s.rows), [])
     wanted = name or critic.headline_statistic

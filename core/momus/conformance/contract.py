@@ -154,6 +154,8 @@ def little_text_is_an_error(s: Subject) -> None:
 def _other_text(s: Subject) -> Corpus:
     if isinstance(s.critic, RunningTextCritic):
         return corpora.prose(seed=1)
+    if s.critic.unit == "prompt":
+        return corpora.answers(240, seed=1)
     return corpora.documents(80, seed=1) if s.corpus is corpora.documents() else s.held_out
 
 

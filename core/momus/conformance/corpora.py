@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -61,6 +62,13 @@ def documents(n: int = 120, seed: int = 0) -> Corpus:
             sections.append(Section(" ".join(_sentence(rng, words, common) for _ in range(rng.integers(2, 6))), title))
         collected.append(Document(f"d{seed}-{i:04d}", tuple(sections), prompt=f"p{i:04d}"))
     return Corpus.from_documents(collected, name=f"made-{seed}")
+
+
+@lru_cache(maxsize=4)
+def answers(n: int = 360, seed: int = 0) -> Corpus:
+    """The same documents as answers, three to a prompt."""
+    documents_ = [replace(d, prompt=f"p{i // 3:04d}") for i, d in enumerate(documents(n, seed))]
+    return Corpus.from_documents(documents_, name=f"answers-{seed}")
 
 
 @lru_cache(maxsize=4)

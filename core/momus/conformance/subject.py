@@ -121,5 +121,7 @@ def same_values(a: Any, b: Any, exact: bool = False) -> bool:
 
 
 def default_corpus(critic: Critic[Any]) -> Corpus:
-    """Synthetic text for a critic: sectioned documents, or running prose for critics of blocks."""
-    return corpora.prose() if isinstance(critic, RunningTextCritic) else corpora.documents()
+    """Synthetic text for a critic: sectioned documents, answers to prompts, or running prose for critics of blocks."""
+    if isinstance(critic, RunningTextCritic):
+        return corpora.prose()
+    return corpora.answers() if critic.unit == "prompt" else corpora.documents()

@@ -6,6 +6,7 @@ from momus.controls.foreign import exchange_sections
 from momus.controls.mixing import mix_languages, mix_topics, mix_words
 from momus.controls.ordering import LOOP, loop, move_ngrams, move_sections, repeat_sections
 from momus.controls.planting import Defect
+from momus.controls.sentences import even_sentences, stock_phrases
 from momus.controls.wording import (
     COMMON,
     FEWEST_WORDS,
@@ -32,7 +33,7 @@ _ALL = (
         "order of sections",
         "Repeats each section right after itself with probability `strength`. In texts without sections: paragraphs "
         "(sentences, if there is one paragraph).",
-        ("sections", "passages", "length"),
+        ("sections", "passages", "length", "repetition"),
         repeat_sections,
     ),
     Defect(
@@ -138,8 +139,23 @@ _ALL = (
         "lexical diversity",
         f"Replaces the last share `strength` of the words of each document by repetitions of the {LOOP[0]} to "
         f"{LOOP[1]} words before it.",
-        ("type-token", "unigram"),
+        ("repetition", "type-token", "unigram"),
         loop,
+    ),
+    Defect(
+        "rhythm-flattening",
+        "rhythm of sentences",
+        "Moves each end of a sentence with probability `strength` to where it would be if all sentences of its "
+        "paragraph had equally many words.",
+        ("rhythm",),
+        even_sentences,
+    ),
+    Defect(
+        "stock-phrases",
+        "over-used phrases",
+        "Puts one of four stock phrases before each sentence with probability `strength`. English only.",
+        ("keyness", "discourse", "templates"),
+        stock_phrases,
     ),
 )
 

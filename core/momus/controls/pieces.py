@@ -74,6 +74,20 @@ def passages(text: str) -> Pieces:
     return paragraphs if len(paragraphs.texts) > 1 else Pieces.of(text, _SENTENCE_ENDS)
 
 
+def paragraphs(text: str) -> Pieces:
+    """Split at blank lines."""
+    return Pieces.of(text, _BREAKS)
+
+
+def sentences(text: str) -> Pieces:
+    """Split at ``.``, ``!`` and ``?``.
+
+    >>> sentences("One. Two.").texts
+    ['One.', 'Two.']
+    """
+    return Pieces.of(text, _SENTENCE_ENDS)
+
+
 def document_words(document: Document) -> list[Pieces]:
     """The words of each section."""
     return [words(s.text) for s in document.sections]

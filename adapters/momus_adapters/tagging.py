@@ -1,0 +1,59 @@
+"""The tagger ``spacy``: parts of speech of tokens that were split elsewhere, by a spaCy pipeline without its parser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from momus.estimator import Estimator
+from momus_adapters.persons.parsing import load_pipeline
+
+LONGEST = 5_000
+"""Maximum number of tokens tagged at once."""
+UNUSED = ("parser", "ner", "lemmatizer", "senter")
+"""Components that parts of speech do not need."""
+
+
+class SpacyTagger(Estimator):
+    """Universal parts of speech (``NOUN``, ``VERB``, …) from spaCy.
+
+    Parameters
+    ----------
+    model
+        A spaCy pipeline, by name or folder; empty: the small English one.
+    """
+
+    def __init__(self, *, model: str = "") -> None:
+        self.model = model
+        self._nlp: Any = None
+
+    @property
+    def nlp(self) -> Any:
+        """The pipeline, loaded once."""
+        if self._nlp is None:
+            nlp = load_pipeline(self.model)
+            nlp.select_pipes(disable=[name for name in UNUSED if name in nlp.pipe_names])
+            self._nlp = nlp
+        return self._nlp
+
+    def tag(self, documents: Sequence[Sequence[str]]) -> list[list[str]]:
+        """Tag each token of each document; a document's tags do not depend on the others.
+
+        Raises
+        ------
+        MissingExtraError
+            spaCy or the pipeline is not installed.
+        """
+        nlp = self.nlp
+        from spacy.tokens import Doc
+
+        tagged: list[list[str]] = []
+        for words in documents:
+            tags: list[str] = []
+            for start in range(0, len(words), LONGEST):
+                doc = Doc(nlp.vocab, words=list(words[start : start + LONGEST]))
+                for _, component in nlp.pipeline:
+                    doc = component(doc)
+                tags += [token.pos_ for token in doc]
+            tagged.append(tags)
+        return tagged

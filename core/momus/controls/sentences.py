@@ -1,0 +1,81 @@
+"""Defects of sentences: ends moved until all sentences of a paragraph are of equal length, and stock phrases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from momus.controls.pieces import Pieces, paragraphs, sentences, words
+from momus.controls.planting import Setting, with_texts
+from momus.text.corpus import Document
+
+Places = Sequence[int]
+PHRASES = (
+    "At the end of the day,",
+    "It is worth noting that",
+    "Little did they know that",
+    "In a world of endless possibilities,",
+)
+"""What is put before sentences."""
+_END = re.compile(r"[.!?…]+[\"'”’)\]]*$")
+_INNER = re.compile(r"[,;:—–-]+$")
+
+
+def even_sentences(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Move chosen ends of sentences to where the sentences of their paragraph would be of equal length."""
+    texts, places, before = [], [], 0
+    for section in document.sections:
+        pieces = paragraphs(section.text)
+        made = []
+        for paragraph in pieces.texts:
+            split = words(paragraph)
+            ends = [
+                i for i, w in enumerate(split.texts[:-1]) if _END.search(w) and not split.texts[i + 1][:1].islower()
+            ]
+            moved = _evened(split.texts, ends, setting.chosen(len(ends)).tolist())
+            places += [before + j for j in moved.boundaries]
+            before += len(ends)
+            made.append(split.join(moved.words))
+        texts.append(pieces.join(made))
+    return with_texts(document, texts), "moved ends of sentences", places
+
+
+class _Moved:
+    """Words after ends of sentences were moved, and which ends these were."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words, self.boundaries = list(words), list[int]()
+
+
+def _evened(texts: Sequence[str], ends: Sequence[int], chosen: Sequence[bool]) -> _Moved:
+    """Move the chosen ends, which are the words at ``ends``."""
+    moved, count = _Moved(texts), len(ends) + 1
+    targets = [min(max(round((j + 1) * len(texts) / count) - 1, 0), len(texts) - 2) for j in range(len(ends))]
+    pairs = [(j, e, t) for j, (e, t, c) in enumerate(zip(ends, targets, chosen, strict=True)) if c and e != t]
+    for _, end, _ in pairs:
+        moved.words[end] = _END.sub("", moved.words[end]) or moved.words[end].rstrip(".!?…") or ","
+        following = moved.words[end + 1]
+        moved.words[end + 1] = following if following[:2].isupper() or following == "I" else _lowered(following)
+    for j, _, target in pairs:
+        moved.words[target] = _END.sub("", _INNER.sub("", moved.words[target])) + "."
+        moved.words[target + 1] = moved.words[target + 1][:1].upper() + moved.words[target + 1][1:]
+        moved.boundaries.append(j)
+    return moved
+
+
+def _lowered(word: str) -> str:
+    return word[:1].lower() + word[1:]
+
+
+def stock_phrases(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Put a stock phrase before each chosen sentence."""
+    texts, places, before = [], [], 0
+    for section in document.sections:
+        pieces: Pieces = sentences(section.text)
+        n = len(pieces.texts)
+        chosen, which = setting.chosen(n).tolist(), setting.random.integers(0, len(PHRASES), n).tolist()
+        new = [f"{PHRASES[k]} {_lowered(s)}" if c else s for s, c, k in zip(pieces.texts, chosen, which, strict=True)]
+        texts.append(pieces.join(new))
+        places += [before + i for i, c in enumerate(chosen) if c]
+        before += n
+    return with_texts(document, texts), "sentences with a stock phrase before them", places

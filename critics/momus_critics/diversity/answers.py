@@ -1,0 +1,122 @@
+"""Answers to prompts as vectors, and how alike those to one prompt are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from momus.critic import usable_documents
+from momus.numeric.types import Bools, Floats, Ints
+from momus.text.corpus import Corpus
+from momus.text.documents import Document, Section
+from momus_critics.prose.reading import Prose
+
+
+def by_prompt(corpus: Corpus) -> Corpus:
+    """One document per prompt, each answer a section; documents without a prompt stay alone, unusable ones are dropped.
+
+    Prompts stand in the order of their ids, and answers in an order that depends on their texts alone.
+
+    >>> answers = Corpus.from_texts(["b", "a", "c"], prompts=["p", "p", None])
+    >>> [(d.id, [s.text for s in d.sections]) for d in by_prompt(answers)]
+    [('corpus:3', ['c']), ('p', ['a', 'b'])]
+    """
+    found: defaultdict[tuple[str, bool], list[tuple[int, str, str | None]]] = defaultdict(list)
+    usable = usable_documents(corpus)
+    for document, key in zip(usable, usable.hashes.tolist(), strict=True):
+        name = document.id if document.prompt is None else document.prompt
+        found[name, document.prompt is None].append((key, document.text, document.group))
+    documents = []
+    for (name, alone), answers in sorted(found.items()):
+        groups = {group for _, _, group in answers}
+        documents.append(
+            Document(
+                name,
+                tuple(Section(text) for _, text, _ in sorted(answers, key=lambda a: a[:2])),
+                prompt=None if alone else name,
+                group=groups.pop() if len(groups) == 1 else None,
+            )
+        )
+    return Corpus.from_documents(documents, corpus.name)
+
+
+def vectors(prose: Prose, sections: Ints, number: dict[str, int], idf: Floats) -> sparse.csr_array:
+    """Vectors of unit length of answers, (answers, V): 1 + log of each word's count, times its inverse frequency.
+
+    Parameters
+    ----------
+    sections
+        int64 (N,): number of the answer of each token.
+    number, idf
+        Number of each known word, and its weight (V,).
+    """
+    answers = int(sections[-1]) + 1 if len(sections) else 0
+    columns = np.fromiter((number.get(w, -1) for w in prose.words), np.int64, len(prose.words))[prose.ids]
+    known = columns >= 0
+    ones = np.ones(int(known.sum()))
+    counts = sparse.csr_array(sparse.coo_array((ones, (sections[known], columns[known])), shape=(answers, len(idf))))
+    counts.sum_duplicates()
+    counts.data = 1 + np.log(counts.data)
+    weighted = sparse.csr_array(counts.multiply(idf[None, :]))
+    norms = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
+    scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    return sparse.csr_array(sparse.diags_array(scale) @ weighted)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Answers to n prompts.
+
+    Attributes
+    ----------
+    similarity
+        float64 (n,): mean cosine of pairs of answers to each prompt.
+    distinct
+        float64 (n,): effective number of distinct answers among the first ``size``.
+    groups
+        For each prompt, groups of answers that are nearly the same, as lists of their numbers.
+    counts
+        int64 (n,): number of answers.
+    texts
+        The answers' first words, by prompt.
+    prompts
+        Ids of the prompts.
+    """
+
+    similarity: Floats
+    distinct: Floats
+    groups: list[list[list[int]]]
+    counts: Ints
+    texts: list[list[str]]
+    prompts: list[str]
+
+    def __len__(self) -> int:
+        return len(self.similarity)
+
+
+def effective_number(similarities: Floats) -> float:
+    """Exponential of the entropy of the eigenvalues of K / k: 1 if all k answers are the same, k if none are alike.
+
+    The Vendi score (Friedman & Dieng 2023, definition 3.1).
+
+    >>> effective_number(np.eye(3)), round(effective_number(np.ones((3, 3))), 6)
+    (3.0, 1.0)
+    """
+    values = np.linalg.eigvalsh(similarities / len(similarities)).clip(min=0)
+    positive = values[values > 1e-12]
+    return round(float(np.exp(-(positive * np.log(positive)).sum())), 12)
+
+
+def alike(similarities: Floats, least: float) -> list[list[int]]:
+    """Groups of answers that chains of pairs with at least this similarity connect, the largest first.
+
+    >>> alike(np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.1], [0.1, 0.1, 1.0]]), 0.8)
+    [[0, 1], [2]]
+    """
+    near: Bools = similarities >= least
+    _, label = sparse.csgraph.connected_components(sparse.csr_array(near), directed=False)
+    groups = [np.flatnonzero(label == g).tolist() for g in range(int(label.max()) + 1)]
+    return sorted(groups, key=lambda g: (-len(g), g[0]))

@@ -1,0 +1,261 @@
+"""The critic of diversity: how alike the answers to one prompt are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self
+
+import numpy as np
+
+from momus.critic import (
+    Critic,
+    EvidenceMixin,
+    ExplanationMixin,
+    LogPrior,
+    Note,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+    mean,
+)
+from momus.critic.fitted import Fitted
+from momus.errors import FittingError
+from momus.evidence import Evidence, MarkedDocument
+from momus.numeric.types import Floats, Ints
+from momus.parameters import OneOf, Range
+from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus.text.tokens import Tokenizer
+from momus_critics.diversity import evidence
+from momus_critics.diversity.answers import Spread, alike, by_prompt, effective_number, vectors
+from momus_critics.prose.examples import Exampled
+from momus_critics.prose.paragraphs import BREAK, paragraph_tokenizer
+from momus_critics.prose.reading import read_prose
+
+LEAST_SD = 0.1
+"""Smallest standard deviation of z, which keeps P_c proper if all prompts are alike."""
+WORDS = 30
+"""Words of an answer that are shown."""
+BAND = 0.05
+"""Without groups of real text, a mean similarity that differs by as much passes as human variation."""
+
+
+class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+    """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
+
+    Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, and the
+    similarity of a prompt is the mean cosine of pairs of its answers, which does not depend on how many there are.
+    Prompts with one answer are unscored. Real text without repeated prompts cannot be compared; P_c is then fitted on
+    documents of one group (author, site).
+
+    Parameters
+    ----------
+    alike
+        Cosine from which two answers are shown as the same.
+    tokens
+        Name of the tokenizer, see `momus.critic.TokenCritic`.
+
+    >>> corpus = Corpus.from_texts(["a b c", "a b d", "e f", "e g"], prompts=["p", "p", "q", "q"])
+    >>> critic = Diversity().fit(corpus)
+    >>> critic.score(corpus).ids
+    ['p', 'q']
+    """
+
+    name = "diversity"
+    axis = "variety between answers"
+    question = (
+        "Do several answers to one prompt differ as much as several people's do? z is the similarity of the answers to "
+        "a prompt."
+    )
+    unit = "prompt"
+    headline = "similarity"
+    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "latent_nll": ("more usual in variety", "less usual in variety")
+    }
+    limits = "It compares words: the same story in other words is another answer."
+    needs = 4
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"alike": Range(0, 1)}
+
+    def __init__(self, *, alike: float = 0.8, tokens: str = "words") -> None:
+        self.alike = alike
+        self.tokens = tokens
+
+    @property
+    def reader(self) -> Tokenizer:
+        """The tokenizer that answers are read with."""
+        return paragraph_tokenizer(self.tokens)
+
+    def units(self, corpus: Corpus) -> Corpus:
+        """One row per prompt."""
+        return by_prompt(corpus)
+
+    def fit(self, real: Corpus) -> Self:
+        """Weigh the words, and learn how alike real answers to one prompt are."""
+        answers = by_prompt(real)
+        self.baseline_ = "answers to one prompt"
+        if not (answers.section_counts > 1).any():
+            grouped = [d for d in real if d.group is not None]
+            by_group = Corpus.from_texts(
+                [d.text for d in grouped], ids=[d.id for d in grouped], prompts=[d.group for d in grouped]
+            )
+            if grouped:
+                answers, self.baseline_ = by_prompt(by_group), "documents of one group"
+        several = answers.take(np.flatnonzero(answers.section_counts > 1))
+        if len(several) < 2:
+            raise FittingError(
+                "critic 'diversity' is not tested: one document per prompt",
+                hint="give several answers per prompt, with a prompt_id, or real text with a group_id",
+            )
+        self._weigh(answers)
+        self.size_ = int(np.median(several.section_counts))
+        z = _logit(self.project(several).similarity)
+        self.mean_, self.sd_ = float(z.mean()), float(max(z.std(), LEAST_SD))
+        self.prompts_ = len(several)
+        return self
+
+    def _weigh(self, answers: Corpus) -> None:
+        """Inverse document frequencies of all words: log((1 + n) / (1 + d)) + 1."""
+        table = answers.tokens(self.reader)
+        prose = read_prose(table)
+        sections = _answer_of(answers, len(prose.ids), self.reader)
+        pairs = np.unique(np.stack([sections, prose.ids]), axis=1)
+        frequency = np.bincount(pairs[1], minlength=len(prose.words))
+        keep = np.array([w[:1].isalnum() for w in prose.words], dtype=bool)
+        total = int(answers.section_counts.sum())
+        self.words_ = [w for w, k in zip(prose.words, keep.tolist(), strict=True) if k]
+        self.idf_ = np.log((1 + total) / (1 + frequency[keep])) + 1.0
+
+    def attend(self, texts: Sequence[Corpus]) -> bool:
+        """Count distinct answers among as many as half the repeated prompts of each text have."""
+        sizes = []
+        for text in texts:
+            counts = by_prompt(text).section_counts
+            if (counts > 1).any():
+                sizes.append(int(np.median(counts[counts > 1])))
+        size = min(sizes, default=self.size_)
+        changed = size != self.size_
+        self.size_ = size
+        return changed
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        words = state.texts("words_")
+        state.array("idf_", (len(words),), low=0.0)
+        state.number("mean_")
+        state.number("sd_", low=LEAST_SD)
+        state.integer("size_", low=2)
+        state.integer("prompts_", low=1)
+        state.text("baseline_")
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Prompts with one answer."""
+        return ["one document per prompt" if n < 2 else None for n in batch.section_counts.tolist()]
+
+    def project(self, batch: Corpus) -> Spread:
+        """Compare the answers to each prompt."""
+        prose = read_prose(batch.tokens(self.reader))
+        sections = _answer_of(batch, len(prose.ids), self.reader)
+        number = {w: i for i, w in enumerate(self.words_)}
+        x = vectors(prose, sections, number, self.idf_)
+        x.resize((int(batch.section_counts.sum()), len(self.idf_)))
+        similarity, distinct, groups = [], [], []
+        first = 0
+        for count in batch.section_counts.tolist():
+            mine = x[first : first + count]
+            first += count
+            k = np.asarray((mine @ mine.T).toarray())
+            np.fill_diagonal(k, 1.0)
+            similarity.append((float(k.sum()) - count) / max(count * (count - 1), 1))
+            distinct.append(effective_number(k[: self.size_, : self.size_]))
+            groups.append(alike(k, self.alike))
+        texts = [[" ".join(s.text.split()[:WORDS]) for s in d.sections] for d in batch]
+        mean_cosine, number_distinct = (np.array(v, dtype=np.float64) for v in (similarity, distinct))
+        return Spread(mean_cosine, number_distinct, groups, batch.section_counts, texts, list(batch.ids))
+
+    def log_prior(self, latents: Spread) -> LogPrior:
+        """log P_c of the logit of the similarity."""
+        from scipy.stats import norm
+
+        return LogPrior.of_vectors(norm.logpdf(_logit(latents.similarity), self.mean_, self.sd_))
+
+    def sufficient_statistics(self, latents: Spread) -> Mapping[str, Rows]:
+        """Similarity, effective number of distinct answers, and answers in groups, each beside ones."""
+        ones = np.ones(len(latents))
+        full = latents.counts >= self.size_
+        same = np.array([any(len(g) > 1 for g in groups) for groups in latents.groups], dtype=np.float64)
+        return {
+            "similarity": np.column_stack([latents.similarity, ones]),
+            # prompts with fewer answers than are counted among take no part; a little keeps the ratio defined
+            "distinct": np.column_stack([np.where(full, latents.distinct, 0) + 1e-9, full + 1e-9]),
+            "same": np.column_stack([same, ones]),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Mean similarity, effective number of distinct answers, and prompts with answers that are the same."""
+        of = f" of {self.size_}" if hasattr(self, "size_") else ""
+        return (
+            Statistic(
+                "similarity",
+                "similarity",
+                "value",
+                mean,
+                effect="difference",
+                band=BAND,
+                label="similarity of answers to a prompt",
+                direction=("more varied between answers", "more alike between answers"),
+            ),
+            Statistic(
+                "distinct",
+                "distinct",
+                "value",
+                mean,
+                label=f"effective number of distinct answers{of}",
+                direction=("poorer in distinct answers", "richer in distinct answers"),
+            ),
+            Statistic(
+                "same_share",
+                "same",
+                "value",
+                mean,
+                label="prompts with answers that are the same",
+                direction=("poorer in equal answers", "richer in equal answers"),
+                format="share",
+            ),
+        )
+
+    def summarize(self, latents: Spread) -> Exampled:
+        """Distribution of similarities, and the prompts whose answers are most alike."""
+        return evidence.summary(latents)
+
+    def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
+        """Distribution of the similarity of answers, and answers in groups."""
+        return evidence.show(real, generated)
+
+    def notes(self) -> list[Note]:
+        """What the critic was fitted on."""
+        return [Note(f"Fitted on {counted(self.prompts_, 'set')} of {self.baseline_}.")]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """The answers to one prompt, those marked that are much like another one."""
+        latents = self.project(document)
+        if not latents.texts or len(latents.texts[0]) < 2:
+            return None
+        prior: Floats = np.asarray(self.log_prior(latents).values)
+        return evidence.explain(document, latents, -float(prior[0]))
+
+
+def _logit(similarity: Floats) -> Floats:
+    """log((s + 0.01) / (1.01 − s)), which is finite for answers that are all the same or share no word."""
+    s = np.clip(similarity, 0.0, 1.0)
+    return np.asarray(np.log((s + 0.01) / (1.01 - s)))
+
+
+def _answer_of(answers: Corpus, tokens: int, reader: Tokenizer) -> Ints:
+    """The number of the answer of each token, borders of paragraphs left out: int64 (N,)."""
+    table = answers.tokens(reader)
+    breaks = np.array([w == BREAK for w in table.vocabulary], dtype=bool)
+    sections = table.sections[~breaks[table.ids]] if len(table.ids) else np.zeros(0, dtype=np.int64)
+    assert len(sections) == tokens
+    return sections

@@ -1,0 +1,247 @@
+"""Evidence on keyness: over-used and under-used terms, their concordance lines, and names that only one text has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from momus.critic import LogPrior, Pooled
+from momus.evidence import Cell, Evidence, MarkedDocument, Table, both
+from momus.inference.multiplicity import benjamini_hochberg
+from momus.numeric.ragged import owners_of
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
+from momus.text.counting import percentage
+from momus.text.tokens import Tokenizer
+from momus_critics.figures import percent
+from momus_critics.keyness.latents import TermLatents
+from momus_critics.keyness.process import TermProcess
+from momus_critics.keyness.testing import log_odds, proportions_z, two_sided
+from momus_critics.marking import Mark, mark_passage
+from momus_critics.prose.examples import KEPT, Exampled
+from momus_critics.prose.paragraphs import BREAK
+from momus_critics.prose.reading import Prose
+
+SHOWN, LINED, MARKED = 20, 8, 12
+"""Terms of a table, terms with concordance lines, and terms that are marked in a document."""
+FALSE = 0.05
+"""Expected share of false discoveries among the listed terms."""
+ALIKE = 0.8
+"""A phrase stands for a shorter one within it if at least this share of the documents with the shorter one have it."""
+
+
+class FittedCritic(Protocol):
+    """What evidence reads of a fitted `momus_critics.keyness.Keyness`."""
+
+    terms_: list[str]
+    process_: TermProcess
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer, with borders of paragraphs as tokens."""
+        ...
+
+    def project(self, batch: Corpus) -> TermLatents:
+        """Look up the terms of each document."""
+        ...
+
+    def log_prior(self, latents: TermLatents) -> LogPrior:
+        """log P_c of the terms of each document."""
+        ...
+
+
+@dataclass(frozen=True)
+class Key:
+    """One term in two texts.
+
+    Attributes
+    ----------
+    term
+        Its tokens, joined by spaces.
+    real, generated
+        Numbers of documents with the term.
+    log_odds, z, q
+        Log-odds ratio of generated against real text and its z (`momus_critics.keyness.testing.log_odds`), and the p
+        of equal shares, adjusted by Benjamini & Hochberg (1995).
+    """
+
+    term: str
+    real: float
+    generated: float
+    log_odds: float
+    z: float
+    q: float
+
+
+def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
+    """Documents by term and by name; of each term, the concordance lines that come first in an arbitrary order."""
+    counts = np.asarray(latents.matrix.sum(axis=0)).ravel()
+    terms: dict[str | float, float] = {
+        t: float(c) for t, c in zip(latents.columns, counts.tolist(), strict=True) if c and t in asked
+    }
+    entries = np.arange(len(latents.first))
+    ranks = latents.ranks()
+    order = np.lexsort((ranks, latents.matrix.indices))
+    column = latents.matrix.indices[order]
+    # place of each entry among those of its term, in the order of ranks
+    starts = np.searchsorted(column, column)
+    chosen = entries[order][np.arange(len(order)) - starts < KEPT]
+    lines: dict[str, list[tuple[float, str]]] = {}
+    for i in chosen.tolist():
+        term = latents.columns[int(latents.matrix.indices[i])]
+        if term in asked:
+            lines.setdefault(term, []).append((float(ranks[i]), latents.line(i)))
+    return Exampled.of(Pooled(len(latents), {}, {"terms": terms, "names": names(latents.prose)}), lines)
+
+
+def names(prose: Prose) -> dict[str | float, float]:
+    """Number of documents that have each name: a word with a capital within sentences, and never without one.
+
+    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import read_prose
+    >>> corpus = Corpus.from_texts(["So Elara met Kai. The elf met the Elf, and Elara wept."])
+    >>> names(read_prose(corpus.tokens(paragraph_tokenizer("words"))))
+    {'Elara': 1.0, 'Kai': 1.0}
+    """
+    inner = np.zeros(len(prose.ids), dtype=bool)
+    inner[1:] = prose.sentences[1:] == prose.sentences[:-1]
+    inner[1:] &= prose.alphabetic[:-1]  # not behind an opening quote either
+    owners = owners_of(prose.offsets)
+    width = len(prose.words)
+    code = owners * width + prose.ids
+    lower = code[prose.alphabetic & ~prose.capitalised]
+    found = np.unique(code[inner & prose.capitalised])
+    found = found[~np.isin(found, lower)]
+    word, count = np.unique(found % max(width, 1), return_counts=True)
+    # a name is spelled as where it has a capital for the first time
+    capital = np.flatnonzero(prose.capitalised)
+    distinct, first = np.unique(prose.ids[capital], return_index=True)
+    at = capital[first[np.searchsorted(distinct, word)]] if len(word) else word
+    pairs = zip(prose.codes[at].tolist(), count.tolist(), strict=True)
+    return {prose.spelled[c]: float(n) for c, n in pairs if len(prose.spelled[c]) > 1}
+
+
+def keys_of(real: Pooled, generated: Pooled) -> list[Key]:
+    """All terms with their log-odds, those most over-used in generated text first."""
+    a, b = real.counts.get("terms", {}), generated.counts.get("terms", {})
+    terms = sorted({*map(str, a), *map(str, b)})
+    # numbers of documents, then of documents with each term, (1 + V,)
+    p, q = (np.array([s.documents, *(t.get(w, 0.0) for w in terms)]) for s, t in ((real, a), (generated, b)))
+    delta, z = log_odds(p, q)
+    adjusted = benjamini_hochberg(two_sided(proportions_z(p, q)))
+    order = np.lexsort((np.arange(len(terms)), -z))
+    return [
+        Key(terms[i], float(p[i + 1]), float(q[i + 1]), float(delta[i]), float(z[i]), float(adjusted[i]))
+        for i in order.tolist()
+    ]
+
+
+def listed(keys: Iterable[Key], over: bool) -> list[Key]:
+    """The terms of a table: significant ones; of phrases within each other, the longest that occurs about as often."""
+    chosen: list[Key] = []
+
+    def documents(key: Key) -> float:
+        return key.generated if over else key.real
+
+    for key in keys:
+        if len(chosen) >= SHOWN or (key.z > 0) != over:
+            break
+        if key.q > FALSE:
+            continue
+        within = [k for k in chosen if _contains(k.term, key.term)]
+        around = [i for i, k in enumerate(chosen) if _contains(key.term, k.term)]
+        if any(documents(k) >= ALIKE * documents(key) for k in within):
+            continue
+        alike = [i for i in around if documents(key) >= ALIKE * documents(chosen[i])]
+        if alike:
+            chosen[alike[0]] = key
+            chosen = [k for i, k in enumerate(chosen) if i not in alike[1:]]
+        elif not around:
+            chosen.append(key)
+    return chosen
+
+
+def _contains(longer: str, shorter: str) -> bool:
+    """Whether the tokens of one term are within those of another."""
+    return len(longer) > len(shorter) and f" {shorter} " in f" {longer} "
+
+
+def show(real: Exampled, generated: Exampled, known: AbstractSet[str]) -> list[Evidence]:
+    """Tables of over-used and under-used terms, of their concordance lines, and of names."""
+    keys = keys_of(real, generated)
+    over, under = listed(keys, over=True), listed(keys[::-1], over=False)
+    tested = (
+        f"{len(keys):,} terms tested; listed are those with a false discovery rate of {percentage(FALSE)} at most. "
+        "Log-odds and z with an informative prior (Monroe et al. 2008). Of long documents, the share of windows with "
+        "the term counts."
+    )
+    sizes = (real.documents, generated.documents)
+    return [
+        _terms("over-used", "Words and phrases that generated text over-uses", over, sizes, generated, tested),
+        _terms("under-used", "Words and phrases that generated text under-uses", under, sizes, real, tested),
+        _concordance([*over[:LINED], *under[:LINED]], real, generated),
+        _names(real, generated, known),
+    ]
+
+
+def _terms(name: str, title: str, keys: Sequence[Key], sizes: tuple[int, int], lines: Exampled, note: str) -> Table:
+    columns = ("term", "real, % of documents", "generated, % of documents", "log-odds", "z", "q", "for example")
+    rows: list[tuple[Cell, ...]] = [
+        (
+            k.term,
+            percent(k.real / max(sizes[0], 1)),
+            percent(k.generated / max(sizes[1], 1)),
+            round(k.log_odds, 2),
+            round(k.z, 1),
+            k.q,
+            next(iter(lines.texts(k.term)), ""),
+        )
+        for k in keys
+    ]
+    return Table(name, title, columns, rows, note=note)
+
+
+def _concordance(keys: Sequence[Key], real: Exampled, generated: Exampled) -> Table:
+    rows = [(k.term, role, line) for k in keys for role, text in both(real, generated) for line in text.texts(k.term)]
+    return Table("concordance", "Concordance lines of both texts", ("term", "text", "line"), rows)
+
+
+def _names(real: Exampled, generated: Exampled, known: AbstractSet[str]) -> Table:
+    """Names in several generated documents and in no real one."""
+    a, b = real.counts.get("names", {}), generated.counts.get("names", {})
+    invented = sorted(
+        ((str(w), n) for w, n in b.items() if n > 1 and w not in a and str(w).lower() not in known),
+        key=lambda pair: (-pair[1], pair[0]),
+    )
+    rows = [(w, int(n), percent(n / max(generated.documents, 1))) for w, n in invented[:SHOWN]]
+    return Table(
+        "names",
+        "Names in several generated documents and in no real one",
+        ("name", "generated documents", "% of documents"),
+        rows,
+        note="A name is a word that has a capital within sentences, and is nowhere in its document without one.",
+    )
+
+
+def explain(critic: FittedCritic, document: Corpus) -> MarkedDocument | None:
+    """Mark the terms of one document that are least likely in real text of its length."""
+    table = document.tokens(critic.tokenizer)
+    words = [w for w in (table.vocabulary[i] for i in table.ids.tolist()) if w != BREAK]
+    latents = critic.project(document)
+    terms = latents.matrix.indices
+    known = np.flatnonzero(terms < len(critic.terms_))
+    if not len(known):
+        return None
+    p: Floats = critic.process_.of(np.repeat(latents.lengths, len(known)), terms[known])
+    marks: dict[int, Mark] = {}
+    for i in np.lexsort((known, p))[:MARKED].tolist():
+        start, term = int(latents.first[known[i]]), latents.columns[int(terms[known[i]])]
+        mark = Mark(term, f"in {percentage(float(p[i]))} of real documents of this length")
+        marks |= {t: mark for t in range(start, start + term.count(" ") + 1) if t not in marks}
+    value = -float(critic.log_prior(latents).values[0])
+    note = f"{len(known):,} of {len(critic.terms_):,} terms; marked: those least likely in real text of this length."
+    return mark_passage(document, words, marks, value=value, unit="nats", note=note)

@@ -1,0 +1,203 @@
+"""Terms: words and phrases of up to five tokens, found in how many documents and where.
+
+A term is a run of tokens within one sentence that begins and ends with a word. Its key is a 64-bit hash of its tokens,
+so terms of texts with different vocabularies compare as integers. Among 10⁷ terms, two share a key with probability
+3·10⁻⁶.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.numeric.ragged import owners_of
+from momus.numeric.types import Bools, Ints
+from momus_critics.prose.reading import Prose
+
+Keys = NDArray[np.uint64]
+LONGEST = 5
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+"""An odd factor, by which the key of a phrase is multiplied for each further token."""
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Where terms of one length stand.
+
+    Attributes
+    ----------
+    keys, starts
+        uint64 (N,) and int64 (N,): key and first token of each occurrence.
+    """
+
+    keys: Keys
+    starts: Ints
+
+
+def keys_at(prose: Prose, starts: Ints, n: int) -> Keys:
+    """The keys of the runs of n tokens that begin at some tokens, uint64 (starts,)."""
+    keys = np.zeros(len(starts), dtype=np.uint64)
+    for k in range(n):
+        keys = keys * FACTOR + prose.hashes[starts + k]
+    return keys
+
+
+def key_of(term: str) -> int:
+    """The key of a term, given as its tokens joined by spaces."""
+    key = 0
+    for word in term.split(" "):
+        digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        key = (key * int(FACTOR) + int.from_bytes(digest, "little")) % 2**64
+    return key
+
+
+def occurrences(prose: Prose, n: int, among: Bools | None = None) -> Occurrences:
+    """Find all terms of n tokens.
+
+    Parameters
+    ----------
+    among
+        bool (N,): tokens at which a term may start; None: any.
+
+    >>> from momus import Corpus
+    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import read_prose
+    >>> prose = read_prose(Corpus.from_texts(["On and on. And on, he went"]).tokens(paragraph_tokenizer("words")))
+    >>> found = occurrences(prose, 2)
+    >>> found.starts.tolist(), bool(found.keys[1] == found.keys[2])
+    ([0, 1, 4, 7], True)
+    """
+    count = max(len(prose.ids) - n + 1, 0)
+    if not count:
+        return Occurrences(np.zeros(0, np.uint64), np.zeros(0, np.int64))
+    last = slice(n - 1, n - 1 + count)
+    start = prose.alphabetic[:count] & prose.alphabetic[last] & (prose.sentences[:count] == prose.sentences[last])
+    if among is not None:
+        start &= among[:count]
+    starts = np.flatnonzero(start)
+    return Occurrences(keys_at(prose, starts, n), starts)
+
+
+@dataclass(frozen=True)
+class Frequent:
+    """Terms that enough documents have, the most frequent first: their tokens, keys and numbers of documents."""
+
+    terms: list[str]
+    keys: Keys
+    documents: Ints
+
+
+def frequent_terms(texts: Sequence[Prose], least: int, most: int) -> Frequent:
+    """The terms that at least ``least`` documents of all texts together have.
+
+    Each length has a quota of ``most`` / `LONGEST` terms; what a longer one leaves goes to the next shorter one. A
+    phrase is looked for only where both phrases that are one token shorter are frequent, which loses none.
+
+    >>> from momus import Corpus
+    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import read_prose
+    >>> prose = read_prose(Corpus.from_texts(["as it were", "as it is"]).tokens(paragraph_tokenizer("words")))
+    >>> frequent_terms([prose], 2, 100).terms
+    ['as it', 'as', 'it']
+    """
+    # alive[t]: tokens of text t at which a frequent run of n − 1 tokens starts, symbols at its ends included
+    alive = [np.ones(len(p.ids), dtype=bool) for p in texts]
+    by_length = []
+    for n in range(1, LONGEST + 1):
+        by_length.append(_frequent(texts, n, alive, least))
+        if n < LONGEST:
+            alive = _alive(texts, n, alive, least)
+    chosen: list[Frequent] = []
+    left = most
+    for n in range(LONGEST, 0, -1):
+        quota = left // n
+        found = by_length[n - 1]
+        chosen.append(Frequent(found.terms[:quota], found.keys[:quota], found.documents[:quota]))
+        left -= len(chosen[-1].terms)
+    return Frequent(
+        [t for f in chosen for t in f.terms],
+        np.concatenate([f.keys for f in chosen]),
+        np.concatenate([f.documents for f in chosen]),
+    )
+
+
+def _alive(texts: Sequence[Prose], n: int, alive: Sequence[Bools], least: int) -> list[Bools]:
+    """Tokens at which a run of n tokens of one sentence starts that enough documents have."""
+    runs, positions, sizes = [], [], []
+    documents = []
+    before = 0
+    for prose, mask in zip(texts, alive, strict=True):
+        count = max(len(prose.ids) - n + 1, 0)
+        # both runs one token shorter are frequent: those that start here and at the next token
+        ok = mask[:count].copy()
+        if n > 1:
+            ok &= mask[1 : count + 1]
+            ok &= prose.sentences[:count] == prose.sentences[n - 1 : n - 1 + count]
+        starts = np.flatnonzero(ok)
+        runs.append(keys_at(prose, starts, n))
+        positions.append(starts)
+        sizes.append(len(prose.ids))
+        documents.append(owners_of(prose.offsets)[starts] + before)
+        before += len(prose)
+    keys, counts = document_frequencies(np.concatenate(runs), np.concatenate(documents))
+    often = keys[counts >= least]
+    masks = []
+    for run, starts, size in zip(runs, positions, sizes, strict=True):
+        mask = np.zeros(size, dtype=bool)
+        mask[starts[is_among(run, often)]] = True
+        masks.append(mask)
+    return masks
+
+
+def _frequent(texts: Sequence[Prose], n: int, alive: Sequence[Bools], least: int) -> Frequent:
+    """Terms of n tokens that enough documents have, by number of documents, then by their tokens."""
+    keys, documents, spelled_at = [], [], []
+    before = 0
+    for number, (prose, mask) in enumerate(zip(texts, alive, strict=True)):
+        found = occurrences(prose, n, mask)
+        keys.append(found.keys)
+        documents.append(owners_of(prose.offsets)[found.starts] + before)
+        spelled_at.append(np.column_stack([np.full(len(found.starts), number), found.starts]))
+        before += len(prose)
+    everything = np.concatenate(keys)
+    distinct, first = np.unique(everything, return_index=True)
+    _, counts = document_frequencies(everything, np.concatenate(documents))
+    often = np.flatnonzero(counts >= least)
+    places = np.concatenate(spelled_at)[first[often]]
+    terms = [spelled(texts[t], start, n) for t, start in places.tolist()]
+    order = sorted(range(len(terms)), key=lambda i: (-int(counts[often[i]]), terms[i]))
+    chosen = often[np.array(order, dtype=np.int64)]
+    return Frequent([terms[i] for i in order], distinct[chosen], counts[chosen])
+
+
+def spelled(prose: Prose, start: int, n: int) -> str:
+    """The tokens of a term in lower case, joined by spaces."""
+    return " ".join(prose.words[i] for i in prose.ids[start : start + n].tolist())
+
+
+def document_frequencies(keys: Keys, documents: Ints) -> tuple[Keys, Ints]:
+    """Distinct keys in ascending order, and the number of different documents of each; documents must ascend.
+
+    >>> document_frequencies(np.array([5, 3, 5, 5], dtype=np.uint64), np.array([0, 0, 0, 1]))[1].tolist()
+    [1, 2]
+    """
+    order = np.argsort(keys, kind="stable")
+    k, d = keys[order], documents[order]
+    new_key = np.ones(len(k), dtype=bool)
+    new_key[1:] = k[1:] != k[:-1]
+    new = new_key.copy()
+    new[1:] |= d[1:] != d[:-1]
+    number = np.cumsum(new_key) - 1
+    return k[new_key], np.bincount(number[new], minlength=int(new_key.sum()))
+
+
+def is_among(keys: Keys, table: Keys) -> Bools:
+    """Whether each key is in an ascending table: bool (N,)."""
+    if not len(table):
+        return np.zeros(len(keys), dtype=bool)
+    at = np.minimum(np.searchsorted(table, keys), len(table) - 1)
+    return np.asarray(table[at] == keys)

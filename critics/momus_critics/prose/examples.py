@@ -1,0 +1,50 @@
+"""Summaries that keep a few examples of what they count, and merge like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from momus.critic import Pooled
+
+KEPT = 3
+"""Examples kept of each thing, by default."""
+
+Ranked = tuple[float, str]
+"""Rank of an example, the lowest is kept, and its text."""
+
+
+@dataclass(frozen=True)
+class Exampled(Pooled):
+    """Totals over documents, and examples.
+
+    Attributes
+    ----------
+    examples
+        By what they are examples of, at most ``kept`` different texts with their ranks, in ascending order.
+    kept
+        Number of examples kept.
+
+    >>> a = Exampled.of(Pooled(1), {"x": [(2.0, "two"), (1.0, "one")]}, kept=1)
+    >>> (a + Exampled.of(Pooled(1), {"x": [(0.0, "zero")]}, kept=1)).texts("x")
+    ['zero']
+    """
+
+    examples: Mapping[str, tuple[Ranked, ...]] = field(default_factory=dict)
+    kept: int = KEPT
+
+    @classmethod
+    def of(cls, pooled: Pooled, examples: Mapping[str, Iterable[Ranked]], kept: int = KEPT) -> Exampled:
+        """Keep the examples of lowest rank."""
+        best = {k: tuple(sorted(set(v))[:kept]) for k, v in examples.items()}
+        return cls(pooled.documents, pooled.arrays, pooled.counts, best, kept)
+
+    def __add__(self, other: Pooled) -> Exampled:
+        theirs = other.examples if isinstance(other, Exampled) else {}
+        keys = sorted({*self.examples, *theirs})
+        merged = {k: (*self.examples.get(k, ()), *theirs.get(k, ())) for k in keys}
+        return Exampled.of(super().__add__(other), merged, self.kept)
+
+    def texts(self, key: str) -> list[str]:
+        """The examples of something, those of lowest rank first."""
+        return [text for _, text in self.examples.get(key, ())]

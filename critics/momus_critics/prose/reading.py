@@ -1,0 +1,149 @@
+"""The words of a batch, each with its sentence and its paragraph, as arrays."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.numeric.ragged import kept_offsets
+from momus.numeric.types import Bools, Ints
+from momus.text.tokens import TokenTable
+from momus_critics.prose.paragraphs import BREAK
+
+TERMINALS = frozenset(".!?…。！？؟।")
+CLOSERS = frozenset("\"'”’»)]")
+ABBREVIATIONS = frozenset(
+    (
+        *("mr", "mrs", "ms", "dr", "st", "prof", "rev", "gen", "col", "capt", "lt", "sgt", "sr", "jr", "vs", "etc"),
+        *("e.g", "i.e", "cf", "fig", "vol", "pp", "approx", "dept", "inc", "ltd", "co"),
+    )
+)
+"""Words after which a full stop ends no sentence if a capital follows."""
+
+
+@dataclass(frozen=True)
+class Prose:
+    """N tokens of n documents.
+
+    Attributes
+    ----------
+    ids
+        int64 (N,): number of each token in ``words``, letter case folded.
+    words
+        The distinct tokens in lower case, in alphabetical order.
+    offsets
+        int64 (n + 1,): first token of each document.
+    sentences, paragraphs
+        int64 (N,): number of each token's sentence and paragraph, over all documents.
+    alphabetic, capitalised
+        bool (N,): whether the token begins with a letter or digit, and whether with a capital.
+    codes, spelled
+        int64 (N,): number of each token in ``spelled``, which keeps letter case.
+    """
+
+    ids: Ints
+    words: Sequence[str]
+    offsets: Ints
+    sentences: Ints
+    paragraphs: Ints
+    alphabetic: Bools
+    capitalised: Bools
+    codes: Ints
+    spelled: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> Ints:
+        """int64 (n,): number of tokens of each document."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def hashes(self) -> NDArray[np.uint64]:
+        """A 64-bit hash of each token in lower case, the same in all texts: uint64 (N,)."""
+        digests = (hashlib.blake2b(w.encode("utf-8", "surrogatepass"), digest_size=8).digest() for w in self.words)
+        return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)[self.ids]
+
+    def is_any(self, words: frozenset[str]) -> Bools:
+        """Whether each token is one of these words: bool (N,)."""
+        return np.fromiter((w in words for w in self.words), bool, len(self.words))[self.ids]
+
+
+def read_prose(table: TokenTable) -> Prose:
+    r"""Find sentences and paragraphs in tokens of `paragraph_tokenizer`.
+
+    A sentence ends with a paragraph or section, and at ``.``, ``!``, ``?`` or ``…`` (with closing quotes and brackets)
+    unless a word in lower case follows. A full stop ends none after an initial or an abbreviation, nor within a number.
+
+    >>> from momus import Corpus
+    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> corpus = Corpus.from_texts(["“Who?” asked Mr. Fox. “I.”\n\nIt was 3.5 miles."])
+    >>> prose = read_prose(corpus.tokens(paragraph_tokenizer("words")))
+    >>> [" ".join(prose.words[i] for i in prose.ids[prose.sentences == s]) for s in range(3)]
+    ['“ who ? ” asked mr . fox .', '“ i . ”', 'it was 3 . 5 miles .']
+    """
+    used, codes = np.unique(table.ids, return_inverse=True)
+    spelled = [table.vocabulary[i] for i in used.tolist()]
+    # properties of each distinct token, (U,), looked up for all tokens, (N,)
+    is_break = np.array([w == BREAK for w in spelled], dtype=bool)[codes]
+    borders = np.zeros(len(codes) + 1, dtype=np.int64)
+    np.add.at(borders, table.section_offsets[1:-1], 1)
+    # a paragraph begins after each break and at each section
+    paragraphs = np.cumsum(is_break + borders[:-1])
+    keep = ~is_break
+    offsets = kept_offsets(keep, table.offsets)
+    codes, paragraphs = codes[keep], paragraphs[keep]
+    folded = [w.lower() for w in spelled]
+    words = sorted(set(folded))
+    number = {w: i for i, w in enumerate(words)}
+    fold = np.fromiter((number[w] for w in folded), np.int64, len(folded))
+    alphabetic = np.fromiter((w[:1].isalnum() for w in spelled), bool, len(spelled))[codes]
+    capitalised = np.fromiter((w[:1].isupper() for w in spelled), bool, len(spelled))[codes]
+    ends = _sentence_ends(spelled, codes, paragraphs)
+    starts = np.ones(len(codes), dtype=bool)
+    starts[1:] = ends[:-1] | (paragraphs[1:] != paragraphs[:-1])
+    starts[offsets[:-1][np.diff(offsets) > 0]] = True
+    return Prose(
+        fold[codes], words, offsets, np.cumsum(starts) - 1, paragraphs, alphabetic, capitalised, codes, spelled
+    )
+
+
+def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints) -> Bools:
+    """Whether a sentence ends with each token, ends of paragraphs aside: bool (N,)."""
+
+    def each(values: Sequence[bool]) -> Bools:
+        return np.array(values, dtype=bool)[codes]
+
+    closing = each([all(c in CLOSERS for c in w) for w in spelled])
+    stripped = [w.rstrip("".join(CLOSERS)) for w in spelled]
+    terminal = each([w[-1:] in TERMINALS for w in stripped])
+    full_stop = each([w[-1:] == "." for w in stripped])
+    bare = [w.rstrip(".").lower() for w in stripped]
+    short = each([w in ABBREVIATIONS or (len(w) == 1 and w.isalpha() and w not in "iI") for w in bare])
+    digits = each([w.isdigit() for w in spelled])
+    lower = each([w[:1].islower() for w in spelled])
+    alone = each([w == "." for w in spelled])
+    abbreviated = np.where(alone, _before(short), short) & full_stop
+    numeral = alone & _before(digits) & _after(digits)
+    ends = terminal & ~abbreviated & ~numeral
+    # an end moves behind the closing quotes and brackets that follow it, and behind further stops
+    for _ in range(3):
+        moved = _after(closing | terminal) & ends & (paragraphs == np.append(paragraphs[1:], -1))
+        ends = (ends & ~moved) | _before(moved)
+    return ends & ~_after(lower)
+
+
+def _before(x: Bools) -> Bools:
+    """The value of the token before each one; false for the first."""
+    return np.concatenate([[False], x[:-1]]) if len(x) else x
+
+
+def _after(x: Bools) -> Bools:
+    """The value of the token after each one; false for the last."""
+    return np.concatenate([x[1:], [False]]) if len(x) else x

@@ -1,0 +1,131 @@
+"""Rhythm: the process against SciPy, simulation and enumeration; the memory of sentences; flattened text is found."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from momus import Corpus
+from momus.comparison.judge import judge
+from momus.controls import DEFECTS
+from momus_critics.rhythm import Rhythm
+from momus_critics.rhythm.lengths import DASH, MARKS, SentenceLengths, moments
+from momus_critics.rhythm.process import LengthProcess
+
+
+def lengths_of(documents, begins=None):
+    words = np.concatenate([np.asarray(d, dtype=np.int64) for d in documents])
+    offsets = np.concatenate([[0], np.cumsum([len(d) for d in documents])])
+    first = np.zeros(len(words), dtype=bool)
+    first[offsets[:-1]] = True
+    return SentenceLengths(words, first if begins is None else begins, offsets, np.zeros((len(documents), len(MARKS))))
+
+
+def simulated(rng, documents, sentences, b=(2.7, 0.2, 0.3, 0.1), r=3.0, centre=2.5):
+    """Documents of the process itself."""
+    out = []
+    for _ in range(documents):
+        x = []
+        for t in range(sentences):
+            logs = np.log(x) - centre if x else np.zeros(1)
+            m = np.exp(b[0] + (b[1] * logs[-1] + b[2] * logs.mean() if x else 0) + b[3] * (t == 0))
+            x.append(1 + int(rng.negative_binomial(r, r / (r + m))))
+        out.append(x)
+    return lengths_of(out)
+
+
+def test_fit_recovers_the_process():
+    z = simulated(np.random.default_rng(0), 1500, 25)
+    process = LengthProcess().fit(z)
+    # the intercept moves with the centre of the memory, but not where there is no memory yet
+    shift = (process.centre_ - 2.5) * (0.2 + 0.3)
+    assert process.coefficients_ == pytest.approx([2.7 + shift, 0.2, 0.3, 0.1 - shift], abs=0.05)
+    assert process.shape_ == pytest.approx(3.0, rel=0.05)
+
+
+def test_log_probabilities_are_those_of_the_formula_and_sum_to_one():
+    process = LengthProcess().fit(simulated(np.random.default_rng(1), 50, 10))
+    past = [4, 17, 9]
+    total = 0.0
+    for x in range(1, 600):
+        log_p = process.log_probabilities(lengths_of([[*past, x]]))[-1]
+        total += np.exp(log_p)
+    assert total == pytest.approx(1, abs=1e-6)
+    b, c, r = process.coefficients_, process.centre_, process.shape_
+    logs = np.log(past) - c
+    m = np.exp(b[0] + b[1] * logs[-1] + b[2] * logs.mean())
+    assert log_p == pytest.approx(stats.nbinom.logpmf(598, r, r / (r + m)))
+
+
+def test_moments_literally_and_without_bias():
+    z = lengths_of([[3, 9, 4, 8], [5, 5], [2, 20, 7]])
+    squares, products, variances = moments(z, 2)
+    for i, d in enumerate([[3, 9, 4, 8], [5, 5], [2, 20, 7]]):
+        x = np.log(d) - np.log(d).mean()
+        n, ss = len(d), (x**2).sum()
+        assert squares[i] == pytest.approx([ss, n - 1])
+        for k in (1, 2):
+            expected = (x[k:] * x[:-k]).sum() + ss / (n - 1) * max(n - k, 0) / n
+            assert products[i, k - 1] == pytest.approx(expected)
+            assert variances[i, k - 1] == pytest.approx(ss / (n - 1) * max(n - k, 0))
+    rng = np.random.default_rng(0)
+    for n in (4, 25):  # independent lengths have no correlation, in short documents too
+        _, products, variances = moments(lengths_of(rng.integers(1, 40, (6000, n))), 1)
+        assert products.sum() / variances.sum() == pytest.approx(0, abs=0.02)
+
+
+def prose(n, seed, even=False, name="text"):
+    rng = np.random.default_rng(seed)
+    texts = []
+    for _ in range(n):
+        sizes = rng.negative_binomial(2, 2 / 14, 24) + 1
+        sizes = np.full(24, 13) if even else sizes
+        sentences = [" ".join(["Word", *(["word"] * (k - 1))]) + "." for k in sizes]
+        texts.append("\n\n".join(" ".join(sentences[i : i + 6]) for i in range(0, 24, 6)))
+    return Corpus.from_texts(texts, name=name)
+
+
+def test_flattened_text_is_more_uniform():
+    critic = Rhythm().fit(prose(80, 0))
+    flattened = DEFECTS["rhythm-flattening"].plant(prose(60, 2), 0.7).corpus
+    a, b = critic.score(prose(60, 1)), critic.score(flattened)
+    found = {v.statistic: v for v in judge(critic, a, b, permutations=199, resamples=99)}
+    spread = found["spread"]
+    assert spread.p < 0.02
+    assert spread.wording.direction[spread.generated_value > spread.real_value] == "more uniform in rhythm"
+    assert found["sentence_length"].generated_value == pytest.approx(found["sentence_length"].real_value, rel=0.1)
+
+
+def test_sentences_of_one_length_have_finite_statistics():
+    critic = Rhythm().fit(prose(20, 0, even=True))
+    assert np.isfinite(critic.score(prose(10, 1)).nll).all()
+    rows = Rhythm().fit(prose(20, 0)).score(prose(10, 1, even=True)).rows
+    for s in critic.statistics():
+        if s.kind == "value":
+            assert np.isfinite(s.function(rows[s.rows].sum(axis=0)[None])).all(), s.name
+
+
+def test_marks_and_dashes_are_counted():
+    critic = Rhythm().fit(prose(20, 0))
+    z = critic.project(Corpus.from_texts(["Yes — no, no -- not? (Never!) Well-known."]))
+    counts = dict(zip((name for name, _ in MARKS), z.marks[0].tolist(), strict=True))
+    assert counts["dash"] == z.marks[0, DASH] == 2
+    assert counts["comma"] == counts["question mark"] == counts["exclamation mark"] == counts["full stop"] == 1
+    assert counts["bracket"] == 2
+
+
+def test_least_likely_sentences_are_marked_and_two_documents_shown():
+    real = prose(40, 0)
+    critic = Rhythm().fit(real)
+    text = "A cat sat on a mat by the door. " * 12 + "And " * 90 + "end. " + "It ran off to its bed of straw. " * 3
+    marked = critic.explain(Corpus.from_texts([text.strip()]))
+    longest = max((s for s in marked.steps if s.marked), key=lambda s: len(s.text))
+    assert longest.label == "91 words"
+    charts = critic.evidence(critic.score(real).summary, critic.score(prose(5, 3, even=True)).summary)
+    both = charts[2].series
+    assert [len(s.y) for s in both] == [24, 24]
+    assert set(both[1].y) == {13.0}
+
+
+def test_documents_of_one_sentence_are_unscored():
+    scores = Rhythm().fit(prose(20, 0)).score(Corpus.from_texts(["One sentence only.", "Two. Three."]))
+    assert scores.reasons == ["fewer than two sentences", None]
