@@ -4,7 +4,7 @@ Each collection of `sectioned_texts` is split in thirds: the critic is fitted on
 third a defect is planted. Of both sides the same number of documents is drawn at random, several times per split.
 Printed: the share of all draws in which the headline finds the defect at p ≤ .01, unpaired.
 
-Run:  python benchmarks/validity/which_critic.py [sections-titles …] [--splits 6] [--draws 4] [--out runs/which-critic]
+Run:  python benchmarks/validity/which_critic.py [sections-titles …] [--splits 6] [--draws 10] [--out runs/which-critic]
       [--write docs/which-critic.md]
 Splits are kept in --out: run the command again to resume. --write puts the table into the page.
 Data: ``sectioned`` under MOMUS_DATA, else ../shared/data.
@@ -108,7 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("critics", nargs="*", metavar="critic", help=", ".join(ROWS))
     parser.add_argument("--splits", type=int, default=6)
-    parser.add_argument("--draws", type=int, default=4, help="draws per split and number of documents")
+    parser.add_argument("--draws", type=int, default=10, help="draws per split and number of documents")
     parser.add_argument("--out", type=Path, default=Path("runs/which-critic"))
     parser.add_argument("--write", type=Path, help="the page that gets the table: docs/which-critic.md")
     a = parser.parse_args()
