@@ -1,12 +1,12 @@
-"""How many documents, to fit on and to compare, each critic of structure needs to find planted defects.
+"""How many documents each critic of order needs to find planted defects.
 
-A third of a collection is there to fit on. Of the other documents, disjoint sets are drawn at random, many times: one
-is the real text, in the other a defect was planted. Printed: the share of draws in which the headline finds the defect
-at p ≤ .01, unpaired, by critic and number of documents, over both collections of `sectioned_texts`.
+Each collection of `sectioned_texts` is split in thirds: the critic is fitted on one, the second is real, and in the
+third a defect is planted. Of both sides the same number of documents is drawn at random, several times per split.
+Printed: the share of all draws in which the headline finds the defect at p ≤ .01, unpaired.
 
-Run:  python benchmarks/validity/which_critic.py [sections-titles …] [--draws 40] [--out runs/which-critic]
+Run:  python benchmarks/validity/which_critic.py [sections-titles …] [--splits 6] [--draws 10] [--out runs/which-critic]
       [--write docs/which-critic.md]
-Rows are kept in --out: run the command again to resume. --write puts the table into the page.
+Splits are kept in --out: run the command again to resume. --write puts the table into the page.
 Data: ``sectioned`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -15,27 +15,25 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from null_and_power import write_between
-from sectioned_texts import COLLECTIONS, DEFECTS, LEVEL, NULL, collection, running, splits, untitled
+from sectioned_texts import COLLECTIONS, DEFECTS, LEVEL, NULL, Split, collection, running, splits, untitled
 
 from momus import Corpus, Critic
-from momus.comparison.judge import judge
-from momus.critic import Scores
-from momus_critics.consistency import Consistency
+from momus.critic import Statistic
+from momus.inference import ManyTests
+from momus.numeric.types import Floats
 from momus_critics.passages import Passages
 from momus_critics.sections import Sections
 
-ORDER = (NULL, "shuffle", "swap 100 %", "swap 20 %", "exchange 100 %", "exchange 20 %")
-SIZES = (25, 50, 100, 182)
-FITTED = (45, 91, 182)
-FULL, SIDE = 182, 100
-"""Documents to fit on where those to compare vary, and documents on a side where those to fit on vary."""
+ORDER = (NULL, "shuffle", "swap 100 %", "swap 20 %", "repeat 20 %", "drop 100 %")
+SIZES = (25, 50, 100, 180)
 
 
 @dataclass(frozen=True)
@@ -51,68 +49,57 @@ ROWS = {
     "sections-titles": Row("`sections`, titles and bodies", Sections, lambda corpus: corpus),
     "sections-breaks": Row("`sections`, bodies alone", Sections, untitled),
     "passages": Row("`passages`, running text", Passages, running),
-    "consistency": Row("`consistency`, sections", Consistency, lambda corpus: corpus),
 }
 
-
-@dataclass(frozen=True)
-class Cell:
-    """Draws of one setting in which a defect was found."""
-
-    critic: str
-    collection: str
-    fitted: int
-    side: int
-    defect: str
-    found: int
-    draws: int
+Found = dict[str, int]
+"""Draws in which a defect was found, by the key of `key`."""
 
 
-def measure(key: str, source: str, draws: int) -> list[Cell]:
-    """All settings of one critic on one collection."""
-    row, split = ROWS[key], next(iter(splits(collection(source), 1)))
-    pool = Corpus.from_documents([*split.real, *split.other], source)
-    cells = []
-    for fitted in FITTED:
-        fit = split.fit.slice(0, fitted)
-        # titles of the text to fit on are read by `sections`; running text has none
-        critic = row.make().fit(row.view(fit) if row.view is running else fit)
-        critic.attend([row.view(pool)])
-        whole = critic.score(row.view(pool))
-        for defect in ORDER:
-            damaged = whole if defect == NULL else critic.score(row.view(DEFECTS[defect](pool, 0)))
-            for side in SIZES if fitted == FULL else (SIDE,):
-                found = sum(p <= LEVEL for p in _p_values(critic, whole, damaged, side, draws))
-                cells.append(Cell(key, source, fitted, side, defect, found, draws))
-    return cells
+def key(side: int, defect: str) -> str:
+    """Key of a number of documents and a defect."""
+    return f"{side} {defect}"
 
 
-def _p_values(critic: Critic[Any], real: Scores, damaged: Scores, side: int, draws: int) -> Iterable[float]:
-    """p of the headline for random disjoint sets of documents."""
+def found_in(statistic: Statistic, real: Floats, other: Floats, side: int, draws: int) -> int:
+    """In how many of the draws ``side`` rows of each side differ at p ≤ .01."""
+    if min(len(real), len(other)) < side:
+        return 0
+    test = ManyTests(statistic, side, side, 999, seed=side)
+    number = 0
     for seed in range(draws):
-        order = np.random.default_rng(seed).permutation(len(real))
-        one, other = np.sort(order[:side]), np.sort(order[side : 2 * side])
-        (verdict,) = judge(
-            critic, real.take(one), damaged.take(other), paired=False, seed=seed, permutations=999, resamples=19,
-            only_headline=True,
-        )  # fmt: skip
-        yield 1.0 if verdict.p is None else verdict.p
+        random = np.random.default_rng([seed, side])
+        chosen = [np.sort(random.permutation(len(rows))[:side]) for rows in (real, other)]
+        number += test(real[chosen[0]], other[chosen[1]])[0] <= LEVEL
+    return number
 
 
-def shown(cells: list[Cell]) -> str:
-    """Markdown: a row per critic and setting, a column per defect, over all collections."""
-    lines = ["| critic | fitted on | documents on a side | " + " | ".join(ORDER) + " |"]
-    lines.append("|---|---:|---:|" + "---:|" * len(ORDER))
-    settings = [(FULL, s) for s in SIZES] + [(f, SIDE) for f in FITTED if f != FULL]
-    for key, row in ROWS.items():
-        for fitted, side in settings:
-            shares = []
-            for defect in ORDER:
-                chosen = [c for c in cells if (c.critic, c.fitted, c.side, c.defect) == (key, fitted, side, defect)]
-                draws = sum(c.draws for c in chosen)
-                shares.append(f"{sum(c.found for c in chosen) / draws:.2f}" if draws else "–")
-            if set(shares) != {"–"}:
-                lines.append(f"| {row.label} | {fitted} | {side} | " + " | ".join(shares) + " |")
+def measure(row: Row, split: Split, draws: int) -> Found:
+    """All numbers of documents and defects of one split."""
+    # `sections` may read titles of the text to fit on; running text has none
+    critic = row.make().fit(running(split.fit) if row.view is running else split.fit)
+    critic.attend([row.view(split.real), row.view(split.other)])
+    (statistic,) = [s for s in critic.statistics() if s.name == critic.headline_statistic]
+
+    def rows(corpus: Corpus) -> Floats:
+        return np.asarray(critic.score(row.view(corpus)).rows[statistic.rows])
+
+    real = rows(split.real)
+    others = {defect: rows(DEFECTS[defect](split.other, split.seed)) for defect in ORDER}
+    return {key(n, d): found_in(statistic, real, o, n, draws) for d, o in others.items() for n in SIZES}
+
+
+def shown(out: Path) -> str:
+    """Markdown: a row per critic and number of documents, a column per defect, over all kept splits."""
+    lines = ["| critic | documents on a side | " + " | ".join(ORDER) + " |", "|---|---:|" + "---:|" * len(ORDER)]
+    for name, row in ROWS.items():
+        kept = [json.loads(f.read_text(encoding="utf-8")) for f in sorted(out.glob(f"{name}-*.json"))]
+        draws = sum(k["draws"] for k in kept)
+        found: Counter[str] = Counter()
+        for k in kept:
+            found.update(k["found"])
+        for side in SIZES if draws else ():
+            cells = " | ".join(f"{found[key(side, d)] / draws:.2f}" for d in ORDER)
+            lines.append(f"| {row.label} | {side} | {cells} |")
     return "\n".join(lines)
 
 
@@ -120,23 +107,24 @@ def main() -> None:
     """Measure what is not kept yet, then print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("critics", nargs="*", metavar="critic", help=", ".join(ROWS))
-    parser.add_argument("--draws", type=int, default=40)
+    parser.add_argument("--splits", type=int, default=6)
+    parser.add_argument("--draws", type=int, default=10, help="draws per split and number of documents")
     parser.add_argument("--out", type=Path, default=Path("runs/which-critic"))
     parser.add_argument("--write", type=Path, help="the page that gets the table: docs/which-critic.md")
     a = parser.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
-    for key in a.critics or ROWS:
+    for name in a.critics or ROWS:
         for source in COLLECTIONS:
-            file = a.out / f"{key}-{source}.json"
-            if not file.exists():
-                begun = time.perf_counter()
-                cells = measure(key, source, a.draws)
-                file.write_text(json.dumps([vars(c) for c in cells]), encoding="utf-8")
-                print(f"{file.name}: {time.perf_counter() - begun:.0f} s", flush=True)
-    cells = [Cell(**c) for f in sorted(a.out.glob("*.json")) for c in json.loads(f.read_text(encoding="utf-8"))]
-    print(shown(cells))
+            for split in splits(collection(source), a.splits):
+                file = a.out / f"{name}-{source}-{split.seed}.json"
+                if not file.exists():
+                    begun = time.perf_counter()
+                    content = {"draws": a.draws, "found": measure(ROWS[name], split, a.draws)}
+                    file.write_text(json.dumps(content), encoding="utf-8")
+                    print(f"{file.name}: {time.perf_counter() - begun:.0f} s", flush=True)
+    print(shown(a.out))
     if a.write:
-        write_between(a.write, "which-critic", shown(cells))
+        write_between(a.write, "which-critic", shown(a.out))
 
 
 if __name__ == "__main__":
