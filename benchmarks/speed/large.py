@@ -102,7 +102,7 @@ def repeated(source: Path, target: Path, times: int) -> Path:
         return target
     plan = Plan.read(old.manifest)
     files = [replace(f, file=replace(f.file, path=f"{f.file.path}-{k}")) for k in range(times) for f in plan.files]
-    plan, shards = replace(plan, files=tuple(files)), len(plan)
+    plan, shards = replace(plan, files=tuple(files), digest=""), len(plan)
     shutil.copytree(source / "critics", target / "critics")
     with new.locked(0):
         plan.write(new.manifest)

@@ -164,7 +164,15 @@ def score(
     Next: score real text too; only differences between texts are meaningful.
     """
     options = reading_options(
-        field, fmt, encoding, skip_bad_lines, max_document, keep=keep, include=include, turns=turns
+        field,
+        fmt,
+        encoding,
+        skip_bad_lines,
+        max_document,
+        keep=keep,
+        include=include,
+        turns=turns,
+        language=language,
     )
     if shards is not None:
         if out is not None or csv_as_is:

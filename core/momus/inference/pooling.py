@@ -19,7 +19,7 @@ EXACT_IN_FLOAT32 = 2**24
 NARROW = 64
 """Rows with more columns are wide: they get fewer resamples, and centred intervals."""
 DENSE, DENSE_CELLS = 0.1, (1 << 20, 1 << 25)
-"""From this share of entries on, and with so many cells (256 MB), wide rows are multiplied faster as a dense array."""
+"""Wide rows are multiplied faster as a dense array from this share of entries on, with so many cells (256 MB)."""
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,8 @@ class Plan:
         Largest number of documents per shard.
     versions
         Versions of Momus and of the packages that it computes with.
+    digest
+        SHA-256 of all that the shards depend on, which stands in each of them.
     """
 
     critics: Mapping[str, str]
@@ -64,6 +66,12 @@ class Plan:
     reading: ReadingOptions
     documents: int
     versions: Mapping[str, str] = field(default_factory=dict)
+    digest: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        """Make the digest, unless the plan was read: another version of Momus may know more options."""
+        if not self.digest:
+            object.__setattr__(self, "digest", digest_of(self.to_json()))
 
     def __len__(self) -> int:
         return sum(len(f.parts) for f in self.files)
@@ -75,14 +83,6 @@ class Plan:
                 return planned, planned.parts[shard]
             shard -= len(planned.parts)
         raise IndexError(shard)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of all that the shards depend on: not of times of files."""
-        content = self.to_json()
-        for planned in content["files"]:
-            planned["file"].pop("modified")
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers."""
@@ -119,7 +119,8 @@ class Plan:
             for f in content["files"]
         ]
         options = ReadingOptions(**reading, limits=None if limits is None else Limits(**limits))
-        return cls(dict(content["critics"]), tuple(files), options, int(content["documents"]), content["versions"])
+        known = dict(content["critics"]), tuple(files), options, int(content["documents"]), content["versions"]
+        return cls(*known, digest=digest_of(content))
 
     def write(self, path: Path) -> None:
         """Write the manifest."""
@@ -148,6 +149,12 @@ class Plan:
             raise StoreError(f"{path}: there are no shards of scores here", hint=SCORE) from None
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{path}: not readable ({error})", hint=SCORE) from error
+
+
+def digest_of(content: Mapping[str, Any]) -> str:
+    """SHA-256 of the content of a manifest, but for the times of files."""
+    files = [{**f, "file": {k: v for k, v in f["file"].items() if k != "modified"}} for f in content["files"]]
+    return hashlib.sha256(json.dumps({**content, "files": files}, sort_keys=True).encode("ascii")).hexdigest()
 
 
 SCORE = "run `momus score CRITIC… FILES… --shards OUT` first, with --resume if it was interrupted"
