@@ -8,8 +8,8 @@ from momus.comparison.judge import judge
 from momus.conformance import check_critic
 from momus.controls import DEFECTS
 from momus_critics.templates import Templates
-from momus_critics.templates.critic import TAGS
 from momus_critics.templates.evidence import LENGTH
+from momus_critics.templates.tagged import TAGS
 
 pytest.importorskip("spacy")
 from momus_adapters.tagging import SpacyTagger

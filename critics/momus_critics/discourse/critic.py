@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -15,7 +14,6 @@ from momus.critic import (
     LogPrior,
     Note,
     Rows,
-    StateSequences,
     Statistic,
     StatisticsMixin,
     mean,
@@ -41,29 +39,10 @@ from momus_critics.discourse.classes import (
     THIRD_PERSON,
     sentence_classes,
 )
+from momus_critics.discourse.moves import Moves
 from momus_critics.prose.base import ProseCritic
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
-from momus_critics.prose.reading import Prose
-
-
-@dataclass(frozen=True)
-class Moves(StateSequences):
-    """Classes of sentences, each paragraph preceded by a mark, and the tokens they were read from.
-
-    Attributes
-    ----------
-    starts
-        int64 (N,): first token of each state's sentence, or of the paragraph.
-    prose
-        The tokens.
-    persons
-        float64 (n, 2): pronouns of the first person, and of the first and third.
-    """
-
-    starts: Ints = None  # type: ignore[assignment]  # always given; dataclasses require a default here
-    prose: Prose = None  # type: ignore[assignment]
-    persons: Floats = None  # type: ignore[assignment]
 
 
 class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationMixin):

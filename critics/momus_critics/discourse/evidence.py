@@ -8,31 +8,22 @@ import numpy as np
 
 from momus.critic import Pooled
 from momus.evidence import Cell, Evidence, Heatmap, MarkedDocument, Step, Table, both
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus_critics.discourse.classes import PARAGRAPH, STATES
+from momus_critics.discourse.moves import Moves
 from momus_critics.figures import percent
 from momus_critics.keyness.testing import log_odds
 from momus_critics.marking import highest
 from momus_critics.prose.examples import KEPT, Exampled
 from momus_critics.prose.ngrams import DenseNGrams
-from momus_critics.prose.reading import Prose
 
 SHOWN, LEAST, WORDS = 20, 5, 2
 """Openings of a table, sentences that an opening needs in both texts together, and its words."""
 EXAMPLE = 14
 """Tokens of an example."""
-
-
-class MovesLike(Protocol):
-    """What evidence reads of `momus_critics.discourse.critic.Moves`."""
-
-    states: Ints
-    offsets: Ints
-    starts: Ints
-    prose: Prose
-
-    def __len__(self) -> int: ...
+MIX = np.uint64(0x9E3779B97F4A7C15)
+"""An odd factor that mixes hashes of words."""
 
 
 class FittedCritic(Protocol):
@@ -40,12 +31,12 @@ class FittedCritic(Protocol):
 
     process_: DenseNGrams
 
-    def project(self, batch: Corpus) -> MovesLike:
+    def project(self, batch: Corpus) -> Moves:
         """Classify the sentences of each document."""
         ...
 
 
-def summary(z: MovesLike) -> Exampled:
+def summary(z: Moves) -> Exampled:
     """Numbers of classes, of pairs, and of openings, with examples of each opening."""
     size, states = len(STATES), np.asarray(z.states)
     pairs = states[:-1] * size + states[1:]
@@ -60,32 +51,33 @@ def summary(z: MovesLike) -> Exampled:
     return Exampled.of(Pooled(len(z), arrays, {"openings": openings}), examples)
 
 
-def _openings(z: MovesLike) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
+def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
     """Number of sentences by their first two words, and a few examples of each, whichever they are."""
     prose = z.prose
     starts = z.starts[np.asarray(z.states) != PARAGRAPH]
     words = np.flatnonzero(prose.alphabetic)
     # the first two words of each sentence; symbols between them are left out
     at = np.searchsorted(words, starts)
-    ok = at + WORDS <= len(words)
-    last = words[np.minimum(at + WORDS - 1, max(len(words) - 1, 0))] if len(words) else at
-    ok &= prose.sentences[np.minimum(last, max(len(prose.ids) - 1, 0))] == prose.sentences[starts] if len(words) else ok
-    starts, at = starts[ok], at[ok]
-    pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]] if len(at) else at
+    starts, at = starts[at + WORDS <= len(words)], at[at + WORDS <= len(words)]
+    if not len(at):
+        return {}, {}
+    same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]
+    starts, at = starts[same], at[same]
+    pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]]
     distinct, where, counts = np.unique(pairs, return_inverse=True, return_counts=True)
     names = [f"{prose.words[p // len(prose.words)]} {prose.words[p % len(prose.words)]}" for p in distinct.tolist()]
-    # an arbitrary rank that depends on the sentence alone
-    mix = prose.hashes[np.minimum(starts[:, None] + np.arange(8), max(len(prose.ids) - 1, 0))] if len(starts) else None
-    ranks = (
-        (mix @ (np.arange(1, 9, dtype=np.uint64) * np.uint64(2654435761)) >> np.uint64(11)) if mix is not None else []
-    )
-    order = np.lexsort((ranks, where)) if len(starts) else np.zeros(0, np.int64)
+    # an arbitrary rank that depends on the first words of the sentence alone
+    ranks = np.zeros(len(starts), dtype=np.uint64)
+    for k in range(8):
+        ranks = ranks * MIX + prose.hashes[np.minimum(starts + k, len(prose.ids) - 1)]
+    ranks >>= np.uint64(11)
+    order = np.lexsort((ranks, where))
     place = np.arange(len(order)) - np.searchsorted(where[order], where[order])
     examples: dict[str, list[tuple[float, str]]] = {}
     for i in order[place < KEPT].tolist():
         start, stop = int(starts[i]), int(starts[i]) + EXAMPLE
-        same = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
-        text = " ".join(prose.spelled[c] for c in same.tolist())
+        codes = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
+        text = " ".join(prose.spelled[c] for c in codes.tolist())
         examples.setdefault(names[int(where[i])], []).append((float(ranks[i]), text))
     return {n: float(c) for n, c in zip(names, counts.tolist(), strict=True)}, examples
 

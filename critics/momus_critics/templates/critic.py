@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
@@ -16,7 +15,6 @@ from momus.critic import (
     LogPrior,
     Note,
     Rows,
-    StateSequences,
     Statistic,
     StatisticsMixin,
     mean,
@@ -28,7 +26,7 @@ from momus.errors import UsageError
 from momus.estimator import Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
@@ -38,14 +36,10 @@ from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose
 from momus_critics.templates import evidence
+from momus_critics.templates.tagged import OPENING, TAGS, Tagged
 
-TAGS = (
-    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
-    *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
-)
-"""Universal parts of speech (de Marneffe et al. 2021)."""
-OPENING, COMMON = 3, 20
-"""Tags of an opening, and how many of the commonest openings of real text count as common."""
+COMMON = 20
+"""How many of the commonest openings of real text count as common."""
 
 
 @runtime_checkable
@@ -55,34 +49,6 @@ class Tagger(Protocol):
     def tag(self, documents: Sequence[Sequence[str]]) -> list[list[str]]:
         """Tag each token of each document."""
         ...
-
-
-@dataclass(frozen=True)
-class Tagged(StateSequences):
-    """Parts of speech of the tokens.
-
-    Attributes
-    ----------
-    sentences
-        int64 (sentences + 1,): first token of each sentence among the states.
-    owners
-        int64 (sentences,): document of each sentence.
-    prose
-        The tokens, up to the limit of each document.
-    """
-
-    sentences: Ints = None  # type: ignore[assignment]  # always given; dataclasses require a default here
-    owners: Ints = None  # type: ignore[assignment]
-    prose: Prose = None  # type: ignore[assignment]
-
-    @property
-    def openings(self) -> Ints:
-        """Code of the first three tags of each sentence, −1 for shorter ones: int64 (sentences,)."""
-        starts, lengths = self.sentences[:-1], np.diff(self.sentences)
-        code = np.zeros(len(starts), dtype=np.int64)
-        for k in range(OPENING):
-            code = code * len(TAGS) + self.states[np.minimum(starts + k, max(len(self.states) - 1, 0))]
-        return np.where(lengths >= OPENING, code, -1)
 
 
 class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, ExplanationMixin):

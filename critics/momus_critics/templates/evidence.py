@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from momus_critics.keyness.testing import log_odds
 from momus_critics.marking import Mark, highest, mark_passage
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import Prose
+from momus_critics.templates.tagged import Tagged
 
 LENGTH, SHOWN, LINED, KEPT, LEAST = 5, 15, 6, 2, 5
 """Tags of a template, rows of a table, templates with lines, lines of each, and occurrences that are needed."""
@@ -22,17 +22,7 @@ BASE = 64
 """Factor of the codes of tags, which count from 1."""
 
 
-class TaggedLike(Protocol):
-    """What evidence reads of `momus_critics.templates.critic.Tagged`."""
-
-    states: Ints
-    sentences: Ints
-    prose: Prose
-
-    def __len__(self) -> int: ...
-
-
-def summary(z: TaggedLike, opening: int) -> Exampled:
+def summary(z: Tagged, opening: int) -> Exampled:
     """Numbers of templates, and of openings of sentences, with a few lines of each, whichever they are."""
     states, starts = np.asarray(z.states, dtype=np.int64), z.sentences
     sentence = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
