@@ -23,6 +23,7 @@ MODULES = {
     "accelerate": "train",
     "gguf": "gguf",
     "mauve": "mauve",
+    "krippendorff": "study",
 }
 """The extra of Momus that has a module."""
 

@@ -1,0 +1,1 @@
+"""Studies with people: blinded passages to judge, their answers, and what these say about corpora and critics."""
