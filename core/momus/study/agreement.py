@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy import stats
 
 from momus.numeric.types import Floats, Ints
 
@@ -58,6 +59,8 @@ def agreement(unit: Ints, value: Ints, level: Level, seed: int = 0, cluster: Int
     >>> agreement(np.array([0, 0, 1, 1, 2, 2, 3, 3]), np.array([0, 0, 1, 1, 0, 1, 0, 0]), "nominal").alpha
     0.5333333333333333
     """
+    import krippendorff
+
     counts = np.zeros((int(unit.max(initial=0)) + 1, int(value.max(initial=0)) + 1))
     np.add.at(counts, (unit, value), 1)
     paired = counts.sum(axis=1) >= 2
@@ -66,24 +69,39 @@ def agreement(unit: Ints, value: Ints, level: Level, seed: int = 0, cluster: Int
     counts = counts[:, np.unique(np.nonzero(counts)[1])]  # categories that occur
     if counts.shape[1] < 2:
         return None
-    members = np.split(np.argsort(clusters, kind="stable"), np.cumsum(np.bincount(clusters))[:-1])
-    rng = np.random.default_rng(seed)
-    drawn = []
-    for _ in range(RESAMPLES):
-        rows = np.concatenate([members[k] for k in rng.integers(len(members), size=len(members))])
-        drawn.append(_alpha(counts[rows], level))
-    finite = np.array([a for a in drawn if np.isfinite(a)])
-    low, high = np.quantile(finite, (0.025, 0.975)) if len(finite) else (np.nan, np.nan)
-    return Agreement(_alpha(counts, level), float(low), float(high), level, len(counts), int(counts.sum()))
+    sizes = np.bincount(clusters)
+    draws = np.random.default_rng(seed).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), RESAMPLES)
+    drawn = alphas(coincidences(counts), draws[:, clusters].astype(np.float64), level)
+    low, high = np.nanquantile(drawn, (0.025, 0.975)) if np.isfinite(drawn).any() else (np.nan, np.nan)
+    alpha = float(krippendorff.alpha(value_counts=counts, level_of_measurement=level))
+    return Agreement(alpha, float(low), float(high), level, len(counts), int(counts.sum()))
 
 
-def _alpha(counts: Floats, level: Level) -> float:
-    """α of a table of units × values; NaN if only one value occurs."""
-    import krippendorff
+def coincidences(counts: Floats) -> Floats:
+    """Coincidences of values within each unit, (units, V, V), from counts (units, V): pairs of values ÷ (m − 1)."""
+    pairs = counts[:, :, None] * counts[:, None, :] - np.eye(counts.shape[1]) * counts[:, None, :]
+    return np.asarray(pairs / (counts.sum(axis=1) - 1)[:, None, None])
 
-    if (counts.sum(axis=0) > 0).sum() < 2:
-        return float("nan")
-    return float(krippendorff.alpha(value_counts=counts, level_of_measurement=level))
+
+def alphas(within: Floats, weights: Floats, level: Level) -> Floats:
+    """α of many samples at once, (B,), from `coincidences` and the weight of each unit in each sample (B, units).
+
+    α = 1 − (n − 1) Σ o_ck δ²_ck / Σ n_c n_k δ²_ck, with coincidences o and their margins n.
+    """
+    size = within.shape[1]
+    o = (weights @ within.reshape(len(within), -1)).reshape(-1, size, size)
+    margins = o.sum(axis=2)
+    rank = np.arange(size)
+    if level == "nominal":
+        distances = np.broadcast_to(1.0 - np.eye(size), o.shape)
+    elif level == "interval":
+        distances = np.broadcast_to((rank[:, None] - rank[None, :]) ** 2.0, o.shape)
+    else:  # the number of values between two categories, with half of those in each
+        middle = margins.cumsum(axis=1) - margins / 2
+        distances = (middle[:, :, None] - middle[:, None, :]) ** 2
+    expected = (margins[:, :, None] * margins[:, None, :] * distances).sum(axis=(1, 2))
+    found = (margins.sum(axis=1) - 1) * (o * distances).sum(axis=(1, 2))
+    return np.asarray(1 - found / np.where(expected > 0, expected, np.nan))
 
 
 @dataclass(frozen=True)
@@ -105,8 +123,6 @@ class WithOthers:
 
 def with_others(unit: Ints, value: Ints, rater: Ints, one: int, seed: int = 0, times: int = 999) -> WithOthers:
     """Compare the values (n,) of one rater with the mean of the others on the same units."""
-    from momus.inference.correlation import spearman
-
     mine = rater == one
     size = int(unit.max(initial=0)) + 1
     total = np.bincount(unit[~mine], value[~mine].astype(np.float64), minlength=size)
@@ -115,12 +131,14 @@ def with_others(unit: Ints, value: Ints, rater: Ints, one: int, seed: int = 0, t
     x, y = value[shared].astype(np.float64), (total / np.maximum(count, 1))[unit[shared]]
     if len(x) < 3:
         return WithOthers(float("nan"), float("nan"), len(x))
-    rho = spearman(x, y)
-    if not np.isfinite(rho):  # always the same answer
+    x, y = (v - v.mean() for v in (stats.rankdata(x), stats.rankdata(y)))
+    scale = float(np.sqrt((x @ x) * (y @ y)))
+    if not scale:  # always the same answer
         return WithOthers(0.0, 1.0, len(x))
     rng = np.random.default_rng(seed)
-    beyond = sum(spearman(rng.permutation(x), y) >= rho - 1e-12 for _ in range(times))
-    return WithOthers(rho, (beyond + 1) / (times + 1), len(x))
+    null = rng.permuted(np.broadcast_to(x, (times, len(x))), axis=1) @ y
+    beyond = int((null >= x @ y - 1e-9 * scale).sum())
+    return WithOthers(float(x @ y) / scale, (beyond + 1) / (times + 1), len(x))
 
 
 def repeated_share(first: Sequence[object], again: Sequence[object]) -> tuple[int, int]:

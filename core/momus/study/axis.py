@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from momus.inference import holm
-from momus.inference.correlation import pearson, residuals, within
-from momus.numeric.types import Floats, Ints
+from momus.inference.correlation import spearman, within
+from momus.numeric.types import Bools, Floats, Ints
 from momus.study.judged import Scores
 from momus.text.yardsticks import YARDSTICKS
 
+Strings = np.ndarray[Any, np.dtype[np.str_]]
 RESAMPLES = 999
 FEWEST = 8
 """Fewest passages of a correlation; and fewest corpora whose means are correlated: half of that."""
@@ -75,92 +77,126 @@ def axis_rows(
     yardsticks, corpora
         Yardsticks and corpus of all passages.
     """
-    table = np.array([[yardsticks[k].get(y, np.nan) for y in YARDSTICKS] for k in scores.passage])
+    plain = np.array([[yardsticks[k].get(y, np.nan) for y in YARDSTICKS] for k in scores.passage])
     names = np.array([corpora[k] for k in scores.passage])
-    rows = []
-    for critic, column in values.items():
-        x = np.array([np.nan if column[k] is None else column[k] for k in scores.passage], dtype=np.float64)
-        rows.append(_row(critic, axes.get(critic, critic), x, table, scores, names, seed))
-    for k, name in enumerate(YARDSTICKS):
-        others = np.delete(table, k, axis=1)
-        rows.append(_row(name, name, table[:, k], others, scores, names, seed, is_yardstick=True))
-    rows = [r for r in rows if r is not None]
-    critics = [i for i, r in enumerate(rows) if not r.is_yardstick and np.isfinite(r.p)]
-    adjusted = dict(zip(critics, holm([rows[i].p for i in critics]).tolist(), strict=True))
-    return [AxisRow(**{**r.__dict__, "p_adjusted": adjusted.get(i, float("nan"))}) for i, r in enumerate(rows)]
-
-
-def _row(
-    critic: str, axis: str, x: Floats, controls: Floats, scores: Scores, names: Sequence[str], seed: int, **kind: bool
-) -> AxisRow | None:
-    """The row of one critic; None with too few passages."""
-    kept = np.isfinite(x) & np.isfinite(controls).all(axis=1) & np.isfinite(scores.table).any(axis=0)
-    strata = np.unique(scores.stratum[kept], return_inverse=True)[1] if kept.any() else np.zeros(0, dtype=np.int64)
-    if kept.sum() < FEWEST:
-        return None
-    one = len(np.unique(strata)) == 1
-    x, controls, table = stats.rankdata(x[kept]), stats.rankdata(controls[kept], axis=0), scores.table[:, kept]
-    data = _Data(x, controls, table, strata)
-    raters, units = len(table), len(x) if one else int(strata.max()) + 1
-    full = data.correlations(np.ones(raters), np.ones(len(x)))
-    rng = np.random.default_rng(seed)
-    drawn = np.full((RESAMPLES, 2), np.nan)
-    for b in range(RESAMPLES):
-        weights = np.bincount(rng.integers(raters, size=raters), minlength=raters).astype(np.float64)
-        times = np.bincount(rng.integers(units, size=units), minlength=units).astype(np.float64)
-        drawn[b] = data.correlations(weights, times if one else times[strata])
-    with np.errstate(invalid="ignore"):
-        errors = np.nanstd(np.arctanh(np.clip(drawn, -0.999999, 0.999999)), axis=0)
-        z = np.arctanh(np.clip(full, -0.999999, 0.999999))
-    reach = stats.norm.isf(0.025) * errors
-    low, high = np.tanh(z - reach), np.tanh(z + reach)
-    p = float(2 * stats.norm.sf(abs(z[1]) / errors[1])) if errors[1] > 0 else float("nan")
-    several = int((np.bincount(strata) > 1).sum())
-    means = _of_corpora(x, np.nanmean(table, axis=0), np.asarray(names)[kept])
-    return AxisRow(
-        critic,
-        axis,
-        *(float(v) for v in (full[0], low[0], high[0], full[1], low[1], high[1])),
-        p,
-        float("nan"),
-        int(kept.sum()),
-        several,
-        means,
-        **kind,
-    )
+    judged = np.isfinite(plain).all(axis=1) & np.isfinite(scores.table).any(axis=0)
+    columns = {
+        c: np.array([np.nan if column[k] is None else column[k] for k in scores.passage], dtype=np.float64)
+        for c, column in values.items()
+    }
+    # critics that have values of the same passages share their resamples; yardsticks have those of all passages
+    groups: dict[bytes, list[str]] = {judged.tobytes(): []}
+    for c, column in columns.items():
+        groups.setdefault((judged & np.isfinite(column)).tobytes(), []).append(c)
+    found: dict[str, AxisRow] = {}
+    for mask, members in groups.items():
+        kept = np.frombuffer(mask, dtype=bool)
+        if kept.sum() < FEWEST:
+            continue
+        table = np.column_stack([*(columns[c][kept] for c in members), plain[kept]])
+        data = _data(table, len(members), scores, kept)
+        listed = [(c, axes.get(c, c), False) for c in members] + [(y, y, True) for y in YARDSTICKS]
+        for row in _rows(data, listed, names[kept], seed):
+            if not row.is_yardstick or kept.sum() == judged.sum():
+                found[row.critic] = row
+    rows = [found[c] for c in (*columns, *YARDSTICKS) if c in found]
+    tested = [i for i, r in enumerate(rows) if not r.is_yardstick and np.isfinite(r.p)]
+    adjusted = dict(zip(tested, holm([rows[i].p for i in tested]).tolist(), strict=True))
+    return [replace(r, p_adjusted=adjusted.get(i, float("nan"))) for i, r in enumerate(rows)]
 
 
 @dataclass(frozen=True)
 class _Data:
-    """Ranks of values (P,), ranks of controls (P, k), scores (R, P), and strata (P,)."""
+    """Ranks of k critics and of the yardsticks (P, k + 5), scores (R, P), and strata (P,)."""
 
-    x: Floats
-    controls: Floats
+    ranks: Floats
+    critics: int
     table: Floats
     strata: Ints
 
-    def correlations(self, raters: Floats, times: Floats) -> Floats:
-        """Full and partial correlation within strata, given weights of raters (R,) and passages (P,)."""
+    @property
+    def is_one(self) -> bool:
+        """Whether all passages are compared with each other."""
+        return len(np.unique(self.strata)) == 1
+
+    def products(self, raters: Floats, times: Floats) -> Floats:
+        """Sums of products of all columns and the scores within strata, given weights of raters and passages."""
         given = np.isfinite(self.table)
         weight = raters @ given
         kept = (weight > 0) & (times > 0)
         y = stats.rankdata((raters @ np.where(given, self.table, 0.0))[kept] / weight[kept])
-        columns = np.column_stack([self.x[kept], y, self.controls[kept]])
-        centred = within(columns, self.strata[kept], times[kept]) * np.sqrt(times[kept])[:, None]
-        left = residuals(centred[:, :2], centred[:, 2:])
-        return np.array([_through_origin(centred[:, 0], centred[:, 1]), _through_origin(left[:, 0], left[:, 1])])
+        centred = within(np.column_stack([self.ranks[kept], y]), self.strata[kept], times[kept])
+        return np.asarray(centred.T @ (centred * times[kept][:, None]))
 
 
-def _through_origin(x: Floats, y: Floats) -> float:
-    """Correlation of values that are centred already."""
-    scale = float(np.sqrt((x @ x) * (y @ y)))
-    return float(x @ y) / scale if scale > 1e-9 else float("nan")
+def _data(table: Floats, critics: int, scores: Scores, kept: Bools) -> _Data:
+    strata = np.unique(scores.stratum[kept], return_inverse=True)[1]
+    return _Data(stats.rankdata(table, axis=0), critics, scores.table[:, kept], np.asarray(strata))
 
 
-def _of_corpora(x: Floats, y: Floats, names: np.ndarray) -> float:
+def correlations(products: Floats, critics: int) -> Floats:
+    """Full and partial correlations with the last of V variables, (B, V − 1, 2), from sums of products (B, V, V).
+
+    Controls are the variables between the first ``critics`` and the last; a control has the other ones. Partial sums of
+    products are the Schur complement G_ab − G_aC G_CC⁻¹ G_Cb.
+    """
+    last = products.shape[1] - 1
+    controls = list(range(critics, last))
+    found = np.full((len(products), last, 2), np.nan)
+    found[:, :, 0] = _ratio(products, products)
+    sets = [(list(range(critics)), controls)] * (critics > 0)
+    sets += [([c], [k for k in controls if k != c]) for c in controls]
+    for chosen, held in sets:
+        both = [*chosen, last]
+        across = products[:, both][:, :, held]
+        inverse = np.linalg.pinv(products[:, held][:, :, held], rcond=1e-10, hermitian=True)
+        left = products[:, both][:, :, both] - across @ inverse @ across.transpose(0, 2, 1)
+        found[:, chosen, 1] = _ratio(left, products)
+    return found
+
+
+def _ratio(left: Floats, products: Floats) -> Floats:
+    """Correlations of all variables with the last one, (B, V − 1); NaN where nothing varies."""
+    variance = np.einsum("bii->bi", left)
+    scale = np.sqrt(np.maximum(variance[:, :-1] * variance[:, -1:], 0.0))
+    varies = scale > 1e-9 * np.maximum(np.abs(products).max(axis=(1, 2)), 1e-300)[:, None]
+    return np.where(varies, left[:, :-1, -1] / np.where(varies, scale, 1.0), np.nan)
+
+
+def _rows(data: _Data, listed: Sequence[tuple[str, str, bool]], names: Strings, seed: int) -> list[AxisRow]:
+    """One row per critic and yardstick, in the order of the columns."""
+    raters = len(data.table)
+    units = len(data.ranks) if data.is_one else int(data.strata.max()) + 1
+    rng = np.random.default_rng(seed)
+    products = [data.products(np.ones(raters), np.ones(len(data.ranks)))]
+    for _ in range(RESAMPLES):
+        weights = np.bincount(rng.integers(raters, size=raters), minlength=raters).astype(np.float64)
+        times = np.bincount(rng.integers(units, size=units), minlength=units).astype(np.float64)
+        products.append(data.products(weights, times if data.is_one else times[data.strata]))
+    full, *drawn = correlations(np.array(products), data.critics)
+    z, replicates = (np.arctanh(np.clip(v, -0.999999, 0.999999)) for v in (full, drawn))
+    exists = np.isfinite(replicates)
+    count = np.maximum(exists.sum(axis=0), 1)
+    centre = np.where(exists, replicates, 0.0).sum(axis=0) / count
+    errors = np.sqrt(np.where(exists, (replicates - centre) ** 2, 0.0).sum(axis=0) / count)
+    reach = stats.norm.isf(0.025) * errors
+    low, high = np.tanh(z - reach), np.tanh(z + reach)
+    several = int((np.bincount(data.strata) > 1).sum())
+    given = np.isfinite(data.table)
+    means = np.where(given, data.table, 0.0).sum(axis=0) / given.sum(axis=0)
+    rows = []
+    for k, (critic, axis, is_yardstick) in enumerate(listed):
+        p = float(2 * stats.norm.sf(abs(z[k, 1]) / errors[k, 1])) if errors[k, 1] > 0 else float("nan")
+        numbers = (full[k, 0], low[k, 0], high[k, 0], full[k, 1], low[k, 1], high[k, 1], p, float("nan"))
+        of_corpora = _of_corpora(data.ranks[:, k], means, names)
+        rows.append(AxisRow(critic, axis, *map(float, numbers), len(data.ranks), several, of_corpora, is_yardstick))
+    return rows
+
+
+def _of_corpora(x: Floats, y: Floats, names: Strings) -> float:
     """Rank correlation of means over corpora; NaN with fewer than four."""
     known = np.unique(names)
     if len(known) < FEWEST // 2:
         return float("nan")
     means = np.array([(x[names == n].mean(), y[names == n].mean()) for n in known])
-    return pearson(stats.rankdata(means[:, 0]), stats.rankdata(means[:, 1]))
+    return spearman(means[:, 0], means[:, 1])

@@ -109,7 +109,7 @@ def drawn(pool: Mapping[str, Sequence[Excerpt]], protocol: Protocol) -> Design:
         mine = np.flatnonzero((blocks == rater).any(axis=1))
         trials += [replace(t, rater=rater) for t in training]
         trials += _trials(rater, mine, items, passages, spare, protocol, rng)
-    codes = rng.permutation(16**6)[: len(trials)]
+    codes = rng.choice(16**6, len(trials), replace=False)
     trials = [replace(t, code=f"t{c:06x}") for t, c in zip(trials, codes, strict=True)]
     return Design(passages, items, trials, _balance(passages, items, blocks, protocol, list(pool)))
 
@@ -279,8 +279,10 @@ def _instruction(protocol: Protocol, rng: np.random.Generator) -> tuple[object, 
             f"To show that you read this, whatever you think of the passage, answer “{protocol.scale[answer]}”.",
         )
     if protocol.kind == "pair":
-        side = ("left", "right")[int(rng.integers(2))]
-        return side, f"To show that you read this, whatever you think of the passages, choose the one on the {side}."
+        k = int(rng.integers(2))
+        return ("left", "right")[k], (
+            f"To show that you read this, whatever you think of the passages, choose Passage {'AB'[k]}."
+        )
     best, worst = (int(k) for k in rng.permutation(protocol.width)[:2])
     names = "ABCD"
     return [best, worst], (

@@ -22,7 +22,7 @@ from momus.study.likelihood import Likelihood
 PRIOR_SD = 5.0
 """Standard deviation of the normal prior of the fixed effects that have one, in logits: it matters only where answers
 leave an effect without bound, as when every reader prefers the same text."""
-SHAPE, RATE = 2.0, 0.5
+SHAPE, RATE = 1.4, 0.5
 """The prior of each σ, a gamma distribution, whose density is 0 at σ = 0."""
 START, LOWEST, HIGHEST = 0.5, 0.01, 10.0
 STEPS, TOLERANCE = 100, 1e-8

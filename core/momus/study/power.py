@@ -61,7 +61,7 @@ def needs(
         The difference is no probability above one half.
 
     >>> [n.items for n in needs(Protocol(kind="pair", raters=5), 2, 0.65)][:1]
-    [158]
+    [64]
     """
     probability = DIFFERENCE if difference is None else difference
     if not 0.5 < probability < 1:

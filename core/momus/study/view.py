@@ -76,9 +76,9 @@ def made_view(made: Made, out: str, difference: float | None) -> RenderableType:
     parts: list[RenderableType] = [
         Text(f"Study {study.name}: {one_line(p.asked, 300)}", style="bold"),
         Text(
-            f"{counted(p.items, noun, plural)}, {counted(p.raters, 'rater')}, {counted(p.per_item, 'judgement')} of each; "
-            f"a rater has {_range(balance.per_rater)} items, {p.repeats} of them twice, and {p.checks} attention checks. "
-            f"Two raters share {_range(balance.together)} items. Seed {p.seed}."
+            f"{counted(p.items, noun, plural)}, {counted(p.raters, 'rater')}, {counted(p.per_item, 'judgement')} of "
+            f"each; a rater has {_range(balance.per_rater)} items, {p.repeats} of them twice, and {p.checks} attention "
+            f"checks. Two raters share {_range(balance.together)} items. Seed {p.seed}."
         ),
         Text("Passages: " + ", ".join(f"{one_line(n, 40)} {k:,}" for n, k in balance.per_corpus.items()) + "."),
     ]

@@ -86,7 +86,8 @@ def axis_sentence(result: StudyResult) -> str:
 
 def _partial(r: AxisRow) -> str:
     better = "the odder, the worse" if r.partial < 0 else "the odder, the better"
-    return f"{one_line(r.axis, 60)} (ρ = {number(r.partial)} [{number(r.partial_low)}, {number(r.partial_high)}], {better})"
+    interval = f"[{number(r.partial_low)}, {number(r.partial_high)}]"
+    return f"{one_line(r.axis, 60)} (ρ = {number(r.partial)} {interval}, {better})"
 
 
 def rater_sentences(raters: Sequence[RaterRow]) -> list[str]:

@@ -254,7 +254,6 @@
     var dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
   });
-  window.momusResult = result;
   if (load("consent")) next(); else welcome();
   if (!stored) screen.prepend(make("p", "This browser keeps nothing for this page: do not close it before you have saved the file.", { className: "warning" }));
 })();
