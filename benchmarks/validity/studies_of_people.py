@@ -17,6 +17,7 @@ import gzip
 import hashlib
 import json
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +46,8 @@ SETTINGS = {
     "best and worst": (Protocol(kind="set", items=40, raters=5), 3, Truth({}, 0.8, 0.3, 0.5)),
 }
 """Protocol, number of corpora, and standard deviations of each kind of simulated study."""
+TESTED = 100
+"""Studies in which a critic without bearing on the answers is tested."""
 SPREAD = 0.7
 """Standard deviation of the true effects of corpora, in logits."""
 
@@ -81,44 +84,57 @@ def answered(study: Study, truth: Truth, seed: int) -> Answers:
     return found
 
 
-def coverage(name: str, studies: int) -> None:
-    """Print how often intervals hold the truth."""
+def one_study(name: str, s: int, tested: bool) -> dict[str, Any]:
+    """Simulate and read one study; its seed says everything about it."""
     protocol, corpora, base = SETTINGS[name]
-    each = together = rejected = total = 0
-    tested = min(studies, 200)
-    errors, z, seconds = [], [], []
-    for s in range(studies):
-        rng = np.random.default_rng([s, 1])
-        study = simulated_study(replace(protocol, seed=s), corpora, rng)
-        effects = rng.normal(size=corpora) * SPREAD
-        effects -= effects.mean()
-        truth = replace(base, effects=dict(zip(study.corpora, effects.tolist(), strict=True)))
-        answers = counted_answers(answered(study, truth, s), range(protocol.raters))
-        fitted = estimate(judgements_of(study, answers))
-        matrix = np.array([np.eye(corpora)[k] - np.eye(corpora)[0] for k in range(1, corpora)])
-        values, low, high = fitted.contrasts(matrix)
-        true = matrix @ effects
-        error = np.sqrt(np.diag(matrix @ fitted.covariance @ matrix.T))
-        each += int((np.abs(values - true) <= 1.959964 * error).sum())
-        together += bool(((low <= true) & (true <= high)).all())
-        total += len(true)
-        errors += (np.sign(true) * (values - true)).tolist()
-        z += ((values - true) / error).tolist()
-        seconds.append(list(fitted.sds.values()))
-        if s < tested:
-            passages = study.design.passages
-            values = {"x": rng.normal(size=len(passages)).tolist()}
-            rows = axis_rows(
-                scores_of(study, answers), values, {}, [e.yardsticks for e in passages], [e.corpus for e in passages], s
-            )
-            row = next(r for r in rows if r.critic == "x")
-            rejected += row.p <= 0.05
-    sds = ", ".join(f"{k} {v:.2f}" for k, v in zip(fitted.sds, np.mean(seconds, axis=0), strict=True))
-    shares = (f"{each / total:.1%}", f"{together / studies:.1%}", f"{np.mean(errors):+.3f}", f"{np.std(z):.2f}")
-    print(
-        f"| {name} | {studies} | {' | '.join(shares)} | {sds} | {rejected / tested:.1%} |",
-        flush=True,
-    )
+    rng = np.random.default_rng([s, 1])
+    study = simulated_study(replace(protocol, seed=s), corpora, rng)
+    effects = rng.normal(size=corpora) * SPREAD
+    effects -= effects.mean()
+    truth = replace(base, effects=dict(zip(study.corpora, effects.tolist(), strict=True)))
+    answers = counted_answers(answered(study, truth, s), range(protocol.raters))
+    fitted = estimate(judgements_of(study, answers))
+    matrix = np.array([np.eye(corpora)[k] - np.eye(corpora)[0] for k in range(1, corpora)])
+    values, low, high = fitted.contrasts(matrix)
+    true = matrix @ effects
+    error = np.sqrt(np.diag(matrix @ fitted.covariance @ matrix.T))
+    row = {
+        "seed": s,
+        "each": (np.abs(values - true) <= 1.959964 * error).tolist(),
+        "together": bool(((low <= true) & (true <= high)).all()),
+        "bias": (np.sign(true) * (values - true)).tolist(),
+        "z": ((values - true) / error).tolist(),
+        "sds": fitted.sds,
+    }
+    if tested:
+        passages = study.design.passages
+        chance = {"x": rng.normal(size=len(passages)).tolist()}
+        rows = axis_rows(
+            scores_of(study, answers), chance, {}, [e.yardsticks for e in passages], [e.corpus for e in passages], s
+        )
+        row["p"] = next(r.p for r in rows if r.critic == "x")
+    return row
+
+
+def coverage(name: str, studies: int, folder: Path, minutes: float) -> None:
+    """Print how often intervals hold the truth; studies that the folder holds are not simulated again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"coverage-{name.replace(' ', '-')}.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    started = time.monotonic()
+    with path.open("a") as file:
+        for s in range(len(rows), studies):
+            if time.monotonic() - started > 60 * minutes:
+                break
+            rows.append(one_study(name, s, s < TESTED))
+            file.write(json.dumps(rows[-1]) + "\n")
+    each = np.mean([v for r in rows for v in r["each"]])
+    together = np.mean([r["together"] for r in rows])
+    bias, z = ([v for r in rows for v in r[k]] for k in ("bias", "z"))
+    sds = ", ".join(f"{k} {np.mean([r['sds'].get(k, 0.0) for r in rows]):.2f}" for k in rows[0]["sds"])
+    p = np.array([r["p"] for r in rows if "p" in r])
+    shares = (f"{each:.1%}", f"{together:.1%}", f"{np.mean(bias):+.3f}", f"{np.std(z):.2f}")
+    print(f"| {name} | {len(rows)} | {' | '.join(shares)} | {sds} | {(p <= 0.05).mean():.1%} of {len(p)} |", flush=True)
 
 
 def power(studies: int) -> None:
@@ -250,6 +266,7 @@ def main() -> None:
     parser.add_argument("--part", choices=("coverage", "power", "real"), action="append")
     parser.add_argument("--kind", choices=tuple(SETTINGS), action="append")
     parser.add_argument("--out", type=Path, default=Path("validity-studies-of-people"))
+    parser.add_argument("--minutes", type=float, default=60, help="stop each kind of simulated study after this time")
     options = parser.parse_args()
     parts = options.part or ["coverage", "power", "real"]
     if "coverage" in parts:
@@ -258,7 +275,7 @@ def main() -> None:
         )
         print("|---|---|---|---|---|---|---|---|", flush=True)
         for name in options.kind or SETTINGS:
-            coverage(name, options.studies)
+            coverage(name, options.studies, options.out, options.minutes)
     if "power" in parts:
         power(min(options.studies, 300))
     if "real" in parts:

@@ -88,7 +88,7 @@ def axis_rows(
     groups: dict[bytes, list[str]] = {judged.tobytes(): []}
     for c, column in columns.items():
         groups.setdefault((judged & np.isfinite(column)).tobytes(), []).append(c)
-    found: dict[str, AxisRow] = {}
+    found: dict[tuple[str, bool], AxisRow] = {}
     for mask, members in groups.items():
         kept = np.frombuffer(mask, dtype=bool)
         if kept.sum() < FEWEST:
@@ -98,8 +98,9 @@ def axis_rows(
         listed = [(c, axes.get(c, c), False) for c in members] + [(y, y, True) for y in YARDSTICKS]
         for row in _rows(data, listed, names[kept], seed):
             if not row.is_yardstick or kept.sum() == judged.sum():
-                found[row.critic] = row
-    rows = [found[c] for c in (*columns, *YARDSTICKS) if c in found]
+                found[row.critic, row.is_yardstick] = row
+    order = [*((c, False) for c in columns), *((y, True) for y in YARDSTICKS)]
+    rows = [found[key] for key in order if key in found]
     tested = [i for i, r in enumerate(rows) if not r.is_yardstick and np.isfinite(r.p)]
     adjusted = dict(zip(tested, holm([rows[i].p for i in tested]).tolist(), strict=True))
     return [replace(r, p_adjusted=adjusted.get(i, float("nan"))) for i, r in enumerate(rows)]

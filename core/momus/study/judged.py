@@ -45,6 +45,7 @@ def judgements_of(study: Study, answers: Sequence[Answer]) -> Judgements:
     unit = np.array(order, dtype=np.int64).reshape(len(order), -1)
     if study.protocol.kind == "pair":  # what is judged is the pair
         unit = np.repeat(np.array([[a.trial.unit] for a in answers], dtype=np.int64).reshape(-1, 1), 2, axis=1)
+    chosen = np.array([choice(study, a) for a in answers], dtype=np.int64)
     raters = np.unique([a.trial.rater for a in answers], return_inverse=True)[1] if answers else np.zeros(0)
     return Judgements(
         names,
@@ -52,7 +53,7 @@ def judgements_of(study: Study, answers: Sequence[Answer]) -> Judgements:
         np.unique(unit, return_inverse=True)[1].reshape(unit.shape),
         np.array(numbers, dtype=np.int64),
         np.asarray(raters, dtype=np.int64),
-        np.array([choice(study, a) for a in answers], dtype=np.int64),
+        chosen // 2 if study.protocol.kind == "pair" and not study.protocol.ties else chosen,
         np.array([a.trial.passages[0] != item[0] for a, item in zip(answers, order, strict=True)], dtype=np.int64),
         len(study.protocol.scale) if study.protocol.kind == "rating" else 2 + study.protocol.ties,
     )

@@ -37,8 +37,8 @@ class Judgements:
     prompt, rater
         Numbers (n,).
     answer
-        Ratings: category from 0, (n, 1). Pairs: 0 if the second is preferred, 1 if both are alike (with
-        ``categories`` = 3), the last category if the first is, (n, 1). Sets: the best and the worst, (n, 2).
+        Ratings: category from 0, (n, 1). Pairs: 0 if the second is preferred, the last category if the first is, and
+        1 of 3 categories if both are alike, (n, 1). Sets: the best and the worst, (n, 2).
     flipped
         Pairs: whether the first passage was shown on the right, (n,).
     categories
@@ -179,7 +179,8 @@ def _sum_to_zero(count: int) -> Floats:
 def _ordered(j: Judgements, basis: Floats) -> Fit:
     """Ratings and pairs: cumulative logits of η, the quality of the passage, or the difference of the two."""
     n, pairs = len(j.rater), j.width == 2
-    used, answer = np.unique(j.answer[:, 0], return_inverse=True)
+    shown = np.where(j.flipped > 0, j.categories - 1 - j.answer[:, 0], j.answer[:, 0]) if pairs else j.answer[:, 0]
+    used, answer = np.unique(shown, return_inverse=True)
     if len(used) < 2:
         raise FittingError("all answers are the same", hint="an estimate needs answers that differ")
     one, zero = np.ones(n), np.zeros(n)
@@ -187,7 +188,6 @@ def _ordered(j: Judgements, basis: Floats) -> Fit:
     quality = np.eye(len(j.corpora))[j.corpus[:, 0]]
     if pairs:
         quality = sign[:, None] * (quality - np.eye(len(j.corpora))[j.corpus[:, 1]])
-        answer = np.where(j.flipped > 0, len(used) - 1 - answer, answer)
     k = len(used) - 1
     has_upper, has_lower = answer < k, answer > 0
     # rows alternate: the upper and the lower threshold of each answer

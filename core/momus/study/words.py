@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
-from momus.report.format import number, p_value
+from momus.report.format import p_value
 from momus.report.safe import one_line
 from momus.study.axis import AxisRow
 from momus.study.power import Need
@@ -74,11 +74,12 @@ def axis_sentence(result: StudyResult) -> str:
     what = f"Readers' {one_line(result.question, 40)}" if " " not in result.question else "Readers' answers"
     verb = "follow" if what.endswith("answers") else "follows"
     held = "beyond length and the other yardsticks"
+    known = [r for r in rows if isfinite(r.partial)]
     if not sure:
-        return (
-            f"{what} {verb} none of {counted(len(rows), 'axis', 'axes')} {held}; the largest partial correlation is "
-            f"{_partial(max(rows, key=lambda r: abs(r.partial) if isfinite(r.partial) else 0))}."
-        )
+        none = f"{what} {verb} none of {counted(len(rows), 'axis', 'axes')} {held}"
+        if not known:
+            return f"{none}."
+        return f"{none}; the largest partial correlation is {_partial(max(known, key=lambda r: abs(r.partial)))}."
     listed = "; ".join(_partial(r) for r in sorted(sure, key=lambda r: -abs(r.partial)))
     rest = "" if len(sure) == len(rows) else f", and none of the {len(rows) - len(sure)} other axes"
     return f"{what} {verb} {listed}{rest}, {held}."
@@ -86,8 +87,12 @@ def axis_sentence(result: StudyResult) -> str:
 
 def _partial(r: AxisRow) -> str:
     better = "the odder, the worse" if r.partial < 0 else "the odder, the better"
-    interval = f"[{number(r.partial_low)}, {number(r.partial_high)}]"
-    return f"{one_line(r.axis, 60)} (ρ = {number(r.partial)} {interval}, {better})"
+    return f"{one_line(r.axis, 60)} (ρ = {_rho(r.partial, r.partial_low, r.partial_high)}, {better})"
+
+
+def _rho(value: float, low: float, high: float) -> str:
+    """A correlation with its interval; a dash where nothing varies, as for a critic that is a yardstick itself."""
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]".replace("-", "−") if isfinite(value) else "–"
 
 
 def rater_sentences(raters: Sequence[RaterRow]) -> list[str]:
@@ -126,9 +131,9 @@ def shown_cells(result: StudyResult, row: CorpusRow) -> str:
 def axis_cells(r: AxisRow) -> tuple[str, ...]:
     """The cells of one row of the table of axes."""
     return (
-        one_line(r.axis, 60),
-        f"{number(r.rho)} [{number(r.low)}, {number(r.high)}]",
-        f"{number(r.partial)} [{number(r.partial_low)}, {number(r.partial_high)}]",
+        f"yardstick: {r.axis}" if r.is_yardstick else one_line(r.axis, 60),
+        _rho(r.rho, r.low, r.high),
+        _rho(r.partial, r.partial_low, r.partial_high),
         "–" if r.is_yardstick else p_value(r.p_adjusted),
         f"{r.passages:,}",
     )
