@@ -46,7 +46,7 @@ SETTINGS = {
     "best and worst": (Protocol(kind="set", items=40, raters=5), 3, Truth({}, 0.8, 0.3, 0.5)),
 }
 """Protocol, number of corpora, and standard deviations of each kind of simulated study."""
-TESTED = 100
+TESTED = 60
 """Studies in which a critic without bearing on the answers is tested."""
 SPREAD = 0.7
 """Standard deviation of the true effects of corpora, in logits."""

@@ -22,7 +22,7 @@ SIDES = {"left": "Passage A", "equal": "Both alike", "right": "Passage B"}
 
 
 def write_label_studio(study: Study, folder: Path) -> None:
-    """Write ``label-studio/config.xml`` and one file of tasks per rater, each for a project of its own."""
+    """Write ``label-studio/config.xml`` and one file of tasks per rater, which each need a project."""
     target = folder / LABEL_STUDIO
     target.mkdir(parents=True, exist_ok=True)
     parts = max((len(e.parts) for e in study.design.passages), default=1)

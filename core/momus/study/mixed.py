@@ -26,6 +26,8 @@ SHAPE, RATE = 1.4, 0.5
 """The prior of each σ, a gamma distribution, whose density is 0 at σ = 0."""
 START, LOWEST, HIGHEST = 0.5, 0.01, 10.0
 STEPS, TOLERANCE = 100, 1e-8
+EPS = 1e-3
+"""Step of the finite differences in log σ: well above the tolerance of the inner maximum."""
 DENSE = 500
 """Up to so many coefficients, matrices are dense."""
 
@@ -145,7 +147,9 @@ class Mixed:
         if k:
             bounds = [(np.log(LOWEST), np.log(HIGHEST))] * k
             first = np.full(k, np.log(START))
-            found = optimize.minimize(objective, first, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-7})
+            found = optimize.minimize(
+                objective, first, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-6, "eps": EPS}
+            )
             log_sds = np.asarray(found.x, dtype=np.float64)
         else:
             log_sds = np.zeros(0)

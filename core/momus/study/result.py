@@ -276,7 +276,10 @@ def _rater_rows(
     medians = {r: float(np.median(t)) if t else float("nan") for r, t in times.items()}
     usual = float(np.nanmedian(list(medians.values()))) if any(times.values()) else float("nan")
     leniency = dict(zip(sorted(kept), fitted.leniency if fitted else (), strict=False))
-    others = {r: with_others(values.unit, values.value, values.rater, r, seed) for r in answers.by_rater}
+    others = {}
+    for r in answers.by_rater:  # the others are those who take part
+        among = np.isin(values.rater, [*kept, r])
+        others[r] = with_others(values.unit[among], values.value[among], values.rater[among], r, seed)
     sure = sum(w.p <= SURE for w in others.values())
     rows = []
     for r, mine in sorted(answers.by_rater.items()):

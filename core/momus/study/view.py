@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from momus.report.format import number
 from momus.report.safe import one_line
 from momus.study.build import Made
 from momus.study.power import DIFFERENCE, Need
@@ -33,7 +32,7 @@ def result_view(result: StudyResult) -> RenderableType:
             (
                 one_line(c.corpus, 60),
                 shown_cells(result, c),
-                f"{number(c.effect)} [{number(c.low)}, {number(c.high)}]" if isfinite(c.effect) else "–",
+                _two(c.effect, c.low, c.high),
                 f"{c.passages:,}",
                 f"{c.answers:,}",
             )
@@ -56,11 +55,19 @@ def _rater_cells(r: RaterRow) -> tuple[str, ...]:
         f"{r.answered:,}{lost}",
         f"{r.failed} of {r.checks}" if r.checks else "–",
         f"{r.same} of {r.repeats}" if r.repeats else "–",
-        number(r.seconds),
-        number(r.rho),
-        number(r.leniency),
+        f"{r.seconds:.0f}" if isfinite(r.seconds) else "–",
+        _two(r.rho),
+        _two(r.leniency),
         ", ".join([*r.flags, *(["left out"] if r.left_out else [])]),
     )
+
+
+def _two(value: float, low: float | None = None, high: float | None = None) -> str:
+    """A value to two decimals, with its interval; a dash if there is none."""
+    if not isfinite(value):
+        return "–"
+    interval = "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
+    return f"{value:.2f}{interval}".replace("-", "−")
 
 
 def made_view(made: Made, out: str, difference: float | None) -> RenderableType:

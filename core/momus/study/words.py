@@ -71,18 +71,18 @@ def axis_sentence(result: StudyResult) -> str:
     """
     rows = [r for r in result.axis if not r.is_yardstick]
     sure = [r for r in rows if isfinite(r.p_adjusted) and r.p_adjusted <= SURE]
-    what = f"Readers' {one_line(result.question, 40)}" if " " not in result.question else "Readers' answers"
-    verb = "follow" if what.endswith("answers") else "follows"
+    named = " " not in result.question
+    what = f"Readers' judgements of {one_line(result.question, 40)}" if named else "Readers' answers"
     held = "beyond length and the other yardsticks"
     known = [r for r in rows if isfinite(r.partial)]
     if not sure:
-        none = f"{what} {verb} none of {counted(len(rows), 'axis', 'axes')} {held}"
+        none = f"{what} follow none of {counted(len(rows), 'axis', 'axes')} {held}"
         if not known:
             return f"{none}."
         return f"{none}; the largest partial correlation is {_partial(max(known, key=lambda r: abs(r.partial)))}."
     listed = "; ".join(_partial(r) for r in sorted(sure, key=lambda r: -abs(r.partial)))
     rest = "" if len(sure) == len(rows) else f", and none of the {len(rows) - len(sure)} other axes"
-    return f"{what} {verb} {listed}{rest}, {held}."
+    return f"{what} follow {listed}{rest}, {held}."
 
 
 def _partial(r: AxisRow) -> str:
