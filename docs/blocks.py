@@ -3,12 +3,13 @@
 All blocks of a page run in one temporary folder, in order. The page itself says what a block is:
 
 * ``python``: runs in one namespace with the other Python blocks of the page;
-* ``python``, ``toml``, … with ``title="path"``: is written to this file;
+* ``python``, ``toml``, ``yaml``, … with ``title="path"``: is written to this file;
 * ``console``: each line that begins with ``$`` is a command (with the lines that continue it after a backslash); each
   runs in a new shell in the page's folder and must succeed; the lines after it, if any, are its output;
 * ``bash``: a script, which must succeed;
 * ``text`` after ``<!-- output -->``: the output of the block that ran last;
-* any block after ``<!-- not run: reason -->`` is left alone; so are other ``text`` and untitled ``toml`` and ``json``;
+* any block after ``<!-- not run: reason -->`` is left alone; so are other ``text`` and untitled ``toml``, ``yaml`` and
+  ``json``;
 * any block after ``<!-- needs: package -->`` is left alone where this package cannot be imported.
 
 Output is compared line by line; times in seconds and white space at line ends do not count, and a line ``…`` stands for
@@ -41,7 +42,7 @@ from markdown_it import MarkdownIt
 
 from momus.demo import demo_path
 
-SILENT = ("text", "toml", "json")
+SILENT = ("text", "toml", "json", "yaml")
 SHELLS = ("console", "bash")
 SECONDS = 120
 FILES = {

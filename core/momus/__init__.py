@@ -16,6 +16,7 @@ from momus.version import __version__
 
 if TYPE_CHECKING:
     from momus.comparison import Comparison, Settings, compare, read_comparison
+    from momus.comparison.score_dataset import score_dataset
     from momus.critic import (
         Critic,
         Draws,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "momus.comparison": ("Comparison", "Settings", "compare", "read_comparison"),
+    "momus.comparison.score_dataset": ("score_dataset",),
     "momus.critic": (
         "Critic",
         "Draws",
@@ -78,6 +80,7 @@ __all__ = [
     "load_critic",
     "read_comparison",
     "read_corpus",
+    "score_dataset",
 ]
 
 

@@ -24,6 +24,9 @@ MODULES = {
     "gguf": "gguf",
     "mauve": "mauve",
     "krippendorff": "study",
+    "icu4py": "languages",
+    "stopwordsiso": "languages",
+    "lingua": "detect",
 }
 """The extra of Momus that has a module."""
 

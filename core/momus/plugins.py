@@ -1,8 +1,8 @@
 """Plug-ins: critics and adapters registered as entry points, listed without import, loaded one by one.
 
 A critic registers a class under the group ``momus.critics``, an adapter a callable under ``momus.adapters``, a reader
-of logs a class under ``momus.readers``, those that ship with Momus included. A broken plug-in is reported by name and
-distribution and does not affect the others.
+of logs a class under ``momus.readers``, an experiment tracker a class under ``momus.trackers``, those that ship with
+Momus included. A broken plug-in is reported by name and distribution and does not affect the others.
 The extras of its distribution that a plug-in needs stand behind its entry point: ``name = "module:Class [torch]"``.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from momus.errors import MissingExtraError, PluginError
 from momus.extras import missing_packages
 
-CRITICS, ADAPTERS, READERS = "momus.critics", "momus.adapters", "momus.readers"
+CRITICS, ADAPTERS, READERS, TRACKERS = "momus.critics", "momus.adapters", "momus.readers", "momus.trackers"
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,18 @@ def load_plugin(group: str, name: str) -> Any:
     if missing is not None:
         raise missing
     return plugin.load()
+
+
+def adapter_of(parameter: str, value: str, names: Iterable[str] | None = None) -> str | None:
+    """The registered adapter that a critic's parameter names, such as ``posterior = "sklearn"``; None if there is none.
+
+    ``names`` are those of all adapters, if they are known already.
+
+    >>> adapter_of("scorer", "openai", ["generator.openai", "scorer.openai"])
+    'scorer.openai'
+    """
+    matches = [name for name in (registered(ADAPTERS) if names is None else names) if name.partition(".")[2] == value]
+    return next((name for name in matches if name.startswith(f"{parameter}.")), matches[0] if matches else None)
 
 
 def critic_names() -> list[str]:

@@ -1,5 +1,6 @@
 """Logs that the harnesses themselves wrote (tests/data/logs), read, paired and compared; and broken ones."""
 
+import gzip
 import json
 import re
 import shutil
@@ -208,7 +209,62 @@ def cut_details(tmp_path):
     return tmp_path / "details_x.parquet"
 
 
+def changed_instances(tmp_path, change):
+    """A copy of the instances of Every Eval Ever, each changed."""
+    rows = [json.loads(line) for line in log("every_eval_ever/*_samples.jsonl").read_text().splitlines()]
+    path = tmp_path / "x_samples.jsonl"
+    path.write_text("".join(json.dumps(change(r)) + "\n" for r in rows))
+    return path
+
+
+def cut_completions(tmp_path):
+    path = tmp_path / "completions_00001.parquet"
+    path.write_bytes(next(LOGS.glob("trl/completions_*.parquet")).read_bytes()[:2000])
+    return path
+
+
+def cut_gzip(tmp_path):
+    path = tmp_path / f"{EXPLAIN.name}.gz"
+    path.write_bytes(gzip.compress(EXPLAIN.read_bytes())[:1500])
+    return path
+
+
+def huge(tmp_path):
+    """Two gigabytes without a line end, as of a log that was allocated and never written."""
+    path = tmp_path / EXPLAIN.name
+    with path.open("wb") as file:
+        file.write(b'{"doc_id": 0, "resps": [["')
+        file.truncate(2_000_000_000)
+    return path
+
+
+def as_one_list(tmp_path):
+    path = tmp_path / EXPLAIN.name
+    path.write_text(json.dumps(SAMPLES))
+    return path
+
+
+def empty(tmp_path):
+    (tmp_path / EXPLAIN.name).touch()
+    return tmp_path / EXPLAIN.name
+
+
 BROKEN = {
+    "two gigabytes in one line": ("lm-eval", huge, [r"longer than \d+ MB", "--max-document"]),
+    "cut gzip": ("lm-eval", cut_gzip, ["cut off|ends early|truncated|incomplete"]),
+    "a list, not lines": ("lm-eval", as_one_list, ["none of the|not .* lines|list"]),
+    "an empty file": ("lm-eval", empty, ["empty|no record|no document"]),
+    "cut completions": ("trl", cut_completions, ["Arrow cannot read", "again"]),
+    "instances without inputs": (
+        "every-eval-ever",
+        lambda p: changed_instances(p, drop("input")),
+        ["no field 'input', which instances of Every Eval Ever have"],
+    ),
+    "instances of another shape": (
+        "every-eval-ever",
+        lambda p: changed_instances(p, lambda r: {"id": r["sample_id"], "prediction": "x"}),
+        ["no field 'schema_version'"],
+    ),
     "half-written line": ("lm-eval", halved, [r"line \d+: not valid JSON", "cut off", "--skip-bad-lines"]),
     "no answers": ("lm-eval", lambda p: changed(p, drop("resps")), ["none of the 24 records", "answer|null|no field"]),
     "no doc_id": (

@@ -110,3 +110,29 @@ def test_logs_of_four_harnesses_and_a_folder_of_datasets_in_one_comparison(momus
     assert {v["generated"]: v["method"]["design"] for v in headlines} == {
         "lm": "prompts", "inspect": "prompts", "light": "pairs", "trl": "prompts",
     }  # fmt: skip
+
+
+def test_prepare_takes_the_turns_of_chats_as_sections(momus, texts):
+    options = ["--least-sections", "1", "--fewest-tokens", "1", "--prompt", "prompt"]
+    code, output = momus("prepare", "chats.jsonl", "--field", "messages", "--out", "turns.jsonl", *options)
+    assert code == 0, output
+    rows = [json.loads(line) for line in (texts / "turns.jsonl").read_text().splitlines()]
+    assert [row["section_names"] for row in rows] == [["user", "assistant"]] * ROWS
+    assert [row["prompt_id"] for row in rows[:2]] == ["Question 0?", "Question 1?"]
+    code, output = momus(
+        "prepare", "chats.jsonl", "--field", "messages", "--turns", "last", "--out", "last.jsonl", *options
+    )
+    assert code == 2, output
+    assert "no sections" in output
+
+
+def test_calibrate_takes_turns_and_prompts(momus, texts):
+    common = ["--defects", "none", "--splits", "20", "--permutations", "19", "--critics", "length", "--by", "prompt"]
+    code, output = momus(
+        "calibrate", "--real", "chats.jsonl", "--field", "messages", "--turns", "all", "--prompt", "prompt", "--fit",
+        "refs.jsonl", "--field", "fit=answer", "--out", "calibration", *common,
+    )  # fmt: skip
+    assert code == 0, output
+    code, output = momus("calibrate", "--real", "chats.jsonl", "--turns", "none", "--out", "other", *common)
+    assert code == 2, output
+    assert "unknown turns 'none'" in output

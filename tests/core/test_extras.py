@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import subprocess
+import sys
 import textwrap
 from importlib import import_module
 from importlib.metadata import metadata, packages_distributions
@@ -10,12 +12,13 @@ import pytest
 import typer
 
 import momus
-from momus.cli.catalogue import all_critics_view
+from momus.cli.catalogue import _axis_and_state, _imported_axis_and_state, all_critics_view
 from momus.cli.commands import COMMANDS, LazyCommands
+from momus.cli.declared import Declared, declared
 from momus.critic.registry import critic_class
 from momus.errors import MissingExtraError
 from momus.extras import MODULES, extra_of, missing_packages
-from momus.plugins import ADAPTERS, CRITICS, registered
+from momus.plugins import ADAPTERS, CRITICS, TRACKERS, registered
 
 CRITIC = """
     import a_package_that_is_not_there
@@ -55,6 +58,43 @@ def test_a_critic_without_its_extra_is_listed_and_refused(greedy):
     assert row[-1] == r"needs greedy\[big]"
 
 
+def test_the_source_says_of_each_critic_what_its_class_says():
+    """The list reads sources; importing them must lead to the same rows."""
+    adapters = registered(ADAPTERS)
+    for name, plugins in registered(CRITICS).items():
+        if plugins[0].distribution == "momus":
+            assert declared(plugins[0].value) is not None, name
+            imported = _imported_axis_and_state(name, plugins[0], adapters)
+            if not imported[1].startswith("needs momus["):
+                assert _axis_and_state(name, plugins, adapters) == imported
+
+
+def test_axis_and_defaults_are_found_through_imports_and_bases(tmp_path, monkeypatch):
+    package = tmp_path / "axes_of_mine"
+    package.mkdir()
+    (package / "__init__.py").write_text("from axes_of_mine.inner import Mine as Yours\n1 / 0\n")
+    (package / "inner.py").write_text(
+        "class Base(Generic[Z]):\n    axis: str = 'mine'\n    def __init__(self, a, b=1, *, c='x', d=None): ...\n"
+        "class Mine(Base[int]):\n    name = 'mine'\nclass Bare: ...\nclass Loop(Loop): ...\n"
+    )
+    (package / "broken.py").write_text("class (")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert declared("axes_of_mine:Yours") == Declared("mine", {"c": "x"})
+    for unknown in ("axes_of_mine.inner:Bare", "axes_of_mine.inner:Loop", "axes_of_mine.broken:X", "no_module:X"):
+        assert declared(unknown) is None
+
+
+def test_listing_critics_loads_neither_torch_nor_scipy():
+    code = (
+        "import sys; sys.argv = ['momus', 'critics']\nfrom momus.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(*{n.partition('.')[0] for n in sys.modules} & {'torch', 'scipy', 'pandas', 'sklearn', 'momus_critics'})"
+    )
+    listed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "which topics occur together" in listed
+    assert listed.splitlines()[-1] == "", listed
+
+
 def test_one_warning_names_it(greedy, monkeypatch):
     monkeypatch.setattr("momus.comparison.chosen.critic_names", lambda: ["greedy", "length"])
     texts = [f"some words {'and more ' * (i % 7)}" for i in range(40)]
@@ -66,7 +106,7 @@ def test_one_warning_names_it(greedy, monkeypatch):
 
 def test_extras_of_entry_points_exist():
     extras = set(metadata("momus").get_all("Provides-Extra"))
-    named = {e for group in (CRITICS, ADAPTERS) for p in registered(group).values() for e in p[0].extras}
+    named = {e for group in (CRITICS, ADAPTERS, TRACKERS) for p in registered(group).values() for e in p[0].extras}
     assert {"torch", "pyro", "coref", "http", "kenlm", "prepare"} <= named <= extras
     assert set(MODULES.values()) <= extras
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -27,12 +28,23 @@ def texts(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def interruptible():
+    """Undo that shells start background jobs with SIGINT ignored, which child processes would inherit."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture(scope="session")
 def momus_process():
     """Start the command in a process of its own; keyword arguments are those of ``subprocess.Popen``."""
+    started = []
 
     def start(*words, env=None, **options):
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
-        return subprocess.Popen([*MOMUS, *map(os.fsencode, words)], env=environment, **options)
+        started.append(subprocess.Popen([*MOMUS, *map(os.fsencode, words)], env=environment, **options))
+        return started[-1]
 
-    return start
+    yield start
+    for process in started:
+        process.kill()

@@ -141,6 +141,8 @@ COMMANDS = {
     "diff": ["--json", "--critics"],
     "gate": ["--max", "--strict"],
     "critics": [],
+    "card": ["--text", "--into"],
+    "log": ["--to", "--name", "--step"],
 }
 
 

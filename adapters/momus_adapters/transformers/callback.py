@@ -17,6 +17,8 @@ from momus.errors import UsageError
 from momus.inference.sequential import Look, Looks, add_family, spent
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus_adapters.transformers.rollouts import Mode, Reward, Rollouts
+from momus_adapters.transformers.training_log import TrainingLog
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,10 +35,16 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     """Score texts of the model in training with fitted critics, and compare them with held-out real text.
 
     At each look, ``generate(model, step)`` returns texts. The model is then in evaluation mode, no gradient is kept,
-    and torch's generators are seeded before and restored afterwards: the callback does not change training. For each
-    critic, the headline statistic and Latent NLL (Latent PPL of sequences) of the texts, generated − real and its
-    bootstrap interval over documents are written to the trainer's logs as ``momus/CRITIC/STATISTIC`` with
-    ``…/difference``, ``…/low`` and ``…/high``, and to `history`.
+    and torch's generators are seeded before and restored afterwards: the callback does not change training. Trainers of
+    TRL that write completions anyway (GRPO, RLOO, online DPO) need no ``generate``: wrap a reward function with
+    `watch`, and each look takes the completions since the last one. Completions of one prompt then belong together in
+    each test.
+
+    For each critic, the headline statistic and Latent NLL (Latent PPL of sequences) of the texts, generated − real and
+    its bootstrap interval over documents are logged as ``momus/CRITIC/STATISTIC`` with ``…/difference``, ``…/low`` and
+    ``…/high``: in the trainer's ``state.log_history``, in the trackers that ``report_to`` names and Momus knows
+    (``momus.trackers``; W&B, MLflow, TensorBoard, Trackio), and in `history`. For other trackers, `attach` logs through
+    the trainer itself.
 
     A training run is looked at many times, so a ``p`` below 0.05 at some look means little. Headline statistics also
     have ``p_always`` and ``alarm``: with `always_valid`, the probability of *any* false alarm, of any critic at any
@@ -51,7 +59,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     real
         Held-out real text: not the text that the critics were fitted on, and preferably not the model's training text.
     generate
-        Function of the model and the step that returns texts.
+        Function of the model and the step that returns texts; None takes the trainer's own, see `watch`.
     every
         Steps between two looks; 0 looks at each evaluation of the trainer.
     start
@@ -63,6 +71,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     looks
         Planned number of looks, which then share most of α evenly; None: taken from the trainer's number of steps if
         ``every`` is set, otherwise unlimited.
+    rollouts
+        How many completions to keep between two looks, the newest.
     seed
         Seeds generation, permutations and resamples.
 
@@ -80,7 +90,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         self,
         critics: Sequence[Critic[Any]],
         real: Corpus | Sequence[str],
-        generate: Generate,
+        generate: Generate | None = None,
         *,
         every: int = 0,
         start: bool = False,
@@ -90,6 +100,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         always_valid: bool = True,
         alpha: float = 0.05,
         looks: int | None = None,
+        rollouts: int = 512,
         seed: int = 0,
     ) -> None:
         self.critics = list(critics)
@@ -109,9 +120,12 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         self.sequences: dict[str, Looks] = {}
         self._coarse: set[str] = set()
         self._scores: list[Scores] = []
-        self._trainer: Any = None
+        self._rollouts = Rollouts(rollouts)
+        self._log = TrainingLog()
         if every < 0:
             raise UsageError(f"every is {every}", hint="give a number of steps, or 0 to look at each evaluation")
+        if start and generate is None:
+            raise UsageError("start=True without generate", hint="there are no completions before the first step")
         Looks(alpha, planned=looks)  # refuses a wrong α or number before the training starts
         names = [critic.name for critic in self.critics]
         if len(set(names)) < len(names):
@@ -119,9 +133,20 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         for critic in self.critics:
             critic.check_fitted()
 
+    def watch(self, reward: Reward | None = None) -> Reward:
+        """Wrap one reward function of a trainer of TRL, so that looks take the completions that it gets.
+
+        ``GRPOTrainer(reward_funcs=callback.watch(reward), callbacks=[callback], …)``. The function does what it did.
+        If rewards are models, add ``callback.watch()`` with a weight of 0, see `Rollouts.watch`.
+        """
+        return self._rollouts.watch(reward)
+
     def attach(self, trainer: Any) -> Any:
-        """Add the callback to a trainer, log through it (its other loggers then see the numbers), and return it."""
-        self._trainer = trainer
+        """Add the callback to a trainer, log through it, and return it.
+
+        This is needed only for trackers that Momus does not know, see `momus.report.tracking.Tracker`.
+        """
+        self._log.trainer = trainer
         trainer.add_callback(self)
         return trainer
 
@@ -138,7 +163,20 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         return Path(path)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Score the real text once."""
+        """Score the real text once.
+
+        Raises
+        ------
+        UsageError
+            There is neither ``generate`` nor a reward function to `watch`.
+        """
+        if self.generate is None and not self._rollouts.watched:
+            raise UsageError(
+                "the callback has no texts to look at",
+                hint="give it generate=…, or wrap a reward function: watch(reward)",
+            )
+        self._rollouts.model = kwargs.get("model")
+        self._log.begin(args)
         self._look_at_real()
         if self.planned is None and self.every and state.max_steps > 0:
             self.planned = state.max_steps // self.every + self.start or None
@@ -151,12 +189,14 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             self.look(kwargs["model"], state)
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Look at each evaluation, unless ``every`` is set."""
+        """Look at each evaluation, unless ``every`` is set; at completions of the evaluation, if it wrote any."""
         if not self.every:
-            self.look(kwargs["model"], state)
+            self.look(kwargs["model"], state, "eval" if self._rollouts.has("eval") else "train")
 
-    def look(self, model: Any, state: Any) -> list[Verdict]:
-        """Generate, score, compare and log; return the verdicts.
+    def look(self, model: Any, state: Any, mode: Mode = "train") -> list[Verdict]:
+        """Generate, or take completions; score, compare and log; return the verdicts.
+
+        Without new completions there is no look, and a warning.
 
         Raises
         ------
@@ -164,8 +204,14 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             ``generate`` returns something other than texts.
         """
         self._look_at_real()
-        texts = self._generated(model, int(state.global_step))
-        corpus = Corpus.from_texts(texts, name=f"step-{state.global_step}")
+        name = f"step-{state.global_step}"
+        if self.generate is None:
+            corpus = self._rollouts.take(name, mode)
+            if not len(corpus):
+                warnings.warn(f"no completions since the last look: none at {name}", stacklevel=2)
+                return []
+        else:
+            corpus = Corpus.from_texts(self._generated(self.generate, model, int(state.global_step)), name=name)
         scored = [critic.score(corpus) for critic in self.critics]
         verdicts = []
         for critic, real, generated in zip(self.critics, self._scores, scored, strict=True):
@@ -182,7 +228,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             columns |= {k: row[k] for k in COUNTS}
             self.history.append({"step": int(state.global_step), "epoch": epoch, **columns})
             numbers |= _logged(verdict, look)
-        self._log(numbers, state)
+        self._log.write(numbers, state)
         return verdicts
 
     def _always(self, verdicts: Sequence[Verdict], scored: Sequence[Scores]) -> dict[str, Look]:
@@ -236,7 +282,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
                 )
             self._scores.append(critic.score(self.real))
 
-    def _generated(self, model: Any, step: int) -> list[str]:
+    def _generated(self, generate: Generate, model: Any, step: int) -> list[str]:
         import torch
 
         training = model.training
@@ -245,7 +291,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         try:
             with torch.no_grad(), torch.random.fork_rng(devices=devices):
                 torch.manual_seed(self.seed)
-                texts = self.generate(model, step)
+                texts = generate(model, step)
         finally:
             model.train(training)
         if isinstance(texts, str) or not texts or not all(isinstance(t, str) for t in texts):
@@ -254,12 +300,6 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
                 hint="return a list with at least one string",
             )
         return list(texts)
-
-    def _log(self, numbers: dict[str, float], state: Any) -> None:
-        if self._trainer is not None:
-            self._trainer.log(numbers)
-        else:
-            state.log_history.append({**numbers, "epoch": state.epoch, "step": state.global_step})
 
 
 def _logged(verdict: Verdict, look: Look | None) -> dict[str, float]:

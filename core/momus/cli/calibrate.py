@@ -17,8 +17,10 @@ from momus.cli.options import (
     Format,
     Include,
     MaxDocument,
+    PromptField,
     Seed,
     SkipBad,
+    Turns,
     comma_separated,
     command_line,
     config_tables,
@@ -90,6 +92,8 @@ def calibrate(
     skip_bad_lines: SkipBad = False,
     max_document: MaxDocument = None,
     include: Include = None,
+    turns: Turns = "assistant",
+    prompt: PromptField = None,
 ) -> None:
     """Measure each critic's false-alarm rate and power on your real text.
 
@@ -145,7 +149,15 @@ def calibrate(
             out=out,
             plan=plan,
             reading=reading_options(
-                field, fmt, encoding, skip_bad_lines, max_document, names=["real", "fit"], include=include
+                field,
+                fmt,
+                encoding,
+                skip_bad_lines,
+                max_document,
+                names=["real", "fit", "donor"],
+                include=include,
+                turns=turns,
+                prompt=prompt,
             ),
             jobs=jobs,
             device=device,

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.critic.effects import effects_of
-from momus.critic.registry import critic_class
-from momus.critic.saved import JSON_NAME, read_critic_json
+from momus.cli.declared import declared
 from momus.errors import MissingExtraError, PluginError, StoreError
-from momus.plugins import ADAPTERS, CRITICS, registered
+from momus.plugins import ADAPTERS, CRITICS, Plugin, adapter_of, registered
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+
+OWN = "momus"
+"""The distribution whose critics are read without import; its tests import them all."""
 
 
 def all_critics_view() -> RenderableType:
@@ -25,37 +28,51 @@ def all_critics_view() -> RenderableType:
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     for name in ("critic", "axis", "from", "state"):
         table.add_column(name)
+    adapters = registered(ADAPTERS)
     for name, plugins in registered(CRITICS).items():
-        axis, state = _axis_and_state(name)
+        axis, state = _axis_and_state(name, plugins, adapters)
         distributions = ", ".join(sorted({p.distribution for p in plugins}))
         table.add_row(escape(name), escape(axis), escape(distributions), escape(state))
     return table
 
 
-def _axis_and_state(name: str) -> tuple[str, str]:
-    """What a critic looks at, and whether it can run with its default parameters."""
+def _axis_and_state(name: str, plugins: list[Plugin], adapters: Mapping[str, list[Plugin]]) -> tuple[str, str]:
+    """What a critic looks at, and whether it can run with its default parameters.
+
+    Momus' own critics are read, not imported, which would take seconds. Others are imported, to find broken ones.
+    """
+    source = declared(plugins[0].value) if len(plugins) == 1 and plugins[0].distribution == OWN else None
+    if source is None:
+        return _imported_axis_and_state(name, plugins[0], adapters)
+    missing = plugins[0].missing()
+    if missing is not None:
+        return source.axis, f"needs {missing.requirement}"
+    return source.axis, "; ".join(_missing_adapters(source.defaults, adapters)) or "ready"
+
+
+def _imported_axis_and_state(name: str, plugin: Plugin, adapters: Mapping[str, list[Plugin]]) -> tuple[str, str]:
+    from momus.critic.registry import critic_class
+
     try:
         cls = critic_class(name)
     except MissingExtraError as error:
-        try:
-            axis = registered(CRITICS)[name][0].load().axis
-        except (PluginError, AttributeError):  # the module itself needs the packages
-            axis = "–"
-        return axis, f"needs {error.requirement}"
+        source = declared(plugin.value)
+        return "–" if source is None else source.axis, f"needs {error.requirement}"
     except PluginError as error:
         return "–", f"broken: {error.message}"
-    return cls.axis, "; ".join(_missing_adapters(cls)) or "ready"
-
-
-def _missing_adapters(cls: type[Any]) -> list[str]:
-    """What the adapters that a critic uses by default still need."""
     parameters = inspect.signature(cls.__init__).parameters.values()
     defaults = {p.name: p.default for p in parameters if isinstance(p.default, str)}
+    return cls.axis, "; ".join(_missing_adapters(defaults, adapters)) or "ready"
+
+
+def _missing_adapters(defaults: Mapping[str, str], adapters: Mapping[str, list[Plugin]]) -> list[str]:
+    """What the adapters that a critic uses by default still need."""
     needs = []
-    for effect in effects_of(defaults):
-        missing = registered(ADAPTERS)[effect.value][0].missing() if effect.kind == "adapter" else None
+    for parameter, default in defaults.items():
+        name = adapter_of(parameter, default, adapters)
+        missing = adapters[name][0].missing() if name is not None else None
         if missing is not None:
-            needs.append(f"needs {missing.requirement} for {effect.parameter} = {defaults[effect.parameter]!r}")
+            needs.append(f"needs {missing.requirement} for {parameter} = {default!r}")
     return needs
 
 
@@ -64,12 +81,15 @@ def critic_view(name: str) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
+    from momus.critic.registry import critic_class
+
     cls = critic_class(name)
     parameters = inspect.signature(cls.__init__).parameters.values()
     lines = [f"  {_toml(p.name, p.default)}" for p in parameters if p.name != "self"]
     return Group(
         Text(f"{cls.name} — {cls.axis}", style="bold"),
         Text(cls.question or "(this critic states no question)"),
+        Text(f"Scripts: {cls.scripts.words()}."),
         Text(f"\nIn a configuration file, under [{name}]:\n" + ("\n".join(lines) or "  (no parameters)") + "\n"),
         Text(inspect.getdoc(cls) or ""),
     )
@@ -95,6 +115,8 @@ def saved_critics_view(folder: Path) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
+    from momus.critic.saved import JSON_NAME
+
     places = (folder, *(path for pattern in ("*", "critics/*") for path in sorted(folder.glob(pattern))))
     found = [path for path in places if (path / JSON_NAME).is_file()]
     if not found:
@@ -104,6 +126,9 @@ def saved_critics_view(folder: Path) -> RenderableType:
 
 def _saved_lines(folder: Path) -> list[tuple[str, str]]:
     """What one saved critic would do, as lines with their styles."""
+    from momus.critic.effects import effects_of
+    from momus.critic.saved import read_critic_json
+
     try:
         content = read_critic_json(folder)
     except StoreError as error:

@@ -34,6 +34,8 @@ COMMANDS = {
     "figures": Command(
         "figures", "figures", "Write the figures of a finished run at the width of a column of a paper."
     ),
+    "card": Command("card", "card", "Write what critics say of a generated text, as a section of its data card."),
+    "log": Command("log", "log", "Send a finished run to experiment trackers: W&B, MLflow, TensorBoard, Trackio."),
     "diff": Command("history", "diff", "Say whether run B is farther from human text than run A, and on which axes."),
     "gate": Command(
         "history", "gate", "Pass or fail a run by rules, for continuous integration; exit code 7 if it fails."

@@ -14,7 +14,9 @@ from momus.cli.options import (
     Include,
     Keep,
     MaxDocument,
+    PromptField,
     SkipBad,
+    Turns,
     reading_options,
 )
 from momus.cli.outputs import check_output
@@ -78,6 +80,8 @@ def prepare(
     keep: Keep = None,
     max_document: MaxDocument = None,
     include: Include = None,
+    turns: Turns = "all",
+    prompt: PromptField = None,
 ) -> None:
     """Turn documents with headings into titled sections.
 
@@ -118,7 +122,15 @@ def prepare(
             documents = load_plugin(ADAPTERS, "documents.wikipedia")(source)
         else:
             options = reading_options(
-                field, fmt or _format(source), encoding, skip_bad_lines, max_document, keep=keep, include=include
+                field,
+                fmt or _format(source),
+                encoding,
+                skip_bad_lines,
+                max_document,
+                keep=keep,
+                include=include,
+                turns=turns,
+                prompt=prompt,
             )
             corpus = options.read(source)
             options.check_kept([corpus])

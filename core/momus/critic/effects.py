@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from momus.errors import StoreError
-from momus.plugins import ADAPTERS, registered
+from momus.plugins import ADAPTERS, adapter_of, registered
 from momus.redact import redacted
 
 Kind = Literal["adapter", "address", "environment", "path", "model", "object"]
@@ -75,18 +75,15 @@ def effects_of(params: Mapping[str, Any], only_for_fitting: Sequence[str] = ()) 
     open the model 'm', or download it
     read the environment variable 'AWS_SECRET'
     """
-    adapters: dict[str, list[str]] = {}  # names of adapters, by their name without role
-    for name in registered(ADAPTERS):
-        adapters.setdefault(name.partition(".")[2], []).append(name)
+    adapters = list(registered(ADAPTERS))
     effects = []
     for parameter, key, value in _strings(params, ""):
         if parameter.partition(".")[0] not in only_for_fitting:
             kind = _kind(key, value)
             if kind is not None:
                 effects.append(Effect(kind, parameter, redacted(value)))
-            elif value in adapters and key not in MODELS:
-                fitting = [a for a in adapters[value] if a.startswith(f"{key}.")]
-                effects.append(Effect("adapter", parameter, (fitting or adapters[value])[0]))
+            elif key not in MODELS and (adapter := adapter_of(key, value, adapters)) is not None:
+                effects.append(Effect("adapter", parameter, adapter))
     return effects
 
 

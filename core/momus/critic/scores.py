@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from momus.critic.rows import Rows, take_rows
 from momus.critic.summary import Summary
 from momus.numeric.types import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LATENT_NLL, LATENT_PPL, AGGREGATED = "latent_nll", "latent_ppl", "aggregated_posterior"
 """Keys of the rows that are tested for every critic, in addition to its sufficient statistics."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
 from momus.numeric.types import Floats
 
@@ -30,4 +29,6 @@ def benjamini_hochberg(p: Sequence[float]) -> Floats:
     >>> benjamini_hochberg([0.01, 0.04, 0.03])
     array([0.03, 0.04, 0.04])
     """
+    from scipy.stats import false_discovery_control  # a second to import, which printing a run need not spend
+
     return np.asarray(false_discovery_control(p) if len(p) else p, dtype=np.float64)

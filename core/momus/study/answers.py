@@ -151,8 +151,8 @@ def _answer(study: Study, trials: dict[str, Trial], raw: Any) -> Answer | None:
     elif p.kind == "pair":
         valid = value in (("left", "equal", "right") if p.ties else ("left", "right"))
     else:
-        valid = isinstance(value, list) and len(value) == 2 and all(type(v) is int and 0 <= v < p.width for v in value)
-        valid = valid and value[0] != value[1]
+        valid = isinstance(value, list) and all(type(v) is int and 0 <= v < p.width for v in value)
+        valid = valid and len(value or ()) == len(set(value or ())) == 2
     if not valid:
         return None
     seconds = raw.get("seconds")

@@ -188,9 +188,26 @@ def _rows(data: _Data, listed: Sequence[tuple[str, str, bool]], names: Strings, 
     rows = []
     for k, (critic, axis, is_yardstick) in enumerate(listed):
         p = float(2 * stats.norm.sf(abs(z[k, 1]) / errors[k, 1])) if errors[k, 1] > 0 else float("nan")
-        numbers = (full[k, 0], low[k, 0], high[k, 0], full[k, 1], low[k, 1], high[k, 1], p, float("nan"))
+        values = [float(v[k, j]) for j in (0, 1) for v in (full, low, high)]
         of_corpora = _of_corpora(data.ranks[:, k], means, names)
-        rows.append(AxisRow(critic, axis, *map(float, numbers), len(data.ranks), several, of_corpora, is_yardstick))
+        rows.append(
+            AxisRow(
+                critic,
+                axis,
+                values[0],
+                values[1],
+                values[2],
+                values[3],
+                values[4],
+                values[5],
+                p,
+                float("nan"),
+                len(data.ranks),
+                several,
+                of_corpora,
+                is_yardstick,
+            )
+        )
     return rows
 
 

@@ -23,7 +23,10 @@ WIDE = 700.0
 class Likelihood(Protocol):
     """A log-concave likelihood of n answers with q linear predictors each."""
 
-    width: int
+    @property
+    def width(self) -> int:
+        """Number q of linear predictors per answer."""
+        ...
 
     def value(self, predictors: Floats) -> float:
         """Log-likelihood at (n, q) predictors; −inf outside the support."""

@@ -148,7 +148,8 @@ def protocol_of(table: Mapping[str, Any], place: str) -> Protocol:
     unknown = [k for k in table if k not in known]
     if unknown:
         raise UsageError(f"{place}: unknown key {unknown[0]!r}", hint=f"keys are {', '.join(known)}")
-    return Protocol(**{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+    return Protocol(**values)
 
 
 def read_protocol(path: Path) -> Protocol:

@@ -228,11 +228,13 @@ def _corpus_rows(study: Study, fitted: Estimate | None, answers: Sequence[Answer
         effects, low, high = fitted.contrasts(np.eye(len(names)))
     for i, name in enumerate(names):
         mine = [k for k in judged if passages[k].corpus == name]
-        numbers = (float("nan"),) * 6
+        logits, shown = [float("nan")] * 3, [float("nan")] * 3
         if fitted is not None:
-            logits = (float(effects[i]), float(low[i]), float(high[i]))
-            numbers = (*logits, *(_shown(fitted, e, study) for e in logits))
-        rows.append(CorpusRow(name, *numbers, len(set(mine)), len(mine)))
+            logits = [float(v[i]) for v in (effects, low, high)]
+            shown = [_shown(fitted, e, study) for e in logits]
+        rows.append(
+            CorpusRow(name, logits[0], logits[1], logits[2], shown[0], shown[1], shown[2], len(set(mine)), len(mine))
+        )
     return rows
 
 

@@ -65,7 +65,7 @@ def simulated_answers(study: Study, truth: Truth, seed: int = 0) -> list[dict[st
         taste = rng.normal(size=len(corpora)) * truth.taste
         lean = float(rng.normal() * truth.leniency)
         quality = effect + taste[corpus]
-        answers = []
+        answers: list[dict[str, Any]] = []
         for t in (t for t in design.trials if t.rater == rater):
             asleep = rater in truth.lazy or rng.random() < truth.careless
             if t.role == "check" and not asleep:

@@ -66,7 +66,7 @@ def rater_name(number: int) -> str:
 
 def name_of(protocol: Protocol, design: Design) -> str:
     """Name of a study: a digest of all that it depends on."""
-    content = [protocol.to_json(), [(e.corpus, e.id, e.parts) for e in design.passages]]
+    content: list[Any] = [protocol.to_json(), [(e.corpus, e.id, e.parts) for e in design.passages]]
     content.append([(t.rater, t.role, t.passages) for t in design.trials])
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()[:8]
 

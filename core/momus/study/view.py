@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from momus.report.safe import one_line
 from momus.study.build import Made
 from momus.study.power import DIFFERENCE, Need
-from momus.study.result import RaterRow, StudyResult
+from momus.study.result import CorpusRow, RaterRow, StudyResult
 from momus.study.words import axis_cells, finding_sentences, need_sentence, shown_cells, shown_name
 from momus.text.counting import counted
 
@@ -27,25 +27,20 @@ def result_view(result: StudyResult) -> RenderableType:
     parts += [Text(s) for s in finding_sentences(result)]
     parts += [Text(f"Note: {one_line(n, 400)}.") for n in result.notes]
     if result.corpora:
-        heads = ("corpus", shown_name(result), "effect in logits", "passages", "answers")
-        rows = [
-            (
-                one_line(c.corpus, 60),
-                shown_cells(result, c),
-                _two(c.effect, c.low, c.high),
-                f"{c.passages:,}",
-                f"{c.answers:,}",
-            )
-            for c in result.corpora
-        ]
-        parts += [Text(""), _table(heads, rows)]
+        heads = ["corpus", shown_name(result), "effect in logits", "passages", "answers"]
+        parts += [Text(""), _table(heads, [_corpus_cells(result, c) for c in result.corpora])]
     if result.axis:
-        heads = ("axis", "ρ within prompts", "ρ given yardsticks", "p (Holm)", "passages")
+        heads = ["axis", "ρ within prompts", "ρ given yardsticks", "p (Holm)", "passages"]
         parts += [Text(""), _table(heads, [axis_cells(r) for r in result.axis])]
-    heads = ("rater", "answers", "checks failed", "repeats kept", "s per item", "ρ with others", "leniency", "flags")
+    heads = ["rater", "answers", "checks failed", "repeats kept", "s per item", "ρ with others", "leniency", "flags"]
     parts += [Text(""), _table(heads, [_rater_cells(r) for r in result.raters])]
     parts += [Text(f"{r.name} writes: {one_line(r.comment, 400)}") for r in result.raters if r.comment]
     return Group(*parts)
+
+
+def _corpus_cells(result: StudyResult, c: CorpusRow) -> tuple[str, ...]:
+    numbers = (shown_cells(result, c), _two(c.effect, c.low, c.high))
+    return (one_line(c.corpus, 60), *numbers, f"{c.passages:,}", f"{c.answers:,}")
 
 
 def _rater_cells(r: RaterRow) -> tuple[str, ...]:

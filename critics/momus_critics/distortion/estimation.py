@@ -120,7 +120,7 @@ def _binned(e: Estimates, bin_: Ints, edges: Floats, least: int, seed: int) -> p
 def by_length(e: Estimates, least: int = LEAST, seed: int = 0) -> pd.DataFrame:
     """Mean error by length n, and its expectation if errors only compounded: n ε̄ (LeBrun et al. 2022, appendix A.1.5).
 
-    ε̄ is the mean over sequences of the mean error per token of each, so that long sequences count no more than short ones.
+    ε̄ is the mean over sequences of the mean error per token of each: long sequences count no more than short ones.
     """
     import pandas as pd
 

@@ -1,0 +1,1 @@
+"""Saved critics as scorers and metrics of evaluation harnesses, one module each."""
