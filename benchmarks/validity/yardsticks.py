@@ -6,86 +6,25 @@ Shared by the benchmarks of this folder; not a program.
 from __future__ import annotations
 
 import os
-import re
-import zlib
-from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from momus.inference.correlation import partial_spearman as partial_spearman
+from momus.inference.correlation import spearman as spearman
 from momus.numeric.types import Floats
-
-WORD = re.compile(r"[A-Za-z']+")
-TYPES_OF, BYTES = 5_000, 30_000
-"""Words read for the type–token ratio, bytes read for compression."""
-YARDSTICKS = ("length", "type–token ratio", "compression", "repetition", "entropy")
+from momus.text.yardsticks import YARDSTICKS as YARDSTICKS
+from momus.text.yardsticks import yardsticks as yardsticks
 
 
 def data() -> Path:
     """Find the folder of real data."""
     named = os.environ.get("MOMUS_DATA")
     return Path(named) if named else Path(__file__).parents[3] / "shared" / "data"
-
-
-def yardsticks(text: str) -> dict[str, float]:
-    """Measure a text by yardsticks that need no real text.
-
-    Words are split by white space; the type–token ratio of the first 5,000 words of letters in lower case; the ratio of
-    compressed to plain size of the first 30,000 bytes (zlib); the share of word trigrams that occurred before; the
-    plug-in entropy of the bigrams of the first 5,000 words, in bits.
-
-    >>> found = yardsticks("a b a b a b")
-    >>> found["length"], round(found["type–token ratio"], 3), found["repetition"], round(found["entropy"], 3)
-    (6.0, 0.333, 0.5, 0.971)
-    """
-    words = text.split()
-    letters = WORD.findall(text.lower())[:TYPES_OF]
-    head = text.encode("utf-8", "replace")[:BYTES]
-    trigrams = list(zip(words, words[1:], words[2:], strict=False))
-    bigrams = np.array(list(Counter(pairwise(words[:TYPES_OF])).values()), dtype=np.float64)
-    return {
-        "length": float(len(words)),
-        "type–token ratio": len(set(letters)) / max(len(letters), 1),
-        "compression": len(zlib.compress(head)) / max(len(head), 1),
-        "repetition": 1 - len(set(trigrams)) / max(len(trigrams), 1),
-        "entropy": float(stats.entropy(bigrams, base=2)) if len(bigrams) else 0.0,
-    }
-
-
-def spearman(x: Floats, y: Floats) -> float:
-    """Rank correlation (ties get mean ranks); NaN where either is constant.
-
-    >>> spearman(np.array([1.0, 2.0, 3.0]), np.array([1.0, 8.0, 9.0]))
-    1.0
-    """
-    return _pearson(stats.rankdata(x), stats.rankdata(y))
-
-
-def partial_spearman(x: Floats, y: Floats, controls: Floats) -> float:
-    """Correlation of the residuals of the ranks of x and y after linear regression on the ranks of the controls.
-
-    Parameters
-    ----------
-    x, y
-        (n,)
-    controls
-        (n, k)
-
-    >>> rng = np.random.default_rng(0)
-    >>> z = rng.normal(size=400)
-    >>> x, y = z + rng.normal(size=400), z + rng.normal(size=400)
-    >>> spearman(x, y) > 0.4, abs(partial_spearman(x, y, z[:, None])) < 0.1
-    (True, True)
-    """
-    ranks = stats.rankdata(np.column_stack([x, y, controls]), axis=0)
-    design = np.column_stack([np.ones(len(x)), ranks[:, 2:]])
-    q, _ = np.linalg.qr(design)
-    left = ranks[:, :2] - q @ (q.T @ ranks[:, :2])
-    return _pearson(left[:, 0], left[:, 1])
 
 
 def partial_p(r: float, n: int, controls: int) -> float:
@@ -274,12 +213,6 @@ def gain(judged: pd.DataFrame, one: Floats, other: Floats) -> tuple[float, float
 
 def _difference(a: Floats, b: Floats, y: Floats) -> float:
     return spearman(b, y) - spearman(a, y)
-
-
-def _pearson(x: Floats, y: Floats) -> float:
-    dx, dy = x - x.mean(), y - y.mean()
-    scale = float(np.sqrt((dx @ dx) * (dy @ dy)))
-    return float(dx @ dy) / scale if scale > 1e-9 else float("nan")
 
 
 def _quantiles(found: Sequence[float]) -> tuple[float, float]:

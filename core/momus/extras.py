@@ -24,6 +24,7 @@ MODULES = {
     "gguf": "gguf",
     "mauve": "mauve",
     "ray": "ray",
+    "krippendorff": "study",
     "icu4py": "languages",
     "stopwordsiso": "languages",
     "lingua": "detect",

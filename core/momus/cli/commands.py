@@ -50,6 +50,7 @@ COMMANDS = {
     ),
     "check": Command("check", "check", "Run the conformance checks on a critic."),
     "prepare": Command("prepare", "prepare", "Turn documents with headings into titled sections."),
+    "study": Command("study", "study", "Ask people: make a blinded study of a run, and read the answers."),
     "baseline": Command("history", "baseline", "Name runs that later runs are compared with."),
     "new": Command("new", "new", "Start a package with a new critic."),
 }

@@ -1,0 +1,169 @@
+"""Passages as raters see them: markup and giveaways stripped, texts of all corpora cut by one rule."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from momus.report.safe import clean
+from momus.text.corpus import Corpus
+from momus.text.documents import Document
+from momus.text.yardsticks import yardsticks
+
+LONGEST = 200_000
+"""Characters of a passage at most."""
+LATEST = 0.6
+"""A cut moves back to the end of a sentence, but keeps this share of the words."""
+CUT = " […]"
+_I, _M = re.IGNORECASE, re.MULTILINE
+RULES: Mapping[str, re.Pattern[str]] = {
+    "end-of-text marks": re.compile(
+        r"<\|[\w ./:-]{1,40}\|>|</?s>|<(?:eos|bos|pad|unk|sep|cls)>|\[(?:EOS|BOS|PAD|UNK|SEP|CLS)\]", _I
+    ),
+    "HTML": re.compile(r"</?[a-z][a-z0-9]{0,15}(?:\s[^<>]{0,500})?/?>|<!--.{0,2000}?-->", _I | re.DOTALL),
+    "roles of a chat": re.compile(r"^[ \t]*(?:assistant|user|system|human|ai)[ \t]*:[ \t]*", _I | _M),
+    "phrases of an assistant": re.compile(
+        r"\A\s*(?:(?:sure|certainly|of course|absolutely)\b[^\n]{0,200}\n+"
+        r"|here(?:'s| is| are)\b[^\n]{0,200}:\s*\n+|as an ai[^.\n]{0,200}\.\s*)",
+        _I,
+    ),
+    "Markdown": re.compile(
+        r"^[ \t]{0,3}#{1,6}[ \t]+|^[ \t]*(?:```|~~~)[^\n]*$|\*\*|__|`"
+        r"|^[ \t]*(?:-{3,}|\*{3,}|={3,}|_{3,})[ \t]*$",
+        _M,
+    ),
+}
+"""What is deleted, by name; typographic quotes and dashes become plain ones, since writers differ in them."""
+TYPOGRAPHIC = "typographic quotes and dashes"
+PLAIN = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟", '"'),
+        **dict.fromkeys("‘’‚‛", "'"),
+        **dict.fromkeys("–—", "-"),
+        "…": "...",
+        "\u00a0": " ",
+    }
+)
+_WORD, _END = re.compile(r"\S+"), re.compile(r"[.!?][\"')\]]*$")
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A passage of one document.
+
+    Attributes
+    ----------
+    corpus, id, prompt
+        Where it is from.
+    parts
+        What raters read: the text, or the texts of its sections.
+    titles
+        Titles of the sections, where they are labelled.
+    yardsticks
+        Of the whole document, for which critics have values.
+    """
+
+    corpus: str
+    id: str
+    prompt: str | None
+    parts: tuple[str, ...]
+    titles: tuple[str | None, ...] = ()
+    yardsticks: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """All parts."""
+        return "\n\n".join(self.parts)
+
+
+@dataclass
+class Stripped:
+    """What was stripped or left out: documents of each corpus, by what or why."""
+
+    stripped: dict[str, Counter[str]] = field(default_factory=dict)
+    left_out: dict[str, Counter[str]] = field(default_factory=dict)
+
+
+def stripped(text: str, prompt: str | None = None) -> tuple[str, set[str]]:
+    r"""Strip markup and giveaways; also say what was found.
+
+    >>> stripped("## Title\n“So it goes.”<|endoftext|>")[0]
+    'Title\n"So it goes."'
+    >>> sorted(stripped("Once upon a time there was a king.", "Once upon a time")[1])
+    ['an echo of the prompt']
+    """
+    found = set()
+    text = text[:LONGEST]
+    if prompt and len(prompt.split()) > 2 and text.lstrip().startswith(prompt.strip()):
+        text = text.lstrip()[len(prompt.strip()) :]
+        found.add("an echo of the prompt")
+    for name, pattern in RULES.items():
+        text, times = pattern.subn(" " if name == "HTML" else "", text)
+        found |= {name} if times else set()
+    if (plain := text.translate(PLAIN)) != text:
+        text = plain
+        found.add(TYPOGRAPHIC)
+    shown = clean(unicodedata.normalize("NFC", text), LONGEST)
+    lines = [" ".join(line.split()) for line in shown.split("\n")]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip(), found
+
+
+def cut(text: str, words: int) -> str | None:
+    """The first ``words`` words, back to the end of a sentence; None if there are fewer. 0 words: all of the text.
+
+    >>> cut("One two three. Four five six seven.", 5)
+    'One two three. […]'
+    >>> cut("One two.", 5) is None
+    True
+    """
+    if not words:
+        return text
+    spans = [m for _, m in zip(range(words), _WORD.finditer(text), strict=False)]
+    if len(spans) < words:
+        return None
+    ends = [m.end() for m in spans[int(LATEST * words) - 1 :] if _END.search(m.group())]
+    return text[: ends[-1] if ends else spans[-1].end()] + CUT
+
+
+def excerpt_of(document: Document, corpus: str, words: int, sections: bool) -> tuple[Excerpt | None, set[str], str]:
+    """The passage of a document, what was stripped from it, and why there is none.
+
+    With ``sections``, each is a part; those of a cut document have the same number of words each.
+    """
+    if document.problem is not None:
+        return None, set(), "could not be read"
+    found: set[str] = set()
+    texts = []
+    for k, section in enumerate(document.sections if sections else ()):
+        text, what = stripped(section.text, document.prompt if not k else None)
+        found |= what
+        texts.append(cut(text, words) or text if words else text)
+    if not sections:
+        text, found = stripped(document.text, document.prompt)
+        shown = cut(text, words)
+        if shown is None:
+            return None, found, f"shorter than {words} words"
+        texts = [shown]
+    if not any(_WORD.search(t) for t in texts):
+        return None, found, "empty"
+    titles = tuple(s.title for s in document.sections) if sections else ()
+    made = Excerpt(corpus, document.id, document.prompt, tuple(texts), titles, yardsticks(document.text))
+    return made, found, ""
+
+
+def excerpts_of(corpus: Corpus, words: int, sections: bool, counts: Stripped) -> list[Excerpt]:
+    """The passages of a corpus, in its order; what was stripped or left out is added to the counts."""
+    found = []
+    stripped_, left = Counter[str](), Counter[str]()
+    for document in corpus:
+        made, what, why = excerpt_of(document, corpus.name, words, sections)
+        if made is None:
+            left[why] += 1
+        else:
+            stripped_.update(what)
+            found.append(made)
+    counts.stripped[corpus.name], counts.left_out[corpus.name] = stripped_, left
+    return found
