@@ -20,6 +20,8 @@ STORE_BYTES = 300_000_000
 """Object store of a cluster that is started here: shards go to files, so that next to nothing passes through it."""
 START_SECONDS = 120.0
 """How long to wait for the first worker before saying that nothing can be scheduled."""
+SLOW_START = 10
+"""How many times longer to wait where there was a free place: a busy node may take minutes to start a process."""
 LOOKED_EVERY = 1.0
 CONNECT_SECONDS = 10.0
 
@@ -109,6 +111,7 @@ class _Actors:
 
     def run(self, shards: Sequence[int]) -> Iterator[Done]:
         waiting, begun = deque(shards), Counter[int]()
+        patience = self.engine.start_seconds * (SLOW_START if self._free() >= 1 else 1)
         for _ in range(min(self.engine.workers, len(shards))):
             self._start()
         last = time.monotonic()
@@ -138,8 +141,8 @@ class _Actors:
                         continue
                     self._idle.append(actor)
                     yield done
-                if not self._running and not self._idle and time.monotonic() - last > self.engine.start_seconds:
-                    raise self._nothing_scheduled()
+                if not self._running and not self._idle and time.monotonic() - last > patience:
+                    raise self._nothing_scheduled(patience)
         finally:
             for actor in [*self._idle, *self._starting.values(), *(a for _, a in self._running.values())]:
                 self.ray.kill(actor)
@@ -183,13 +186,20 @@ class _Actors:
             raise result
         return result
 
-    def _nothing_scheduled(self) -> StoreError:
+    @property
+    def _place(self) -> str:
+        """What a worker takes one of."""
+        return "GPU" if self.engine.job.device.startswith("cuda") else "CPU"
+
+    def _free(self) -> float:
+        return float(self.ray.available_resources().get(self._place, 0))
+
+    def _nothing_scheduled(self, waited: float) -> StoreError:
         """The error for a cluster without a free place, which would otherwise wait in silence."""
-        there, free = self.ray.cluster_resources(), self.ray.available_resources()
-        what = "GPU" if self.engine.job.device.startswith("cuda") else "CPU"
+        there = self.ray.cluster_resources().get(self._place, 0)
         return StoreError(
-            f"no worker could be started within {self.engine.start_seconds:.0f} s: the cluster has "
-            f"{there.get(what, 0):g} {what}s, {free.get(what, 0):g} of them free",
+            f"no worker could be started within {waited:.0f} s: the cluster has "
+            f"{there:g} {self._place}s, {self._free():g} of them free",
             hint="add nodes, or end what else runs on the cluster; finished shards stay for --resume",
         )
 
