@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test slow faults check lint types docs help clean
+.PHONY: demo test slow faults harnesses check lint types docs help clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -28,6 +28,14 @@ slow: $(STAMP) ## Run all tests, also those that take long (about an hour)
 
 faults: $(STAMP) ## Run the whole fault suite: 10,000 fuzzed inputs, all kills and corruptions
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "slow or not slow" tests/faults
+
+HARNESSES := tests/adapters/test_logs.py tests/adapters/test_harnesses.py tests/adapters/test_rollouts.py \
+	tests/adapters/test_trackers.py tests/adapters/test_transformers_callback.py tests/cli/test_logs.py
+
+harnesses: $(STAMP) ## Install harnesses and trackers beside Momus, and run the tests that skip without them
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[logs,wandb,mlflow,tensorboard]' trl lm-eval datasets
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "slow or not slow" $(HARNESSES)
 
 check: lint types ## Lint and type check only
 

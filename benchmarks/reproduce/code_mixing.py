@@ -31,7 +31,7 @@ from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import CodeMixing, lda
 from momus_critics.code_mixing.critic import _counts
 from momus_critics.fits.clusters import mixtures
-from momus_critics.shares import stopwords
+from momus_critics.stopword_lists import stopwords
 from momus_critics.topics.completion import halves, log_likelihoods
 
 LANGUAGES = ("de", "fr", "es")

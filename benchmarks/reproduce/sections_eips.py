@@ -8,7 +8,7 @@ damaged version: two texts with the same prompts). The same is printed, without 
 (linear posterior; fine-tuned encoder with --encoder), and with section breaks withheld too; there the agreement of
 states with the true titles is measured.
 
-Run:  python benchmarks/reproduce/sections_eips.py [--splits 20] [--encoder FOLDER]
+Run:  python benchmarks/reproduce/sections_eips.py [--splits 20] [--expectations chain] [--encoder FOLDER]
 Data: the folder ``sectioned`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -110,9 +110,10 @@ def show(critic: ChainCritic, label: str, splits: int) -> None:
     ercs = change(momus.read_corpus(data() / "ercs.jsonl.gz", name="ercs"), unchanged, "ercs")
     whole = critic.score(ercs)
     print(f"\n{label}: {' '.join(n.text for n in critic.notes())}")
+    heads = "".join(f"{name:<16}" for name in compared(critic, whole))
     print(
         f"  {'ERCs':<14}{'Latent PPL':>11}{'/ real':>8}   found at p <= 0.01 in {splits} splits (median p): "
-        f"{'latent_ppl':<16}{'disorder':<16}{'return_share':<16}leading transition"
+        f"{heads}leading transition"
     )
     for name, how in DEFECTS.items():
         scores = whole if name == "unchanged" else critic.score(change(ercs, how, name))
@@ -120,12 +121,9 @@ def show(critic: ChainCritic, label: str, splits: int) -> None:
         pairs = _over_splits(critic, whole, scores, ercs, splits, paired=True)
         first = critic.evidence(whole.summary, scores.summary)[0].rows  # type: ignore[union-attr]
         leading = f"{first[0][0]} {first[0][5]}" if first else ""
-        each = [f"{(v <= 0.01).sum():2d} ({np.median(v):.4f})" for v in p.values()]
-        each += ["–"] * (3 - len(each))
+        counts = "".join(f"{f'{(v <= 0.01).sum():2d} ({np.median(v):.4f})':<16}" for v in p.values())
         ratio = scores.latent_ppl / whole.latent_ppl
-        print(
-            f"  {name:<14}{scores.latent_ppl:11.2f}{ratio:8.2f}{'':>49}{each[0]:<16}{each[1]:<16}{each[2]:<16}{leading}"
-        )
+        print(f"  {name:<14}{scores.latent_ppl:11.2f}{ratio:8.2f}{'':>49}{counts}{leading}", flush=True)
         each = ", ".join(f"{k} {(v <= 0.01).sum()} ({np.median(v):.4f})" for k, v in pairs.items())
         print(f"  {'':<14}paired, each document against its damaged version: {each}")
         if name == "unchanged":
@@ -133,14 +131,18 @@ def show(critic: ChainCritic, label: str, splits: int) -> None:
             print(f"  {'':<14}false alarms at p <= 0.05 in {splits} splits: {alarms}")
 
 
+def compared(critic: ChainCritic, scores: Scores) -> list[str]:
+    """Statistics that are tested: the headline, Latent PPL, disorder and, of passages, the share that returns."""
+    names = [critic.headline_statistic, "latent_ppl", "disorder"]
+    return list(dict.fromkeys([*names, "return_share"] if "returns" in scores.rows else names))
+
+
 def _over_splits(
     critic: ChainCritic, real: Scores, damaged: Scores, corpus: momus.Corpus, splits: int, paired: bool = False
 ) -> dict[str, NDArray[np.float64]]:
     """Return p-values of one half against the other half, damaged, or if paired, against its own damaged version."""
     row = {name: i for i, name in enumerate(real.ids)}
-    found: dict[str, list[float]] = {"latent_ppl": [], "disorder": []}
-    if "returns" in real.rows:
-        found["return_share"] = []
+    found: dict[str, list[float]] = {name: [] for name in compared(critic, real)}
     for seed in range(splits):
         one, other = (np.array([row[i] for i in half.ids]) for half in corpus.split(0.5, seed))
         sides = real.take(one), damaged.take(one if paired else other)
@@ -171,26 +173,34 @@ def agreement(critic: Passages, types: set[str], corpus: momus.Corpus) -> tuple[
     return float(score(titles, states)), float(score(piece_titles, piece_states)), len(titles)
 
 
+def marks_withheld(eips: momus.Corpus, titles: Sections, device: str, splits: int) -> None:
+    """Fit and show `passages`, and the agreement of its states with titles."""
+    passages = Passages().to(device).fit(eips)
+    show(passages, "no marks (sections joined to running text)", splits)
+    by_section, by_piece, n = agreement(passages, set(titles.titles_), momus.read_corpus(data() / "ercs.jsonl.gz"))
+    print(f"  states and true types of {n:,} ERC sections: NMI {by_section:.3f} by section, {by_piece:.3f} by piece")
+
+
 def main() -> None:
     """Fit each posterior and print its results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument("--expectations", nargs="*", default=["chain", "exact", "map"], help="of the linear posterior")
     parser.add_argument("--encoder", help="folder of an encoder to fine-tune, such as all-MiniLM-L6-v2")
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--only-neural", action="store_true", help="skip titles and the linear posterior")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--only-passages", action="store_true", help="only running text without marks")
+    parser.add_argument("--no-passages", action="store_true", help="only sectioned text")
     a = parser.parse_args()
     eips = momus.read_corpus(data() / "eips.jsonl.gz", name="eips")
     titles = Sections(posterior="titles").fit(eips)
     if not a.only_neural and not a.only_passages:
         show(titles, "titles", a.splits)
-    for expectation in () if a.only_neural or a.only_passages else ("chain", "exact", "map"):
+    for expectation in () if a.only_neural or a.only_passages else a.expectations:
         show(Sections(expectation=expectation).fit(eips), f"breaks only, linear posterior, {expectation}", a.splits)
-    passages = Passages().to(a.device).fit(eips)
-    show(passages, "no marks (sections joined to running text)", a.splits)
-    by_section, by_piece, n = agreement(passages, set(titles.titles_), momus.read_corpus(data() / "ercs.jsonl.gz"))
-    print(f"  states and true types of {n:,} ERC sections: NMI {by_section:.3f} by section, {by_piece:.3f} by piece")
+    if not a.no_passages:
+        marks_withheld(eips, titles, a.device, a.splits)
     if a.encoder:
         options = {"epochs": a.epochs, "rate": 3e-4, "longest": 128, "layers": 3, "batch": 16}
         if a.device != "cpu":

@@ -5,8 +5,9 @@ is real, and in the third a defect is planted. Printed: in how many splits each 
 the headline; and how often 500 random halves of the last two thirds of each collection differ at p ≤ .05 (the level).
 
 Run:  python benchmarks/validity/carry_over.py sections consistency [--splits 6] [--nulls 500] [--table]
-      [--out runs/carry-over] [--write docs/critics]
-Splits are kept in --out: run the command again to resume. --write puts each critic's table into its page.
+      [--collections rust-rfcs FILE …] [--out runs/carry-over] [--write docs/critics]
+Splits are kept in --out: run the command again to resume. A collection may be a file that `momus prepare` wrote
+(give it an --out of its own). --write puts each critic's table into its page.
 Data: ``sectioned`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -23,7 +24,20 @@ from typing import Any
 import numpy as np
 from null_and_power import write_between
 from scipy.stats import binomtest
-from sectioned_texts import COLLECTIONS, DEFECTS, NULL, SPLITS, P, Split, collection, p_values, splits, table, untitled
+from sectioned_texts import (
+    COLLECTIONS,
+    DEFECTS,
+    NULL,
+    SPLITS,
+    P,
+    Split,
+    collection,
+    collection_name,
+    p_values,
+    splits,
+    table,
+    untitled,
+)
 
 from momus import Corpus, Critic
 from momus.comparison.judge import judge
@@ -52,9 +66,13 @@ class Row:
 
 STUDIES: dict[str, tuple[Row, ...]] = {
     "sections": (
-        Row("titles and bodies", Sections, "latent_ppl", ORDER),
+        Row("titles and bodies", Sections, "fault_evidence", ORDER),
+        Row("titles and bodies, share with a fault", Sections, "fault_share", ORDER),
+        Row("titles and bodies, Latent PPL", Sections, "latent_ppl", ORDER),
         Row("titles and bodies, unlikely transitions", Sections, "unlikely_share", ORDER),
-        Row("bodies alone", Sections, "latent_ppl", ORDER, untitled),
+        Row("bodies alone", Sections, "fault_evidence", ORDER, untitled),
+        Row("bodies alone, share with a fault", Sections, "fault_share", ORDER, untitled),
+        Row("bodies alone, Latent PPL", Sections, "latent_ppl", ORDER, untitled),
     ),
     "consistency": (
         Row("share of sections that do not belong", Consistency, "stranger_share", (*EXCHANGE, "swap 100 %")),
@@ -91,12 +109,12 @@ def null_p(critic: Critic[Any], row: Row, split: Split, rest: Corpus, number: in
     return found
 
 
-def measure(name: str, rows: list[Row], path: Path, number: int, nulls: int) -> None:
+def measure(name: str, rows: list[Row], sources: list[str], path: Path, number: int, nulls: int) -> None:
     """Run the splits of one view of a critic that are not kept yet."""
-    for source in COLLECTIONS:
+    for source in sources:
         corpus = collection(source)
         for split in splits(corpus, number):
-            file = path / f"{name}-{source}-{split.seed}.json"
+            file = path / f"{name}-{collection_name(source)}-{split.seed}.json"
             if file.exists():
                 continue
             begun = time.perf_counter()
@@ -135,6 +153,7 @@ def main() -> None:
     parser.add_argument("critics", nargs="+", choices=sorted(STUDIES), metavar="critic")
     parser.add_argument("--splits", type=int, default=SPLITS)
     parser.add_argument("--nulls", type=int, default=500, help="random halves per collection")
+    parser.add_argument("--collections", nargs="+", default=list(COLLECTIONS), metavar="NAME or FILE")
     parser.add_argument("--out", type=Path, default=Path("runs/carry-over"))
     parser.add_argument("--table", action="store_true", help="only print what is kept")
     parser.add_argument("--write", type=Path, help="folder of the pages that get the tables: docs/critics")
@@ -142,7 +161,7 @@ def main() -> None:
     a.out.mkdir(parents=True, exist_ok=True)
     for critic in a.critics:
         for name, rows in () if a.table else views(critic):
-            measure(name, rows, a.out, a.splits, a.nulls)
+            measure(name, rows, a.collections, a.out, a.splits, a.nulls)
         text = shown(critic, a.out)
         print(f"\n{critic}\n\n{text}")
         if a.write:

@@ -41,10 +41,17 @@ Plant = Callable[[Corpus, int], Corpus]
 
 
 def collection(name: str) -> Corpus:
-    """Read a collection by the name of its file."""
+    """Read a collection by its name, or by the path of a file that `momus prepare` wrote."""
+    if Path(name).is_file():
+        return read_corpus(name, name=collection_name(name))
     named = os.environ.get("MOMUS_DATA")
     data = Path(named) if named else Path(__file__).parents[3] / "shared" / "data"
     return read_corpus(data / "sectioned" / f"{name}.jsonl.gz", name=name)
+
+
+def collection_name(source: str) -> str:
+    """The name of a collection that is given by name or path: that of its file without endings."""
+    return Path(source).name.split(".")[0]
 
 
 def running(corpus: Corpus) -> Corpus:

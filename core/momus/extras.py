@@ -23,6 +23,9 @@ MODULES = {
     "accelerate": "train",
     "gguf": "gguf",
     "mauve": "mauve",
+    "icu4py": "languages",
+    "stopwordsiso": "languages",
+    "lingua": "detect",
 }
 """The extra of Momus that has a module."""
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from momus.critic import (
+    WORDS,
     Critic,
     EvidenceMixin,
     ExplanationMixin,
@@ -15,6 +16,7 @@ from momus.critic import (
     Note,
     Pooled,
     Rows,
+    Scripts,
     StateSequences,
     Statistic,
     StatisticsMixin,
@@ -117,6 +119,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
     axis = "MAUVE"
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."
     sequence = True
+    scripts: ClassVar[Scripts] = WORDS
     guard = False
     headline = "mauve_gap"
     told = "effective_regions"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
 from typing import ClassVar, Self
 
 import numpy as np
@@ -16,6 +14,7 @@ from momus.critic import (
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
+    Note,
     Pooled,
     Rows,
     Statistic,
@@ -26,7 +25,6 @@ from momus.critic import (
     mean_gap,
 )
 from momus.critic.fitted import Fitted
-from momus.errors import UsageError
 from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
@@ -34,9 +32,9 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus_critics.figures import evenly_cumulated, percent, rounded
 from momus_critics.marking import Mark, mark_passage, words_of
+from momus_critics.stopword_lists import has_stopwords, source_of, stopwords
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt")
 SHOWN = 80
 """Tokens of an explained passage."""
 DIGITS = 6
@@ -167,8 +165,11 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tokens of the kind."""
+        return self._marked(document, self.is_hit)
+
+    def _marked(self, document: Corpus, is_hit: Callable[[Sequence[str]], Bools]) -> MarkedDocument:
         words = words_of(document, self.tokenizer)
-        hits = np.flatnonzero(self.is_hit(words)).tolist()
+        hits = np.flatnonzero(is_hit(words)).tolist()
         prior = self.log_prior(self.project(document))
         share = len(hits) / max(len(words), 1)
         usual = self.alpha_ / (self.alpha_ + self.beta_)
@@ -208,27 +209,6 @@ def fit_beta_binomial(hits: Ints, tokens: Ints) -> tuple[float, float]:
     return float(a), float(b)
 
 
-@lru_cache
-def stopwords(language: str) -> frozenset[str]:
-    """The stopwords of a language (lists of two BSD-3 packages; see ``stopwords/SOURCE.txt``).
-
-    Raises
-    ------
-    UsageError
-        There is no list for the language.
-
-    >>> "the" in stopwords("en"), "und" in stopwords("de")
-    (True, True)
-    """
-    if language not in LANGUAGES:
-        raise UsageError(
-            f"no stopwords for language {language!r}",
-            hint=f"choose one of {', '.join(LANGUAGES)}, or pass your list as parameter `words`",
-        )
-    text = (files("momus_critics") / "stopwords" / f"{language}.txt").read_text(encoding="utf-8")
-    return frozenset(text.split("\n")) - {""}
-
-
 class StopwordShare(TokenShare):
     """z is the number of stopwords in a document.
 
@@ -237,9 +217,18 @@ class StopwordShare(TokenShare):
     tokens, lower
         See `TokenCritic`.
     language
-        Language of the list of stopwords.
+        Language of the list of stopwords (ISO 639-1 code). None: each document's own where its metadata has the field
+        ``language``, and English where it has not.
     words
         A list to use instead.
+    lists
+        ``shipped`` or ``iso``, see `momus_critics.stopword_lists.stopwords`.
+
+    Attributes
+    ----------
+    lists_
+        By language of the documents that the critic was fitted on: the stopwords of ``stopwordsiso`` and its version.
+        A saved critic keeps these lists, whatever version is installed.
     """
 
     name = "stopword-share"
@@ -250,16 +239,107 @@ class StopwordShare(TokenShare):
     limits = "It cannot see which stopwords these are, nor where they stand: only how many tokens are stopwords."
 
     def __init__(
-        self, *, tokens: str = "words", lower: bool = True, language: str = "en", words: list[str] | None = None
+        self,
+        *,
+        tokens: str = "words",
+        lower: bool = True,
+        language: str | None = None,
+        words: list[str] | None = None,
+        lists: str = "shipped",
     ) -> None:
         super().__init__(tokens=tokens, lower=lower)
         self.language = language
         self.words = words
+        self.lists = lists
+
+    def fit(self, real: Corpus) -> Self:
+        """Keep the lists that do not ship with Momus, and fit the distribution of shares."""
+        languages, unlisted = set(self._languages(real)), self._unlisted(real)
+        # if no document has a list, asking for one is an error that says which there are
+        used = sorted(languages - unlisted or languages) if self.words is None else []
+        self.lists_ = {
+            code: {"source": source, "words": sorted(stopwords(code, self.lists))}
+            for code in used
+            if (source := source_of(code, self.lists))
+        }
+        return super().fit(real)
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        super().check_state()
+        lists = vars(self).get("lists_", {})  # critics saved before there were such lists have none
+        good = isinstance(lists, dict) and all(
+            isinstance(entry, dict)
+            and isinstance(entry.get("source"), str)
+            and isinstance(entry.get("words"), list)
+            and all(isinstance(word, str) for word in entry["words"])
+            for entry in lists.values()
+        )
+        Fitted(self).require(good, "lists_", "lists of words by language")
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without tokens, and those in a language without a list."""
+        lacking = {code: f"no stopwords of language {code!r}" for code in self._unlisted(batch)}
+        codes = self._languages(batch)
+        return [r or lacking.get(code) for r, code in zip(super().unscored(batch), codes, strict=True)]
+
+    def notes(self) -> Sequence[Note | str]:
+        """Where the lists come from, if they are not those that ship."""
+        sources = sorted({entry["source"] for entry in vars(self).get("lists_", {}).values()})
+        codes = ", ".join(sorted(vars(self).get("lists_", {})))
+        return [f"Stopwords of {codes}: {' and '.join(sources)}."] if sources else []
+
+    def assumed_language(self, corpus: Corpus) -> str:
+        """The language of the list, unless documents have their own or words are given."""
+        if self.words is not None or (self.language is None and any(corpus.languages)):
+            return ""
+        return self.language or "en"
 
     def is_hit(self, vocabulary: Sequence[str]) -> Bools:
-        """Whether each word is a stopword, ignoring case."""
-        known = frozenset(self.words) if self.words is not None else stopwords(self.language)
+        """Whether each word is a stopword of ``language`` (of English for None), ignoring case."""
+        return self._hits(vocabulary, self.language or "en")
+
+    def _hits(self, vocabulary: Sequence[str], language: str) -> Bools:
+        known = self._list(language)
         return np.fromiter((w.lower().replace("’", "'") in known for w in vocabulary), bool, len(vocabulary))
+
+    def _list(self, language: str) -> frozenset[str]:
+        """The stopwords of a language: those given, those kept by `fit`, or those of this machine."""
+        if self.words is not None:
+            return frozenset(self.words)
+        kept = vars(self).get("lists_", {}).get(language)
+        return stopwords(language, self.lists) if kept is None else frozenset(kept["words"])
+
+    def _languages(self, corpus: Corpus) -> list[str]:
+        """The language whose list each document is read with."""
+        if self.language is not None or self.words is not None:
+            return [self.language or "en"] * len(corpus)
+        return [code or "en" for code in corpus.languages]
+
+    def _unlisted(self, corpus: Corpus) -> set[str]:
+        """Languages of single documents that have no list; that of the parameter is an error in `fit`."""
+        if self.language is not None or self.words is not None:
+            return set()
+        kept = vars(self).get("lists_", {})
+        return {code for code in set(self._languages(corpus)) if code not in kept and not has_stopwords(code)}
+
+    def _count(self, corpus: Corpus) -> TokenCounts:
+        languages = np.asarray(self._languages(corpus), dtype=object)
+        unlisted = self._unlisted(corpus)
+        table = corpus.tokens(self.tokenizer)
+        hits = np.zeros(len(corpus), dtype=np.int64)
+        for code in sorted(set(languages) - unlisted):
+            # look up each token's word in this language's list, (tokens,), and sum within the documents of the language
+            of_tokens = self._hits(table.vocabulary, code).astype(np.int64)[table.ids]
+            hits = np.where(languages == code, group_sums(of_tokens, table.offsets), hits)
+        # documents without a list are not scored, and do not count as documents without a stopword
+        listed = np.fromiter((code not in unlisted for code in languages), bool, len(languages))
+        return TokenCounts(hits, np.where(listed, table.lengths, 0))
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Mark the stopwords of the document's language."""
+        (code,) = self._languages(document)
+        return self._marked(document, lambda words: self._hits(words, code))
 
 
 class SymbolShare(TokenShare):

@@ -1,5 +1,7 @@
 """Every registered critic is held to the conformance suite, without expected failures."""
 
+import pytest
+
 from momus import conformance
 from momus.critic.registry import make_critics
 from momus.plugins import critic_names
@@ -11,6 +13,12 @@ CRITICS = [c for c in make_critics(critic_names(), QUICK) if c.is_configured]
 
 @conformance.parametrize(CRITICS)
 def test_conformance(check):
+    check()
+
+
+@pytest.mark.slow
+@conformance.parametrize(CRITICS, checks=conformance.SLOW)
+def test_slow_conformance(check):
     check()
 
 

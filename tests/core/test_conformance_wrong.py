@@ -1,5 +1,6 @@
 """Deliberately wrong critics: each is caught by the check that is meant for it."""
 
+import re
 import threading
 from pathlib import Path
 from typing import ClassVar
@@ -9,8 +10,10 @@ import pytest
 from scipy.stats import norm
 
 from momus import Corpus, Critic, LogPrior, MomusError, StateSequences, Statistic, Values, conformance
-from momus.critic import EvidenceMixin, StatisticsMixin, mean
+from momus.conformance import scripts as samples
+from momus.critic import ANY, EvidenceMixin, Scripts, StatisticsMixin, Tokenizer, mean
 from momus.evidence import Table
+from momus.text.scripts import scripts_of
 
 LOCK = threading.Lock()
 
@@ -281,6 +284,32 @@ class Uniform(Right):
         return LogPrior.of_vectors(np.full(len(latents), -3.0))
 
 
+class TakesClauses(Right):
+    """Claims every script, and reads a Chinese clause as one word."""
+
+    scripts = ANY
+
+    @property
+    def tokenizer(self):
+        return Tokenizer("clauses", re.compile(r"\w+|[^\w\s]").findall, dictionaries=True)
+
+
+class TearsMarks(TakesClauses):
+    """Claims Devanagari, and reads its vowel signs as words."""
+
+    scripts = Scripts(("Deva",))
+
+
+class DependsOnThaiNeighbours(Right):
+    """Scores Thai by what stands beside it in a batch."""
+
+    scripts = Scripts(("Thai",))
+
+    def project(self, batch):
+        thai = sum("ก" in d.text for d in batch)
+        return Values(super().project(batch).values + (thai if thai > 1 else 0))
+
+
 class Typo(Right):
     """Misspells an attribute."""
 
@@ -318,6 +347,10 @@ class Typo(Right):
         (BreaksOnEdges, "edge_texts_get_a_score_or_a_reason"),
         (NotSaved, "saved_critics_score_alike"),
         (NoEvidenceInJson, "evidence_serialises"),
+        (TakesClauses, "claimed_scripts_are_read"),
+        (TearsMarks, "claimed_scripts_are_read"),
+        (DependsOnThaiNeighbours, "claimed_scripts_are_read"),
+        (DependsOnThaiNeighbours, "claimed_scripts_can_be_fitted"),
     ],
     ids=lambda x: x if isinstance(x, str) else x.__name__,
 )
@@ -371,7 +404,7 @@ def test_different_errors_are_reported_apart():
 def test_a_right_critic_passes():
     report = conformance.check_critic(Right())
     assert report.ok, str(report)
-    assert len(report.records) == len(conformance.check_names())
+    assert len(report.records) == len(conformance.check_names(slow=False))
 
 
 def test_an_expected_failure_is_announced_and_must_happen():
@@ -389,6 +422,20 @@ def test_too_few_checks_are_no_pass():
     report = conformance.Report("c", records)
     assert not report.ok
     assert "too few ran" in str(report)
+
+
+def test_a_critic_of_a_script_that_no_sample_has_skips_the_check():
+    critic = Right()
+    critic.claims = lambda: Scripts(("Armn",))
+    (record,) = conformance.check_critic(critic, checks=["claimed_scripts_are_read"]).records
+    assert (record.status, "Armenian" in record.detail) == ("skipped", True)
+
+
+def test_samples_are_in_the_scripts_that_they_name():
+    for name, sample in samples.SAMPLES.items():
+        shares = scripts_of(Corpus.from_texts([" ".join(sample.sentences)])).shares
+        assert {code for code, _ in shares} == set(sample.codes), name
+        assert len(samples.documents(name)) == samples.DOCUMENTS
 
 
 def test_a_user_can_bring_text():
@@ -411,7 +458,7 @@ def test_the_command(capsys, monkeypatch):
 
     code, output = run("length")
     assert code == 0, output
-    assert f"{len(conformance.check_names())} checks" in output
+    assert f"{len(conformance.check_names(slow=False))} checks" in output
     code, output = run("momus.text.corpus:Corpus")
     assert (code, "not a subclass" in output) == (2, True)
     code, output = run("nowhere.at_all:X")

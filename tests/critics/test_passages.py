@@ -64,6 +64,36 @@ def test_disorder_is_found_and_order_is_not(critic):
     assert gap > 2
 
 
+def test_the_headline_is_misplacement_against_random_places_of_the_same_document(critic):
+    assert critic.headline_statistic == "misplacement"
+    corpus = documents(8, 6, order=lambda rng: rng.permutation(PARTS))[0]
+    pieces, offsets = corpus_pieces(corpus, critic.words, critic.most_pieces)
+    features = critic.places_.transform(critic.embedder_.embed(pieces), offsets)
+    found = critic.score(corpus).rows["misplacement"]
+    for i, (a, b) in enumerate(pairwise(offsets)):
+        parts = [int((m + 0.5) / (b - a) * critic.bins) for m in range(b - a)]
+        # log P(x | place), (pieces, places)
+        fit = norm.logpdf(features[a:b, None], critic.places_.profile_[parts][None]).sum(axis=2)
+        loss = np.log(np.exp(fit).mean(axis=1)) - np.diag(fit)
+        assert found[i] == pytest.approx([loss.sum() / np.sqrt(b - a), 1])
+
+
+def test_misplacement_rises_with_disorder(critic):
+    def misplacement(order=None):
+        return critic.score(documents(40, 1, order=order)[0]).rows["misplacement"][:, 0].mean()
+
+    ordered, swapped = misplacement(), misplacement(lambda rng: [0, 2, 1, 3])
+    assert ordered < 0
+    assert swapped > ordered + 0.5
+    assert misplacement(lambda rng: rng.permutation(PARTS)) > swapped
+
+
+def test_parts_without_a_piece_lie_between_their_neighbours():
+    x = np.array([[0.0], [3.0], [0.0], [3.0]])
+    profile = PlaceFeatures(bins=4)._profile(x, np.array([0, 3, 0, 3]))
+    assert profile.ravel().tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
 def test_passages_that_return_are_counted(critic):
     corpus, truth = documents(60, 4)
     doubled = [d.text + "\n\n" + d.text.split("\n\n")[1] if i % 3 == 0 else d.text for i, d in enumerate(corpus)]

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from momus.comparison.judge import judge
 from momus.text.corpus import Corpus
-from momus_critics.chains.repair import LESS, MORE, ORDER, best_repairs
+from momus_critics.chains.repair import CHANCE, FAULTY, KINDS, LESS, MORE, ORDER, best_repairs, fault_evidence
 from momus_critics.sections import Sections
 
 RNG = np.random.default_rng(5)
@@ -70,6 +71,34 @@ def test_the_best_repair_is_that_of_all_single_changes_and_more_swaps_only_gain(
     assert {int(k) for k in found.kind} == {ORDER, LESS, MORE}
 
 
+def test_the_evidence_of_a_fault_is_that_of_bayes_over_all_single_faults_and_steps_by_chance():
+    p = chain()
+    lengths = RNG.integers(1, 6, 40)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    emission = RNG.gamma(0.3, size=(offsets[-1], K)) + 1e-3
+    chance = RNG.dirichlet(np.ones(K + 1))
+    found = fault_evidence(emission, offsets, p, chance)
+    for i, m in enumerate(lengths):
+        e = emission[offsets[i] : offsets[i + 1]]
+        whole = log_evidence(e, p)
+        orders = [[*range(t), t + 1, t, *range(t + 2, m)] for t in range(m - 1)]
+        repairs = {
+            ORDER: [e[order] for order in orders],
+            LESS: [np.delete(e, t, 0) for t in range(m)] if m > 1 else [],  # no document is empty
+            MORE: [np.insert(e, t, 1.0, 0) for t in range(m + 1)],
+        }
+        ratio = sum(
+            KINDS[kind] * np.mean([np.exp(log_evidence(x, p) - whole) for x in changed])
+            for kind, changed in repairs.items()
+            if changed
+        )
+        ratio += KINDS[-1] * np.exp(log_evidence(e, (1 - CHANCE) * p + CHANCE * chance) - whole)
+        assert found[i] == pytest.approx(-np.log((1 - FAULTY) / (1 - FAULTY + FAULTY * ratio)))
+    assert found.min() < -np.log(1 - FAULTY) < found.max()
+    assert KINDS.sum() == pytest.approx(1)
+    assert fault_evidence(emission[:0], offsets[:1], p, chance).shape == (0,)
+
+
 def test_two_pairs_out_of_order_are_put_in_order_one_after_the_other():
     k, n = 4, 4
     p = np.full((k + 1, k + 1), 1e-3)
@@ -96,6 +125,38 @@ def documents(n, swapped=()):
         for i, d in enumerate(corpus)
     ]
     return Corpus.from_documents(rows, "x")
+
+
+@pytest.mark.parametrize("posterior", ["titles", "linear"])
+def test_the_headline_and_the_share_of_documents_with_a_fault_find_what_is_damaged(posterior):
+    critic = Sections(posterior=posterior, seed=0).fit(documents(40))
+    damaged = range(0, 60, 4)
+    real, other = critic.score(documents(60)), critic.score(documents(60, swapped=damaged))
+    verdicts = judge(critic, real, other, paired=False, seed=0, permutations=999, resamples=99, only_headline=False)
+    (headline,) = [v for v in verdicts if v.headline]
+    assert headline.statistic == critic.headline_statistic == "fault_evidence"
+    assert headline.p is not None
+    assert headline.p <= 0.01
+    assert headline.told
+    (found,) = [v for v in verdicts if v.statistic == "fault_share"]
+    assert found.real_value == pytest.approx(0.0, abs=0.04)
+    assert found.generated_value == pytest.approx(len(damaged) / 60, abs=0.04)
+    assert found.p is not None
+    assert found.p <= 0.01
+
+
+def test_evidence_of_faults_goes_on_rising_with_the_number_of_faults():
+    k, n = 6, 6
+    p = np.full((k + 1, k + 1), 1e-3)
+    for a, b in [(k, 0), *((t, t + 1) for t in range(k))]:
+        p[a, b] = 1.0
+    p /= p.sum(axis=1, keepdims=True)
+    orders = [range(k), (1, 0, 2, 3, 4, 5), (1, 0, 3, 2, 4, 5), (5, 3, 1, 4, 0, 2)]
+    chance = np.full(k + 1, 1 / (k + 1))
+    found = fault_evidence(np.vstack([np.eye(k)[list(o)] * k for o in orders]), n * np.arange(5), p, chance)
+    assert found[0] < 0.1
+    assert (np.diff(found[[0, 1, 3]]) > 1).all()
+    assert found[2] > 5  # no single repair mends it, chance explains it
 
 
 @pytest.mark.parametrize("posterior", ["titles", "linear"])

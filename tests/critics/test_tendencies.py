@@ -17,7 +17,8 @@ from momus_critics.fits import heaps as heaps_poisson
 from momus_critics.fits import zipf
 from momus_critics.length import Length
 from momus_critics.rank_frequency import RankFrequency
-from momus_critics.shares import LANGUAGES, StopwordShare, SymbolShare, fit_beta_binomial, stopwords
+from momus_critics.shares import StopwordShare, SymbolShare, fit_beta_binomial
+from momus_critics.stopword_lists import LANGUAGES, stopwords
 from momus_critics.type_token import TypeToken, count_types
 from momus_critics.unigram import Unigram
 

@@ -89,6 +89,7 @@ def critic_view(name: str) -> RenderableType:
     return Group(
         Text(f"{cls.name} — {cls.axis}", style="bold"),
         Text(cls.question or "(this critic states no question)"),
+        Text(f"Scripts: {cls.scripts.words()}."),
         Text(f"\nIn a configuration file, under [{name}]:\n" + ("\n".join(lines) or "  (no parameters)") + "\n"),
         Text(inspect.getdoc(cls) or ""),
     )

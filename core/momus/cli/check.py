@@ -47,11 +47,14 @@ def check(
     critic: Annotated[str, typer.Argument(help="package.module:Class, or the name of a registered critic.")],
     corpus: Annotated[str | None, typer.Option(help="Real text to run the checks on; default: synthetic text.")] = None,
     config: Config = None,
+    slow: Annotated[
+        bool, typer.Option("--slow", help="Also fit the critic on text in each script that it claims: ten fits.")
+    ] = False,
 ) -> None:
     """Run the conformance checks on a critic.
 
     The checks cover the contract of a critic, rows, invariance to batches and
-    order, the posterior, summaries, saving and false alarms. The exit code is 1
+    order, scripts, the posterior, summaries, saving and false alarms. The exit code is 1
     if a check fails, or if too few checks apply to the critic.
 
     Example:
@@ -61,7 +64,7 @@ def check(
     Next: read the detail of each failed check. Once all checks pass, register the
     class in the entry-point group momus.critics; `momus critics` then lists it.
     """
-    from momus.conformance import check_critic
+    from momus.conformance import check_critic, check_names
     from momus.progress import default_reporter
     from momus.reading import read_corpus
 
@@ -69,7 +72,7 @@ def check(
     instance = cls.with_params(config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
     text = read_corpus(corpus) if corpus is not None else None
     with default_reporter().stage(f"checking {cls.name}"):
-        report = check_critic(instance, text)
+        report = check_critic(instance, text, checks=check_names(slow=slow))
     _show(report)
     if not report.ok:
         raise typer.Exit(1)

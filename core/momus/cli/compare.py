@@ -20,6 +20,7 @@ from momus.cli.options import (
     Include,
     Json,
     Keep,
+    Language,
     Latex,
     Markdown,
     MaxDocument,
@@ -116,6 +117,7 @@ def compare(
     include: Include = None,
     turns: Turns = "assistant",
     prompt: PromptField = None,
+    language: Language = None,
     critics_from: Annotated[
         Path | None,
         typer.Option(
@@ -180,6 +182,7 @@ def compare(
                 include=include,
                 turns=turns,
                 prompt=prompt,
+                language=language,
             ),
             seed=seed,
             device=device,

@@ -46,6 +46,14 @@ PromptField = Annotated[
         help="Field that names what a document answers; default: `prompt_id`, else `prompt`. NAME=FIELD: of one text.",
     ),
 ]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        "--language",
+        metavar="CODE",
+        help="Language of the documents, e.g. de: field:NAME for each document's own, detect to detect it.",
+    ),
+]
 Turns = Annotated[
     str,
     typer.Option(help="Of chat messages, the text: turns of the assistant, the last one, all, or reasoning, or tools."),
@@ -188,6 +196,7 @@ def reading_options(
     include: Iterable[str] | None = None,
     turns: str = "assistant",
     prompt: Iterable[str] | None = None,
+    language: str | None = None,
 ) -> ReadingOptions:
     """How a command reads texts, from its options as given; ``names`` are those of the texts."""
     from momus.reading import ReadingOptions
@@ -203,6 +212,7 @@ def reading_options(
         tuple(include or ()),
         turns,
         chosen_fields(prompt, names),
+        language,
     )
 
 

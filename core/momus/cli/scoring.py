@@ -17,6 +17,7 @@ from momus.cli.options import (
     Format,
     Include,
     Keep,
+    Language,
     MaxDocument,
     SkipBad,
     Trust,
@@ -45,6 +46,7 @@ def fit(
     max_document: MaxDocument = None,
     include: Include = None,
     turns: Turns = "assistant",
+    language: Language = None,
 ) -> None:
     """Fit one critic on real text, and save it.
 
@@ -66,7 +68,15 @@ def fit(
     if model.uses_device:
         model.to(resolve_device(device))
     options = reading_options(
-        field, fmt, encoding, skip_bad_lines, max_document, keep=keep, include=include, turns=turns
+        field,
+        fmt,
+        encoding,
+        skip_bad_lines,
+        max_document,
+        keep=keep,
+        include=include,
+        turns=turns,
+        language=language,
     )
     reporter = default_reporter()
     corpus = options.read(real, "fit", reporter)
@@ -97,6 +107,7 @@ def score(
     max_document: MaxDocument = None,
     include: Include = None,
     turns: Turns = "assistant",
+    language: Language = None,
     csv_as_is: CsvAsIs = False,
     trust: Trust = None,
 ) -> None:
@@ -117,6 +128,7 @@ def score(
     """
     import momus as m
     from momus.critic.effects import is_trusted
+    from momus.critic.splitting import other_splitting
     from momus.files import write_table
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter
@@ -124,10 +136,20 @@ def score(
 
     check_output(out, [text, saved])
     critic = m.load_critic(saved, trust=is_trusted(saved, trust or ()))
+    if splitting := other_splitting(critic):
+        echo(f"Warning: {splitting}", err=True)
     if critic.uses_device:
         critic.to(resolve_device(device))
     options = reading_options(
-        field, fmt, encoding, skip_bad_lines, max_document, keep=keep, include=include, turns=turns
+        field,
+        fmt,
+        encoding,
+        skip_bad_lines,
+        max_document,
+        keep=keep,
+        include=include,
+        turns=turns,
+        language=language,
     )
     reporter = default_reporter()
     corpus = options.read(text, reporter=reporter)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from momus.comparison.absent import Absent, absent_warnings
 from momus.comparison.asked import check_asked
 from momus.comparison.chosen import Chosen, chosen_critics
+from momus.comparison.claims import claiming
 from momus.comparison.floors import floor_warnings
 from momus.comparison.folder import JOINT, REPORT, RunFolder
 from momus.comparison.joint import analyse
@@ -26,6 +27,7 @@ from momus.comparison.settings import Settings, with_options
 from momus.comparison.texts import Texts, TextSource, check_named, read_texts
 from momus.comparison.texts_file import write_texts
 from momus.comparison.verdict import Verdict, adjust, check_delta
+from momus.critic.splitting import icu_of
 from momus.errors import FittingError, MissingExtraError
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, Timed, default_reporter
@@ -148,9 +150,11 @@ def _run_critics(
     reuse: Reuse | None = None,
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
-    family = len(selection.critics) * len(texts.generated)  # headline rows, adjusted together
+    critics, warnings = claiming(selection.critics, texts, skip_unfit)
+    comparison.warnings += warnings
+    family = len(critics) * len(texts.generated)  # headline rows, adjusted together
     absent = list(selection.absent)
-    for critic in selection.critics:
+    for critic in critics:
         critic.to(settings.device)
         try:
             with timed.part(critic.name):
@@ -238,6 +242,7 @@ def _signature(
         "command": command,
         "started": started.isoformat(timespec="seconds"),
         **asdict(settings),
+        **icu_of([texts.fit, texts.real, *texts.generated]),
         "split": texts.split,
         "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
         "corpora": [

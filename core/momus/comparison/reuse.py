@@ -13,6 +13,7 @@ from momus.comparison.texts import Texts
 from momus.comparison.texts_file import KeptTexts, read_kept_texts
 from momus.critic import Scores, usable_documents
 from momus.critic.saved import read_critic_json
+from momus.critic.splitting import icu_of, splitting_of
 from momus.errors import MomusError, StoreError, UsageError
 from momus.version import __version__
 
@@ -77,6 +78,8 @@ class Reuse:
         """The scores of the real text under a critic that `fitted` accepted; None if it must be scored again."""
         if self.texts is None or self.texts.ordered.get("real") != texts.by_document.real.given.identity:
             return None
+        if self.signature.get("icu") != icu_of([texts.fit, texts.real, *texts.generated]).get("icu"):
+            return None
         try:
             scores = read_scores(self.folder.critic_folder(critic.name))
         except StoreError as error:
@@ -101,6 +104,8 @@ class Reuse:
         fitted_on = content["state"].get("fitted_on_", {})
         if fitted_on.get("fingerprint") != usable_documents(texts.fit).fingerprint:
             return f"{self.folder.path} fitted it on another text"
+        if fitted_on.get("tokenizer") != splitting_of(critic.tokenizer, texts.fit).get("tokenizer"):
+            return f"{self.folder.path} fitted it on words of another version of ICU"
         if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.given.identity:
             return f"titles, ids or order of the text to fit on differ from {self.folder.path}"
         return ""

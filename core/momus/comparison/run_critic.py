@@ -26,6 +26,7 @@ from momus.comparison.texts import Texts
 from momus.comparison.verdict import Verdict, finite
 from momus.critic import EvidenceMixin, Pooled, Scores, Summary, take_rows, usable_documents
 from momus.critic.base import notes_of
+from momus.critic.splitting import icu_of
 from momus.errors import FittingError, StoreError
 from momus.numeric.types import Ints
 from momus.progress import Timed, reporting
@@ -265,5 +266,6 @@ def _critic_signature(critic: Critic[Any], texts: Texts, settings: Settings, fam
         "fit": texts.fit.identity,
         "real": texts.real.identity,
         "generated": {c.name: c.identity for c in texts.generated},
+        **icu_of([texts.fit, texts.real, *texts.generated]),
         **{name: value for name, value in asdict(settings).items() if name not in WITHOUT_EFFECT},
     }

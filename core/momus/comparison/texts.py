@@ -16,8 +16,11 @@ from momus.progress import Reporter
 from momus.reading import MemorySource, ReadingOptions, read_memory
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
+from momus.text.document_languages import mixture_note, with_languages
 from momus.text.documents import LeftOut, Origin
 from momus.text.languages import Languages, languages_of
+from momus.text.scripts import ScriptShares, scripts_of
+from momus.text.words import EXTRA, has_icu
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -45,6 +48,8 @@ class Texts:
         All checks of the texts, from which some of the warnings come.
     languages
         Languages of each corpus, by its name.
+    scripts
+        Scripts of each corpus, by its name.
     whole, seed
         The real text before it was split, if it was, and the seed that it was split by.
     general
@@ -58,6 +63,7 @@ class Texts:
     warnings: list[str]
     checks: list[TrustCheck] = field(default_factory=list)
     languages: dict[str, Languages] = field(default_factory=dict)
+    scripts: dict[str, ScriptShares] = field(default_factory=dict)
     whole: Corpus | None = None
     seed: int = 0
     general: Texts | None = None
@@ -100,7 +106,8 @@ def as_corpus(
     reading = reading or ReadingOptions()
     if isinstance(source, str | os.PathLike):
         return reading.read(os.fspath(source), name, reporter)
-    return read_memory(source, name, keep=reading.keep, turns=reading.turns, **reading.for_text(name))
+    corpus = read_memory(source, name, keep=reading.kept, turns=reading.turns, **reading.for_text(name))
+    return with_languages(corpus, reading.language)
 
 
 def check_named(generated: object) -> None:
@@ -171,8 +178,11 @@ def read_texts(
     warnings += [check.warning for check in checks if check.warns]
     languages = {c.name: languages_of(c) for c in (fitting, held_out, *others)}
     warnings += _language_warnings(languages, held_out.name)
+    warnings += [note for corpus in (fitting, held_out, *others) if (note := mixture_note(corpus))]
+    warnings += _splitting_warnings([fitting, held_out, *others])
+    scripts = {c.name: scripts_of(c) for c in (fitting, held_out, *others)}
     known = whole if fit is None else None
-    return Texts(fitting, held_out, others, fit is None, warnings, checks, languages, known, seed)
+    return Texts(fitting, held_out, others, fit is None, warnings, checks, languages, scripts, known, seed)
 
 
 def _check_filled(corpora: Sequence[Corpus]) -> None:
@@ -257,6 +267,20 @@ def answers_note(corpus: Corpus) -> str:
     if corpus.origin is not None and corpus.origin.reader is not None:
         return note  # a log says what its lists hold
     return f"{note} If they are the parts of one document, call the field 'sections'."
+
+
+def _splitting_warnings(corpora: Sequence[Corpus]) -> list[str]:
+    """One warning for all documents whose words are not found without ICU."""
+    if has_icu():
+        return []
+    lacking = [(c.name, int(c.unspaced.sum())) for c in corpora]
+    parts = [f"{counted(n, 'document')} of {name!r}" for name, n in lacking if n]
+    if not parts:
+        return []
+    return [
+        f"{', '.join(parts)} hold text in Chinese, Japanese, Thai, Lao, Khmer or Burmese script, which writes words "
+        f"together: critics of words leave them out. pip install '{EXTRA}' finds the words."
+    ]
 
 
 def _language_warnings(languages: Mapping[str, Languages], real: str) -> list[str]:

@@ -9,6 +9,6 @@ On the command line: ``momus check package.module:MyCritic``.
 """
 
 from momus.conformance.records import Record, Report
-from momus.conformance.suite import check_critic, check_names, parametrize
+from momus.conformance.suite import SLOW, check_critic, check_names, parametrize
 
-__all__ = ["Record", "Report", "check_critic", "check_names", "parametrize"]
+__all__ = ["SLOW", "Record", "Report", "check_critic", "check_names", "parametrize"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.conformance import contract, tables, verdict
+from momus.conformance import contract, languages, tables, verdict
 from momus.conformance.records import Record, Report, Skip
 from momus.conformance.subject import Subject, default_corpus
 from momus.critic import Critic
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     import pytest
 
 Check = Callable[[Subject], None]
-ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *verdict.CHECKS)
+ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *languages.CHECKS, *verdict.CHECKS)
+SLOW = ("claimed_scripts_can_be_fitted",)
+"""Checks that fit the critic many times: minutes for those whose fit takes seconds."""
 
 
-def check_names() -> list[str]:
-    """Names of all checks, in the order in which they run."""
-    return [_name(c) for c in ALL]
+def check_names(*, slow: bool = True) -> list[str]:
+    """Names of all checks, or of all but the `SLOW` ones, in the order in which they run."""
+    return [_name(c) for c in ALL if slow or _name(c) not in SLOW]
 
 
 def _name(check: Check) -> str:
@@ -49,7 +51,7 @@ def check_critic(
     expected_failed_checks
         Names of checks that are expected to fail, with reasons. An expected failure that does not occur is a failure.
     checks
-        Names of the checks to run; default: all.
+        Names of the checks to run; default: all but the `SLOW` ones.
 
     Raises
     ------
@@ -57,7 +59,7 @@ def check_critic(
         A name in ``expected_failed_checks`` or ``checks`` is not the name of a check.
     """
     expected = dict(expected_failed_checks or {})
-    selected = set(checks) if checks is not None else set(check_names())
+    selected = set(checks) if checks is not None else set(check_names(slow=False))
     for name in (*expected, *selected):
         if name not in check_names():
             raise UsageError(f"no check {name!r}", hint=f"choose from {', '.join(check_names())}")
@@ -116,6 +118,7 @@ def parametrize(
     critics: Sequence[Critic[Any]],
     corpus: Corpus | None = None,
     expected_failed_checks: Mapping[str, Mapping[str, str]] | None = None,
+    checks: Iterable[str] | None = None,
 ) -> pytest.MarkDecorator:
     """Decorate a test that takes ``check`` and calls it: one test per critic and check.
 
@@ -123,9 +126,12 @@ def parametrize(
     ----------
     expected_failed_checks
         For each critic's name, the checks that are expected to fail, with reasons.
+    checks
+        Names of the checks to run; default: all but the `SLOW` ones, of which it is a failure if too many do not apply.
     """
     import pytest
 
+    selected = set(check_names(slow=False) if checks is None else checks)
     cases = []
     for critic in critics:
         expected = (expected_failed_checks or {}).get(critic.name, {})
@@ -133,8 +139,12 @@ def parametrize(
         cases += [
             pytest.param(partial(_assert, check, subject, expected), id=f"{critic.name}-{_name(check)}")
             for check in ALL
+            if _name(check) in selected
         ]
-        cases.append(pytest.param(partial(_enough, subject, expected), id=f"{critic.name}-enough_checks_ran"))
+        if selected.issuperset(check_names(slow=False)):
+            cases.append(
+                pytest.param(partial(_enough, subject, expected, selected), id=f"{critic.name}-enough_checks_ran")
+            )
     return pytest.mark.parametrize("check", cases)
 
 
@@ -152,10 +162,11 @@ def _assert(check: Check, subject: Subject, expected: Mapping[str, str]) -> None
         pytest.fail(f"the same error as in {record.by}", pytrace=False)
 
 
-def _enough(subject: Subject, expected: Mapping[str, str]) -> None:
+def _enough(subject: Subject, expected: Mapping[str, str], selected: Collection[str]) -> None:
     """Fail if too many checks were skipped for a pass to mean anything."""
     import pytest
 
-    report = Report(subject.critic.name, [_run(c, subject, expected) for c in ALL])
+    records = [_run(c, subject, expected) for c in ALL if _name(c) in selected]
+    report = Report(subject.critic.name, records)
     if not report.enough:
         pytest.fail(f"too few checks ran: {report.counts}", pytrace=False)

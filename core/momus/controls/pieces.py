@@ -13,7 +13,11 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 """A word of letters, with inner apostrophes."""
 _SPACES = re.compile(r"(\s+)")
 _BREAKS = re.compile(r"(\n[^\S\n]*\n\s*)")
-_SENTENCE_ENDS = re.compile(r"((?<=[.!?])\s+|(?<=[.!?][\"'”’)])\s+)")
+_SENTENCE_ENDS = re.compile(
+    r"((?<=[.!?])\s+|(?<=[.!?][\"'”’)])\s+"
+    r"|(?<=[؟۔।])\s+"  # Arabic, Urdu, Hindi
+    r"|(?<=[。！？])(?![”’」』）])\s*|(?<=[。！？][”’」』）])\s*)"  # Chinese and Japanese, which put no space
+)
 
 
 @dataclass
@@ -57,10 +61,14 @@ def words(text: str) -> Pieces:
 
 
 def passages(text: str) -> Pieces:
-    r"""Split into paragraphs at blank lines; split a single paragraph into sentences at ``.``, ``!`` and ``?``.
+    r"""Split into paragraphs at blank lines; split a single paragraph into sentences.
+
+    Sentences end at ``.``, ``!``, ``?``, and what stands for them in Arabic, Hindi, Chinese and Japanese.
 
     >>> passages("One. Two.").texts, passages("One. Two.\n\nThree.").texts
     (['One.', 'Two.'], ['One. Two.', 'Three.'])
+    >>> passages("他说：“好吗？”是。").texts, passages("यह है। वह है।").texts
+    (['他说：“好吗？”', '是。'], ['यह है।', 'वह है।'])
     """
     paragraphs = Pieces.of(text, _BREAKS)
     return paragraphs if len(paragraphs.texts) > 1 else Pieces.of(text, _SENTENCE_ENDS)

@@ -25,10 +25,14 @@ from momus.critic.tools import Embedder, SectionPosterior, adapter_names, make_a
 from momus.estimator import Estimator
 from momus.laws import Law
 from momus.text.running import RunningText
+from momus.text.scripts import ANY, SPACED, WORDS, Scripts
 from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
 
 __all__ = [
     "AGGREGATED",
+    "ANY",
+    "SPACED",
+    "WORDS",
     "AggregatedPosteriorMixin",
     "Counted",
     "Critic",
@@ -48,6 +52,7 @@ __all__ = [
     "RunningText",
     "RunningTextCritic",
     "Scores",
+    "Scripts",
     "SectionPosterior",
     "SimplexDraws",
     "StateSequences",

@@ -21,10 +21,13 @@ from numpy.typing import NDArray
 
 from momus.critic.powers import check_powers
 from momus.critic.scores import LogPrior, Scores
-from momus.errors import FittingError, NotFittedError
+from momus.critic.splitting import other_splitting, splitting_of, unsplit
+from momus.errors import FittingError, MissingExtraError, NotFittedError
 from momus.estimator import Estimator
 from momus.numeric.types import Floats
 from momus.text.counting import counted
+from momus.text.scripts import SPACED, Scripts
+from momus.text.words import EXTRA
 
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
@@ -51,7 +54,9 @@ class Note:
 
 def notes_of(critic: Critic[Any]) -> list[Note]:
     """The notes of a fitted critic; plain strings become notes without a warning."""
-    return [note if isinstance(note, Note) else Note(str(note)) for note in critic.notes()]
+    notes = [note if isinstance(note, Note) else Note(str(note)) for note in critic.notes()]
+    splitting = other_splitting(critic)
+    return [*notes, Note(splitting, warning=True)] if splitting else notes
 
 
 class Critic(Estimator, ABC, Generic[Z]):
@@ -94,6 +99,9 @@ class Critic(Estimator, ABC, Generic[Z]):
         The smallest number of usable documents that `fit` accepts.
     configured
         Parameters without which the critic cannot run; a run of all critics leaves it out unless they are given.
+    scripts
+        The scripts whose text the critic reads as meant; default: those that separate words by spaces. A comparison
+        leaves the critic out of texts that are mostly in other scripts.
     uses_device
         Whether the critic computes on ``device`` (a torch device name); others run on the CPU.
     only_for_fitting
@@ -117,6 +125,7 @@ class Critic(Estimator, ABC, Generic[Z]):
     oddity_unit: ClassVar[str] = ""
     needs: ClassVar[int] = 2
     configured: ClassVar[tuple[str, ...]] = ()
+    scripts: ClassVar[Scripts] = SPACED
     uses_device: ClassVar[bool] = False
     only_for_fitting: ClassVar[tuple[str, ...]] = ()
     nonfinite: ClassVar[tuple[str, ...]] = ()
@@ -174,6 +183,14 @@ class Critic(Estimator, ABC, Generic[Z]):
     def notes(self) -> Sequence[Note | str]:
         """What a reader of the results should know about the fitted critic."""
         return ()
+
+    def claims(self) -> Scripts:
+        """The scripts that the critic reads with its parameters; `scripts` unless a parameter decides."""
+        return self.scripts
+
+    def assumed_language(self, corpus: Corpus) -> str:
+        """The language (ISO 639-1) that a text is read in although nothing says so; empty if none is assumed."""
+        return ""
 
     @property
     def tokenizer(self) -> Tokenizer | None:
@@ -297,7 +314,15 @@ def _fitting(fit: _Fit) -> _Fit:
             return fit(self, real)
         self.check_params()
         self.reset()
-        usable = usable_documents(real)
+        filled = usable_documents(real)
+        lacking = unsplit(self.tokenizer, filled)
+        usable = filled.take(np.flatnonzero(~lacking)) if lacking.any() else filled
+        if len(usable) < self.needs <= len(filled):
+            raise MissingExtraError(
+                f"critic {self.name!r} cannot find the words of {counted(int(lacking.sum()), 'document')} of "
+                f"{real.name!r}, in a script that writes words together: ICU is not installed",
+                EXTRA,
+            )
         if len(usable) < self.needs:
             raise FittingError(
                 f"critic {self.name!r} needs at least {counted(self.needs, 'document')} with text to be fitted; "
@@ -319,6 +344,7 @@ def _fitting(fit: _Fit) -> _Fit:
             "left_out": len(real) - len(usable),
             "fingerprint": usable.fingerprint,
             "identity": usable.identity,
+            **splitting_of(self.tokenizer, usable),
         }
         return self
 

@@ -13,6 +13,7 @@ from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, Statist
 from momus.critic.rows import Rows, place, stack, take_rows
 from momus.critic.scores import AGGREGATED, Scores
 from momus.critic.shown import shown_latents
+from momus.critic.splitting import UNSPLIT, unsplit
 from momus.critic.summary import Summary
 from momus.errors import MomusError
 from momus.text.corpus import Corpus
@@ -120,7 +121,10 @@ def _rows_of(critic: Critic[Any], latents: Any) -> dict[str, Rows]:
 
 def _reasons(critic: Critic[Any], batch: Corpus) -> list[str | None]:
     """Why each document cannot be projected (None if it can); the critic is asked only about documents with text."""
-    reasons = [p or ("empty" if b else None) for p, b in zip(batch.problems, batch.blank, strict=True)]
+    reasons = [
+        p or ("empty" if b else UNSPLIT if u else None)
+        for p, b, u in zip(batch.problems, batch.blank, unsplit(critic.tokenizer, batch), strict=True)
+    ]
     readable = np.flatnonzero([r is None for r in reasons])
     if len(readable):
         unscored = critic.unscored(batch if len(readable) == len(batch) else batch.take(readable))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.base import Critic
 from momus.critic.latents import StateSequences
+from momus.text.scripts import ANY, WORDS, Scripts
 from momus.text.tokens import Tokenizer, get_tokenizer
 
 Z = TypeVar("Z")
@@ -39,10 +40,12 @@ class TokenCritic(Critic[Z], ABC):
     Parameters
     ----------
     tokens
-        Name of the tokenizer: ``words``, or ``whitespace`` for text that is already tokenised.
+        Name of the tokenizer: ``words``, ``whitespace`` for text that is already tokenised, or ``icu``.
     lower
         Whether to lower-case text first.
     """
+
+    scripts: ClassVar[Scripts] = WORDS
 
     def __init__(self, *, tokens: str = "words", lower: bool = True) -> None:
         self.tokens = tokens
@@ -52,3 +55,7 @@ class TokenCritic(Critic[Z], ABC):
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that the parameters name."""
         return get_tokenizer(self.tokens, self.lower)
+
+    def claims(self) -> Scripts:
+        """The scripts of the class; any script of text that is already split."""
+        return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts

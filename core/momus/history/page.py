@@ -13,8 +13,7 @@ from momus.history.timeline import Line, Timeline
 from momus.history.words import input_line
 from momus.report.format import number
 from momus.report.page import asset, digest, environment
-from momus.report.sentences import joined
-from momus.text.counting import counted
+from momus.text.counting import counted, joined
 
 
 @dataclass(frozen=True)

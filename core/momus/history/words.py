@@ -9,8 +9,7 @@ from momus.history.diff import AxisChange, CorpusDiff, RunDiff
 from momus.history.inputs import InputChange
 from momus.history.outliers import OutlierChange
 from momus.report.format import number
-from momus.report.sentences import joined
-from momus.text.counting import counted, percentage
+from momus.text.counting import counted, joined, percentage
 
 CHANGE_HEADS = ("axis", "before", "after", "change", "interval", "")
 ARROWS = {"farther": "▲ farther", "nearer": "▼ nearer", "not told apart": "·"}

@@ -11,6 +11,7 @@ from momus.limits import Limits
 from momus.progress import Reporter, Silent
 from momus.reading.reader import read_corpus
 from momus.text.corpus import Corpus
+from momus.text.document_languages import check_language, kept_field, with_languages
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,8 @@ class ReadingOptions:
     """Options of `momus.read_corpus` that apply to all texts of a command; field and kept fields also in memory.
 
     ``field`` and ``prompt`` may be dicts of fields by name of the text; that of the name ``*`` is for all others.
+    ``language`` is that of all documents (``de``), ``field:NAME`` for the field that holds each document's, or
+    ``detect`` (`momus.text.document_languages`).
 
     >>> ReadingOptions(fmt="lines").fmt
     'lines'
@@ -35,6 +38,7 @@ class ReadingOptions:
     include: tuple[str, ...] = ()
     turns: str = "assistant"
     prompt: str | Mapping[str, str] | None = None
+    language: str | None = None
 
     def for_text(self, name: str | None) -> dict[str, str | None]:
         """The fields of the text and of the prompt for the corpus of this name."""
@@ -63,8 +67,15 @@ class ReadingOptions:
             advance(round(100 * done / total) if total else 0)
 
         with (reporter or Silent()).stage(f"reading {name or path}", 100) as advance:
-            options = {f.name: getattr(self, f.name) for f in fields(self)} | self.for_text(name)
-            return read_corpus(path, name=name, progress=report, **options)
+            options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "language"}
+            options |= self.for_text(name) | {"keep": self.kept}
+            return with_languages(read_corpus(path, name=name, progress=report, **options), self.language)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The metadata fields to keep while reading: those asked for, and the one that holds the language."""
+        check_language(self.language)
+        return tuple(dict.fromkeys((*self.keep, *kept_field(self.language))))
 
     def check_kept(self, corpora: Iterable[Corpus]) -> None:
         """Make sure that each field to keep occurs in some of these corpora.
@@ -75,7 +86,7 @@ class ReadingOptions:
             No document of any corpus has one of the fields.
         """
         texts = list(corpora)
-        for name in self.keep:
+        for name in self.kept:
             if all(value is None for corpus in texts for value in corpus.field(name)):
                 read = " and ".join(repr(corpus.name) for corpus in texts)
                 raise UsageError(

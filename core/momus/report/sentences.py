@@ -10,7 +10,7 @@ from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
 from momus.report.format import number, signed_percent
 from momus.report.joint_words import count
 from momus.report.words import statistic_name
-from momus.text.counting import counted, percentage
+from momus.text.counting import counted, joined, percentage
 
 ARROWS = {1: "↑", -1: "↓", 0: ""}
 
@@ -162,15 +162,6 @@ def axes(n: int) -> str:
     ('1 axis', '17 axes')
     """
     return counted(n, "axis", "axes")
-
-
-def joined(names: Sequence[str]) -> str:
-    """Join names.
-
-    >>> joined(["a", "b", "c"])
-    'a, b and c'
-    """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def largest_gaps(answer: Answer, count: int = 3) -> list[tuple[str, str]]:

@@ -19,6 +19,7 @@ from momus.text.digests import canonical_order, hashes_of, identity_of
 from momus.text.documents import Answers, Document, LeftOut, Origin, Section
 from momus.text.splitting import Units, run_rows, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
+from momus.text.words import UNSPACED_RE2
 
 __all__ = ["SCHEMA", "Corpus", "Document", "Section"]
 
@@ -197,6 +198,16 @@ class Corpus:
         """
         return list(pc.map_lookup(self.table["fields"], pa.scalar(name), "first").to_pylist())
 
+    @property
+    def languages(self) -> list[str | None]:
+        """Language of each document, by its metadata field ``language``: ISO 639 code without a region; else None.
+
+        >>> documents = [Document("a", (), fields={"language": "zh_Hans"}), Document("b", ())]
+        >>> Corpus.from_documents(documents).languages
+        ['zh', None]
+        """
+        return [code.replace("_", "-").partition("-")[0].lower() if code else None for code in self.field("language")]
+
     @cached_property
     def problems(self) -> list[str | None]:
         """Why each record could not be read as a document, or None."""
@@ -228,6 +239,12 @@ class Corpus:
         filled = pc.match_substring_regex(self.section_texts, r"\S").to_numpy(zero_copy_only=False)
         offsets = offsets_of(self.section_counts)
         return np.asarray(group_sums(np.asarray(filled, dtype=np.int64), offsets) == 0)
+
+    @cached_property
+    def unspaced(self) -> Bools:
+        """Whether each document has text in a script that writes words together (`UNSPACED`): bool (documents,)."""
+        found = pc.match_substring_regex(self.section_texts, UNSPACED_RE2).to_numpy(zero_copy_only=False)
+        return np.asarray(group_sums(np.asarray(found, dtype=np.int64), offsets_of(self.section_counts)) != 0)
 
     @cached_property
     def characters(self) -> Ints:

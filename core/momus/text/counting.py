@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def counted(n: int, noun: str, plural: str = "") -> str:
     """Write a number and its noun, singular for one.
@@ -21,3 +23,12 @@ def percentage(share: float, digits: int | None = None) -> str:
     if digits is not None:
         return f"{100 * share:.{digits}f} %"
     return f"{100 * share:.3g} %" if abs(share) >= 1e-6 or not share else f"{100 * share:.1g} %"
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names with commas, and a word before the last.
+
+    >>> joined(["a"]), joined(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -18,9 +17,7 @@ from numpy.typing import NDArray
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Ints
-
-WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_+")
-"""A word, which may hold apostrophes, or a single symbol."""
+from momus.text.words import icu_version, split_by_icu, split_words
 
 CHUNK_CHARACTERS = 1 << 24
 """Sections are passed to the splitter in chunks of about this many characters, which bounds memory."""
@@ -33,11 +30,13 @@ class Tokenizer:
     Attributes
     ----------
     name
-        The name that users type (``words``, ``whitespace``).
+        The name that users type (``words``, ``whitespace``, ``icu``).
     split
         Maps a text to its tokens.
     lower
         Whether text is lower-cased before it is split.
+    dictionaries
+        Whether words of scripts that write them together are found in ICU's dictionaries.
 
     >>> get_tokenizer("words").split("Don't panic, Arthur.")
     ["Don't", 'panic', ',', 'Arthur', '.']
@@ -46,18 +45,32 @@ class Tokenizer:
     name: str
     split: Callable[[str], list[str]]
     lower: bool = True
+    dictionaries: bool = False
 
     @property
     def signature(self) -> str:
-        """The name and settings; tokenizers with equal signatures give equal tokens."""
+        """The name and settings; within a process, tokenizers with equal signatures give equal tokens."""
         return f"{self.name}{'' if self.lower else ':cased'}"
 
+    @property
+    def versioned(self) -> str:
+        """The signature with the version of ICU, if ICU takes part: with it, tokens are equal on any machine.
 
-_SPLITTERS: dict[str, Callable[[str], list[str]]] = {"words": WORD.findall, "whitespace": str.split}
+        >>> get_tokenizer("whitespace").versioned
+        'whitespace'
+        """
+        version = icu_version() if self.dictionaries else ""
+        return f"{self.signature}, ICU {version}" if version else self.signature
+
+
+_SPLITTERS: dict[str, Callable[[str], list[str]]] = {"words": split_words, "whitespace": str.split, "icu": split_by_icu}
 
 
 def get_tokenizer(name: str, lower: bool = True) -> Tokenizer:
-    """Look up a tokenizer: ``words`` (words and single symbols) or ``whitespace`` (for text that is already split).
+    """Look up a tokenizer.
+
+    ``words``: words and single symbols of any script (`momus.text.words.split_words`); ``whitespace``: for text that is
+    already split; ``icu``: by ICU's rules in every script (`momus.text.words.split_by_icu`).
 
     Raises
     ------
@@ -66,7 +79,7 @@ def get_tokenizer(name: str, lower: bool = True) -> Tokenizer:
     """
     if name not in _SPLITTERS:
         raise UsageError(f"no tokenizer {name!r}", hint=f"choose one of {', '.join(sorted(_SPLITTERS))}")
-    return Tokenizer(name, _SPLITTERS[name], lower)
+    return Tokenizer(name, _SPLITTERS[name], lower, dictionaries=name != "whitespace")
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,12 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
         """Names of the K states."""
         return list(self.titles_)
 
+    @property
+    def chance(self) -> Floats:
+        """P_0 of each next state, and of the end (the last), whatever came before: (K + 1,)."""
+        end = self.counts_[:, -1].sum() / self.counts_.sum()
+        return np.append((1 - end) * self.shares_, end)
+
     def learn_chain(self, labels: Ints, offsets: Ints, seed: int) -> None:
         """Count transitions, and choose the smoothing constant by cross-validation over documents."""
         k = self.states

@@ -11,6 +11,9 @@ sections. A fault is rather something that a small change mends. Three repairs a
 The gain is log P_c(x') − log P_c(x) in nats, under the posterior of the whole chain. The likelihood of a section's text
 enters relative to that of any section, P(z_m | x_m) / P(z_m), which is 1 for a section that is unknown, so documents
 of different lengths compare.
+
+All single repairs together, and the alternative of steps by chance, give the posterior probability that a document has
+faults of order, and the nats of evidence for them.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import logsumexp
 
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Floats, Ints
@@ -27,6 +31,12 @@ ROUNDS = 8
 LEAST_GAIN = 0.01
 """Nats that a change of places must gain to be made."""
 ORDER, LESS, MORE = 0, 1, 2
+FAULTY = 0.2
+"""Prior probability that a document has a fault."""
+KINDS = np.array([3, 3, 2, 8]) / 16
+"""Prior probabilities of the kinds of a fault: `ORDER`, `LESS`, `MORE`, and steps by chance."""
+CHANCE = 0.3
+"""Probability that a step of a document with steps by chance is one."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,7 @@ def best_repairs(emission: Floats, offsets: Ints, transitions: Floats) -> Repair
     >>> round(float(found.gain[0]), 1), int(found.kind[0]) == ORDER, int(found.place[0])
     (11.6, True, 0)
     """
-    swaps, less, more = _gains(emission, offsets, transitions)
+    swaps, less, more, _ = _gains(emission, offsets, transitions)
     order, first = _best(swaps, offsets)
     order = _climb(emission, offsets, transitions, order, first)
     out, out_at = _best(less, offsets)
@@ -78,15 +88,51 @@ def best_repairs(emission: Floats, offsets: Ints, transitions: Floats) -> Repair
     return Repairs(gains[kind, rows], kind, places[kind, rows])
 
 
-def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats, Floats, Floats]:
+def fault_evidence(emission: Floats, offsets: Ints, transitions: Floats, chance: Floats) -> Floats:
+    """Evidence that each document has faults of order, −log P(no fault | x) ≥ 0 in nats, (n,).
+
+    A document x with one fault comes from a repaired one, x' ~ P_c, by a change at a random place. In a document with
+    many, steps are by chance (`CHANCE`): the next state, or the end, does not depend on the one before. With
+    ε = `FAULTY` and R = Σ P(kind) P(x | kind) / P_c(x) over `KINDS`, P(no fault | x) = (1 − ε) / (1 − ε + ε R).
+
+    Parameters
+    ----------
+    chance
+        (K + 1,) probability of each next state, and of the end, whatever came before.
+    emission, offsets, transitions
+        See `best_repairs`.
+
+    >>> chain = np.array([[0.02, 0.96, 0.02], [0.02, 0.02, 0.96], [0.96, 0.02, 0.02]])  # first, second, end
+    >>> ordered, swapped = np.eye(2)[[0, 1]] * 2, np.eye(2)[[1, 0]] * 2
+    >>> evidence = fault_evidence(np.vstack([ordered, swapped]), np.array([0, 2, 4]), chain, np.full(3, 1 / 3))
+    >>> evidence.round(2).tolist()
+    [0.06, 8.57]
+    """
+    swaps, less, more, log_evidence = _gains(emission, offsets, transitions)
+    lengths, k = np.diff(offsets), len(transitions) - 1
+    jumps = (1 - CHANCE) * transitions + CHANCE * chance
+    # log mean ratio of each kind, (4, n); the last section has no next one to change places with: its gain is −∞
+    ratios = [
+        _log_sum(swaps, offsets) - np.log(np.maximum(lengths - 1, 1)),
+        _log_sum(less, offsets) - np.log(lengths),
+        _log_sum(more, offsets + np.arange(len(offsets))) - np.log(lengths + 1),
+        forward_backward(emission, offsets, jumps[k, :k], jumps[:k, :k], jumps[:k, k])[2] - log_evidence,
+    ]
+    log_ratio = logsumexp(ratios, axis=0, b=KINDS[:, None])
+    return np.asarray(np.logaddexp(0.0, log_ratio + np.log(FAULTY / (1 - FAULTY))))
+
+
+def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Gains of swapping each section with the next and of leaving it out, (N,), and of another one, (N + n,).
+
+    The last array is log P_c(x) of each document, (n,).
 
     Evidence around a place needs only the messages there: the forward message before a section, and the backward
     message after it. Scales of messages cancel in each ratio.
     """
     k = len(transitions) - 1
     start, move, end = transitions[k, :k], transitions[:k, :k], transitions[:k, k]
-    forward, backward, _ = forward_backward(emission, offsets, start, move, end)
+    forward, backward, evidence = forward_backward(emission, offsets, start, move, end)
     heads, tails = offsets[:-1], offsets[1:] - 1
     before = np.roll(forward @ move, 1, axis=0)
     before[heads] = start
@@ -102,7 +148,7 @@ def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats
     more = np.empty(len(emission) + len(heads))
     more[np.arange(len(emission)) + owners_of(offsets)] = _log(((before @ move) * emission * backward).sum(1)) - here
     more[offsets[1:] + np.arange(len(heads))] = _log(forward[tails] @ move @ end) - _log(forward[tails] @ end)
-    return swaps, less, more
+    return swaps, less, more, evidence
 
 
 def _climb(emission: Floats, offsets: Ints, transitions: Floats, gain: Floats, place: Ints) -> Floats:
@@ -135,6 +181,14 @@ def _best(values: Floats, offsets: Ints) -> tuple[Floats, Ints]:
     hits = np.flatnonzero(values == best[owners])
     _, first = np.unique(owners[hits], return_index=True)
     return best, np.asarray(hits[first] - offsets[:-1])
+
+
+def _log_sum(values: Floats, offsets: Ints) -> Floats:
+    """log Σ exp of the values of each document, (n,)."""
+    if not len(values):
+        return np.zeros(0)
+    top = np.maximum(np.maximum.reduceat(values, offsets[:-1]), np.log(TINY))
+    return np.asarray(top + _log(np.add.reduceat(np.exp(values - top[owners_of(offsets)]), offsets[:-1])))
 
 
 def _log(values: Floats) -> Floats:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from momus.critic import (
+    ANY,
     Critic,
     EvidenceMixin,
     ExplanationMixin,
@@ -17,6 +18,7 @@ from momus.critic import (
     Note,
     Pooled,
     Rows,
+    Scripts,
     Statistic,
     StatisticsMixin,
     mean,
@@ -40,6 +42,8 @@ from momus_critics.coreference.process import UNLIKELY, ChainProcess
 from momus_critics.coreference.symbols import Alphabet, chains_of
 from momus_critics.coreference.windows import Chains, MentionChains
 
+ENGLISH = ("spacy", "xrenner")
+"""Resolvers of English."""
 NAMES_END, THIRD = 5, 8
 """The last kind of symbol before the pronouns, and the number of singular third-person pronouns (he, she) after it."""
 
@@ -81,6 +85,7 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         "posterior_entropy": ("less varied in references", "more varied in references"),
     }
     limits = "It cannot see what is said of a person, nor the errors of its resolver, which count as the text's."
+    scripts: ClassVar[Scripts] = Scripts(("Latn",))
     no_steps = "no person is mentioned"
     needs = 3
 
@@ -106,6 +111,14 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         self.order = order
         self.smoothing = smoothing
         self.classes = classes
+
+    def claims(self) -> Scripts:
+        """Latin script for the shipped resolvers, which read English; any script for chains that are given."""
+        return self.scripts if self.resolver in ENGLISH else ANY
+
+    def assumed_language(self, corpus: Corpus) -> str:
+        """English, for the shipped resolvers."""
+        return "en" if self.resolver in ENGLISH else ""
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin, mean
+from momus.critic import ANY, Critic, EvidenceMixin, LogPrior, Pooled, Rows, Scripts, Statistic, StatisticsMixin, mean
 from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Series, both
@@ -59,6 +59,7 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
     axis = "probability of texts"
     question = "Which texts does the model make too probable, or too rare? z is the text, P_c the language it is from."
     sequence = True
+    scripts: ClassVar[Scripts] = ANY
     guard = False
     headline = "error"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {

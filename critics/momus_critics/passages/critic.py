@@ -39,15 +39,18 @@ LEAST = 4
 
 @dataclass(frozen=True)
 class PassageLatents(ChainLatents):
-    """Chains of stretches, with counts of repeated pieces.
+    """Chains of stretches, with counts of repeated pieces and the places of pieces.
 
     Attributes
     ----------
     returns
         (n, 2): numbers of returning pieces and of all pieces of each document.
+    misplacement
+        (n,): see `PlaceFeatures.misplacement`.
     """
 
     returns: Floats = field(default_factory=lambda: np.zeros((0, 2)))
+    misplacement: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 class Passages(ChainCritic, ExplanationMixin):
@@ -84,7 +87,7 @@ class Passages(ChainCritic, ExplanationMixin):
 
     name = "passages"
     axis = "passage order"
-    headline = "disorder"
+    headline = "misplacement"
     question = (
         "Are the passages of a running text in the order of real documents? z is the chain of stretches that a hidden "
         "semi-Markov model infers from sentences, without titles or section breaks."
@@ -235,7 +238,8 @@ class Passages(ChainCritic, ExplanationMixin):
         shared = {f.name: getattr(chain, f.name) for f in fields(chain)}
         returns = group_sums(returning(pieces, piece_offsets, self.alike), piece_offsets)
         counts = np.column_stack([returns, np.diff(piece_offsets)])
-        return PassageLatents(**shared, returns=counts.astype(np.float64))
+        misplacement = self.places_.misplacement(features, piece_offsets)
+        return PassageLatents(**shared, returns=counts.astype(np.float64), misplacement=misplacement)
 
     def _types(self, features: Floats, offsets: Ints, chains: list[Any]) -> Floats:
         """P(z_m | x_m) of each stretch on its own, ∝ P(z_m) P(x_m | z_m), (M, K)."""
@@ -248,12 +252,23 @@ class Passages(ChainCritic, ExplanationMixin):
         return np.asarray(softmax(log_q + np.log(self.shares_), axis=1))
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
-        """Those of the chain, and the numbers of returning pieces and of all pieces."""
+        """Those of the chain, misplacement, and the numbers of returning pieces and of all pieces."""
         assert isinstance(latents, PassageLatents)
-        return {**super().sufficient_statistics(latents), "returns": latents.returns}
+        misplaced = np.column_stack([latents.misplacement, np.ones(len(latents))])
+        return {**super().sufficient_statistics(latents), "misplacement": misplaced, "returns": latents.returns}
 
     def statistics(self) -> Sequence[Statistic]:
-        """Those of the chain, and the share of returning pieces."""
+        """Misplacement, those of the chain, and the share of returning pieces."""
+        misplacement = Statistic(
+            "misplacement",
+            "misplacement",
+            "value",
+            mean,
+            effect="hedges_g",
+            label="misplacement",
+            direction=("more orderly", "less orderly"),
+            unit="nats per √piece",
+        )
         returns = Statistic(
             "return_share",
             "returns",
@@ -263,7 +278,7 @@ class Passages(ChainCritic, ExplanationMixin):
             direction=("less repetitive in content", "more repetitive in content"),
             format="share",
         )
-        return (*super().statistics(), returns)
+        return (misplacement, *super().statistics(), returns)
 
     def _decode(self, batch: Corpus) -> list[Any]:
         """States and borders of the stretches of each document, see `Segmenter.decode`."""

@@ -6,6 +6,7 @@ from typing import Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
+from scipy.special import logsumexp
 
 from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
@@ -103,6 +104,7 @@ class PlaceFeatures(Estimator):
         usable = np.isin(places, np.flatnonzero(np.bincount(places) > 1))  # one piece has no covariance
         if not usable.any() or len(np.unique(places[usable])) < 2 or not y.std():
             self.axes_ = np.zeros((y.shape[1], 1))
+            self.profile_ = np.zeros((self.bins, 1))
             return np.asarray(y @ self.axes_)
         # shrinkage towards a multiple of the identity (Ledoit and Wolf), for the covariance within parts
         model = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto").fit(y[usable], places[usable])
@@ -112,7 +114,37 @@ class PlaceFeatures(Estimator):
         means = np.stack([projected[places[usable] == c].mean(axis=0) for c in model.classes_])
         within = projected - means[np.searchsorted(model.classes_, places[usable])]
         self.axes_ = np.asarray(axes / np.maximum(within.std(axis=0), 1e-9))
-        return np.asarray(y @ self.axes_)
+        features = np.asarray(y @ self.axes_)
+        self.profile_ = self._profile(features, places)
+        return features
+
+    def _profile(self, features: Floats, places: Ints) -> Floats:
+        """Mean features of each part of a document, (bins, V); a part without a piece lies between its neighbours."""
+        seen = np.unique(places)
+        means = np.stack([features[places == part].mean(axis=0) for part in seen])
+        return np.column_stack([np.interp(np.arange(self.bins), seen, column) for column in means.T])
+
+    def misplacement(self, features: Floats, offsets: Ints) -> Floats:
+        """How badly pieces fit the places where they stand, in nats per √piece, float array (n,).
+
+        Σ_i [log mean_j P(x_i | place j) − log P(x_i | place i)] / √M for the M pieces of a document, j over its places,
+        P(x | place) normal around the part's mean with unit variance: the loss against a random place of the same
+        document. Below 0 for text in order; the root scales sums of different lengths alike.
+
+        Parameters
+        ----------
+        features
+            (N, V), as from `transform`.
+        offsets
+            Where the pieces of each document begin, (n + 1,); each has one at least.
+        """
+        lengths, places = np.diff(offsets), place_classes(offsets, self.bins)
+        # log P(x_i | part) up to what all parts share, (N, bins)
+        fit = features @ self.profile_.T - 0.5 * (self.profile_**2).sum(axis=1)
+        counts = np.bincount(owners_of(offsets) * self.bins + places, minlength=len(lengths) * self.bins)
+        shares = counts.reshape(-1, self.bins) / lengths[:, None]
+        loss = logsumexp(fit, axis=1, b=np.repeat(shares, lengths, axis=0)) - fit[np.arange(len(fit)), places]
+        return np.asarray(group_sums(loss, offsets) / np.sqrt(lengths))
 
     def _regression(self, x: Vectors, targets: Floats) -> tuple[Floats, Floats]:
         """Coefficients (D, targets) and constants (targets,)."""
@@ -127,7 +159,8 @@ class PlaceFeatures(Estimator):
         state = Fitted(self)
         width = len(state.array("constant_", (WAVES + 2 * len(REACHES),)))
         state.array("coefficients_", (None, width))
-        state.array("axes_", (width, None))
+        size = state.array("axes_", (width, None)).shape[1]
+        state.array("profile_", (self.bins, size))
 
     def transform(self, x: Vectors, offsets: Ints) -> Floats:
         """Features of vectors (N, D), float array (N, V)."""

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Rows, StatisticsMixin, TokenCritic
+from momus.critic import SPACED, EvidenceMixin, LogPrior, Note, Pooled, Rows, Scripts, StatisticsMixin, TokenCritic
 from momus.critic.fitted import Fitted
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import group_sums
@@ -60,6 +60,7 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
     axis = "sentence grammar"
     question = "Are sentences as well formed as in real text? z is the sentence, P_c a treebank grammar."
     sequence = True
+    scripts: ClassVar[Scripts] = SPACED
     guard = False
     headline = "latent_ppl"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {

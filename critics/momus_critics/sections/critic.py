@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import ExplanationMixin, Note, Rows, Statistic, perplexity
+from momus.critic import WORDS, ExplanationMixin, Note, Rows, Scripts, Statistic, mean, perplexity
 from momus.critic.fitted import Fitted
 from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
@@ -26,7 +26,7 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.chains.repair import best_repairs
+from momus_critics.chains.repair import best_repairs, fault_evidence
 from momus_critics.sections.posterior import LinearPosterior
 from momus_critics.sections.titles import OTHER, frequent_titles
 
@@ -34,6 +34,8 @@ ACCURATE = 0.6
 """Accuracy on held-out sections below which verdicts are doubtful."""
 TITLED = 0.9
 """Share of sections with a title from which a text counts as titled."""
+SMALL = 0.08
+"""Difference in the headline that is called small, in √nats: a fifth of its standard deviation in real text."""
 BODIES, BOTH = "bodies", "titles and bodies"
 
 
@@ -83,12 +85,14 @@ class Sections(ChainCritic, ExplanationMixin):
 
     name = "sections"
     axis = "section order"
+    headline = "fault_evidence"
     question = (
         "Are sections in the order of real documents? z is the chain of section types, P_c a Markov chain with start "
         "and end; types are inferred from each section's text."
     )
     limits = "It cannot see what a section says beyond its type: a body about something else passes if its type fits."
     sequence = True
+    scripts: ClassVar[Scripts] = WORDS
     oddity_unit = "nats by the best repair"
     needs = 5
     uses_device = True
@@ -259,17 +263,43 @@ class Sections(ChainCritic, ExplanationMixin):
         return best_repairs(latents.emission, latents.offsets, self.transitions_).gain
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
-        """Those of the chain; where titles are read, Latent NLL by bodies alone too."""
+        """Those of the chain, and evidence of faults; where titles are read, Latent NLL by bodies alone too."""
         rows = dict(super().sufficient_statistics(latents))
+        evidence = fault_evidence(latents.emission, latents.offsets, self.transitions_, self.chance)
+        one = np.ones(len(evidence))
+        # the root spreads documents in order and those with many faults alike: a mean of nats is ruled by the latter
+        rows["fault_evidence"] = np.column_stack([np.sqrt(evidence), one])
+        rows["faults"] = np.column_stack([-np.expm1(-evidence), one])
         if isinstance(latents, SectionLatents) and latents.by_bodies is not None:
             prior = self.log_prior(latents.by_bodies)
             rows["by_bodies"] = np.column_stack([-prior.values, prior.steps])
         return rows
 
     def statistics(self) -> Sequence[Statistic]:
-        """Those of the chain; where titles are read, Latent PPL by bodies alone too."""
+        """Faults of order, those of the chain, and Latent PPL by bodies where titles are read."""
+        faults = (
+            Statistic(
+                "fault_evidence",
+                "fault_evidence",
+                "value",
+                mean,
+                band=SMALL,
+                label="evidence of faults of order",
+                direction=self.directions["latent_ppl"],
+                unit="√nats",
+            ),
+            Statistic(
+                "fault_share",
+                "faults",
+                "value",
+                mean,
+                label="share of documents with a fault of order",
+                direction=("less often out of order", "more often out of order"),
+                format="share",
+            ),
+        )
         if getattr(self, "reads_", BODIES) == BODIES:
-            return super().statistics()
+            return (*faults, *super().statistics())
         by_bodies = Statistic(
             "latent_ppl_by_bodies",
             "by_bodies",
@@ -280,7 +310,7 @@ class Sections(ChainCritic, ExplanationMixin):
             label="Latent PPL by bodies alone",
             direction=self.directions["latent_ppl"],
         )
-        return (*super().statistics(), by_bodies)
+        return (*faults, *super().statistics(), by_bodies)
 
     def notes(self) -> list[Note]:
         """Accuracy of the posterior on held-out sections, and a warning if it is too weak.

@@ -37,7 +37,7 @@ from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
-from momus_critics.shares import stopwords
+from momus_critics.stopword_lists import stopwords
 from momus_critics.topics import evidence
 from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint
 from momus_critics.topics.completion import point_is_enough

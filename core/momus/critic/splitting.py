@@ -1,0 +1,75 @@
+"""What splitting text into words asks of this machine: documents that need ICU, and critics fitted with another ICU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momus.numeric.types import Bools
+from momus.text.words import EXTRA, has_icu, icu_version
+
+if TYPE_CHECKING:
+    from momus.critic.base import Critic
+    from momus.text.corpus import Corpus
+    from momus.text.tokens import Tokenizer
+
+UNSPLIT = f"its words need ICU: pip install '{EXTRA}'"
+"""Why a document in Chinese, Japanese, Thai, Lao, Khmer or Burmese script is not scored without ``icu4py``."""
+
+
+def unsplit(tokenizer: Tokenizer | None, corpus: Corpus) -> Bools:
+    """Whether the words of each document cannot be found for want of ICU: bool (documents,).
+
+    >>> from momus import Corpus
+    >>> from momus.text.tokens import get_tokenizer
+    >>> unsplit(get_tokenizer("whitespace"), Corpus.from_texts(["我们 在 北京"])).tolist()
+    [False]
+    """
+    if tokenizer is None or not tokenizer.dictionaries or has_icu():
+        return np.zeros(len(corpus), dtype=bool)
+    return corpus.unspaced
+
+
+def splitting_of(tokenizer: Tokenizer | None, corpus: Corpus) -> dict[str, str]:
+    """What a fitted critic keeps of its tokenizer: its versioned signature if ICU split any of the text.
+
+    >>> from momus import Corpus
+    >>> from momus.text.tokens import get_tokenizer
+    >>> splitting_of(get_tokenizer("words"), Corpus.from_texts(["plain English"]))
+    {}
+    """
+    if tokenizer is None or not tokenizer.dictionaries or not icu_version():
+        return {}
+    if tokenizer.name == "words" and not corpus.unspaced.any():
+        return {}
+    return {"tokenizer": tokenizer.versioned}
+
+
+def icu_of(corpora: Iterable[Corpus]) -> dict[str, str]:
+    """What a run keeps of ICU: its version if a text has a script that it splits.
+
+    >>> from momus import Corpus
+    >>> icu_of([Corpus.from_texts(["plain English"])])
+    {}
+    """
+    version = icu_version()
+    return {"icu": version} if version and any(corpus.unspaced.any() for corpus in corpora) else {}
+
+
+def other_splitting(critic: Critic[Any]) -> str:
+    """How the words of a fitted critic differ from those that text is split into now; empty if they do not.
+
+    A critic that was fitted on text which ICU split notes the version. Another version may have other dictionaries.
+    """
+    fitted = critic.fitted_on_.get("tokenizer") if critic.is_fitted else None
+    if not isinstance(fitted, str) or critic.tokenizer is None:
+        return ""
+    now = critic.tokenizer.versioned
+    if fitted == now:
+        return ""
+    return (
+        f"It was fitted on words of {fitted!r}, and text is now split by {now!r}, which may find other words in "
+        "Chinese, Japanese, Thai, Lao, Khmer and Burmese text: fit it again, or install that version of ICU."
+    )

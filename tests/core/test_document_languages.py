@@ -1,0 +1,146 @@
+"""Languages of documents: given, read from a field, detected; and the stopwords that follow from them."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from momus import Corpus, compare
+from momus.critic.base import notes_of
+from momus.errors import MissingExtraError, UsageError
+from momus.reading import ReadingOptions
+from momus.text import document_languages
+from momus.text.document_languages import mixture_note, with_languages
+from momus_critics import stopword_lists
+from momus_critics.shares import StopwordShare
+from momus_critics.stopword_lists import source_of, stopwords
+
+GERMAN = [f"Der Hund und die Katze sind im Haus, {'und der Vogel singt ' * i}" for i in range(1, 9)]
+ENGLISH = [f"The dog and the cat are in the house, {'and the bird sings ' * i}" for i in range(1, 9)]
+
+
+@pytest.fixture
+def records(tmp_path):
+    rows = [{"text": t, "meta": {"lang": "de-DE"}} for t in GERMAN] + [{"text": t} for t in ENGLISH]
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def test_languages_come_from_the_option_or_a_field(records):
+    assert set(ReadingOptions(language="pt_BR").read(records).languages) == {"pt"}
+    corpus = ReadingOptions(language="field:meta.lang").read(records)
+    assert corpus.languages == ["de"] * 8 + [None] * 8
+    assert ReadingOptions().read(records).languages == [None] * 16
+    assert corpus.sorted().given.languages == corpus.languages
+
+
+@pytest.mark.parametrize("language", ["german!", "field:", ""])
+def test_a_language_that_is_none_is_refused(records, language):
+    with pytest.raises(UsageError, match="language is"):
+        ReadingOptions(language=language).read(records)
+
+
+def test_a_field_that_no_document_has_is_refused(records):
+    options = ReadingOptions(language="field:lnag")
+    corpus = options.read(records)
+    assert corpus.languages == [None] * 16
+    with pytest.raises(UsageError, match="'lnag'"):
+        options.check_kept([corpus])
+
+
+def test_mixed_texts_are_told(records):
+    corpus = ReadingOptions(language="field:meta.lang").read(records, "x")
+    assert "'de' 50 %" in mixture_note(corpus)
+    assert "8 documents without" in mixture_note(corpus)
+    assert not mixture_note(ReadingOptions(language="de").read(records))
+    comparison = compare(records, {"g": GERMAN}, critics=["length"], reading=ReadingOptions(language="field:meta.lang"))
+    assert sum("several languages" in w for w in comparison.warnings) >= 1
+
+
+@pytest.mark.slow
+def test_languages_are_detected(records):
+    pytest.importorskip("lingua")
+    assert ReadingOptions(language="detect").read(records).languages == ["de"] * 8 + ["en"] * 8
+
+
+def test_detecting_needs_lingua(records, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lingua", None)
+    document_languages._detector.cache_clear()
+    with pytest.raises(MissingExtraError, match="lingua") as error:
+        ReadingOptions(language="detect").read(records)
+    assert "momus[detect]" in error.value.hint
+
+
+def test_documents_are_read_with_the_stopwords_of_their_language(records):
+    corpus = ReadingOptions(language="field:meta.lang").read(records)
+    critic = StopwordShare().fit(corpus)
+    assert critic.lists_ == {}
+    shares = critic.project(corpus).shares
+    german = StopwordShare(language="de").fit(corpus).project(corpus).shares
+    english = StopwordShare(language="en").fit(corpus).project(corpus).shares
+    assert np.array_equal(shares, np.concatenate([german[:8], english[8:]]))
+    marked = critic.explain(corpus.take([0]))
+    assert "der" in {step.text.strip().lower() for step in marked.steps if step.marked}
+
+
+def test_without_a_language_documents_are_read_as_english(records):
+    corpus = ReadingOptions().read(records)
+    default, english = StopwordShare().fit(corpus), StopwordShare(language="en").fit(corpus)
+    assert (default.alpha_, default.beta_) == (english.alpha_, english.beta_)
+
+
+def test_other_lists_are_those_of_stopwordsiso(tmp_path, monkeypatch):
+    iso = pytest.importorskip("stopwordsiso")
+    chinese = with_languages(Corpus.from_texts([f"我们在北京，他说的是{'对的' * i}。" for i in range(1, 6)]), "zh")
+    critic = StopwordShare().fit(chinese)
+    assert critic.lists_["zh"]["source"] == source_of("zh") == f"stopwordsiso {iso.__version__}"
+    assert stopwords("zh") == {w.lower() for w in iso.stopwords("zh")}
+    assert (critic.project(chinese).hits > 0).all()
+    assert any("stopwordsiso" in note.text for note in notes_of(critic))
+    critic.save(tmp_path / "critic")
+    before = critic.score(chinese).nll
+    # a saved critic keeps the list that it was fitted with
+    monkeypatch.setattr("momus_critics.shares.stopwords", lambda *_: frozenset())
+    assert np.array_equal(StopwordShare.load(tmp_path / "critic").score(chinese).nll, before)
+
+
+def test_a_critic_saved_before_there_were_lists_still_scores(tmp_path):
+    corpus = Corpus.from_texts(ENGLISH)
+    critic = StopwordShare(language="en").fit(corpus)
+    before = critic.score(corpus).nll
+    del critic.lists_
+    critic.save(tmp_path / "critic")
+    assert np.array_equal(StopwordShare.load(tmp_path / "critic").score(corpus).nll, before)
+
+
+def test_the_longer_list_is_chosen_by_name():
+    pytest.importorskip("stopwordsiso")
+    assert stopwords("en") < stopwords("en", "iso") | stopwords("en")
+    assert len(stopwords("en", "iso")) > 3 * len(stopwords("en"))
+    with pytest.raises(UsageError, match="lists is"):
+        stopwords("en", "nltk")
+
+
+def test_a_language_without_a_list_is_unscored_or_an_error():
+    texts = Corpus.from_texts([*ENGLISH, *GERMAN])
+    mixed = Corpus.from_documents(
+        [*with_languages(texts.take(range(8)), "en"), *with_languages(texts.take(range(8, 16)), "xx")]
+    )
+    critic = StopwordShare().fit(mixed)
+    assert critic.score(mixed).unscored == {"no stopwords of language 'xx'": 8}
+    with pytest.raises(UsageError, match="'xx'"):
+        StopwordShare().fit(with_languages(texts, "xx"))
+    with pytest.raises(UsageError, match="'xx'"):
+        StopwordShare(language="xx").fit(texts)
+
+
+def test_without_the_package_only_shipped_lists_are_there(monkeypatch):
+    monkeypatch.setitem(sys.modules, "stopwordsiso", None)
+    monkeypatch.setattr(stopword_lists, "find_spec", lambda name: None)
+    stopwords.cache_clear()
+    assert "und" in stopwords("de")
+    assert not stopword_lists.has_stopwords("th")
+    with pytest.raises(MissingExtraError, match="stopwordsiso"):
+        stopwords("th")

@@ -1,0 +1,86 @@
+"""Scripts that critics claim, and comparisons of texts that they do not claim."""
+
+import pytest
+
+from momus import Corpus, compare
+from momus.comparison.claims import unclaimed
+from momus.critic import ANY, SPACED, WORDS, Critic, Scripts, TokenCritic
+from momus.critic.registry import critic_class
+from momus.text.scripts import scripts_of
+from momus.text.sentences import split_sentences
+from momus_critics.coreference import Coreference
+from momus_critics.length import Length
+from momus_critics.shares import StopwordShare
+
+THAI = [f"แมวนั่งอยู่บนเสื่อ {'และสุนัขก็นั่งอยู่ข้าง ๆ ' * i}" for i in range(1, 13)]
+GERMAN = [
+    f"Der Hund und die Katze sitzen im Garten hinter dem Haus. {'Und er bellt die ganze Nacht. ' * i}"
+    for i in range(9, 21)
+]
+
+
+def test_every_shipped_critic_says_what_it_reads():
+    names = ("coreference", "length", "sections", "heaps", "distortion", "mauve")
+    claimed = {name: critic_class(name).scripts for name in names}
+    assert claimed["coreference"] == Scripts(("Latn",))
+    assert claimed["length"] == claimed["sections"] == claimed["heaps"] == claimed["mauve"] == WORDS
+    assert claimed["distortion"] == ANY
+
+
+def test_defaults_of_plug_ins_are_what_spaces_separate():
+    assert Critic.scripts == SPACED
+    assert TokenCritic.scripts == WORDS
+    assert Length(tokens="whitespace").claims() == ANY
+    assert Coreference(resolver="given").claims() == ANY
+
+
+def test_scripts_of_a_text_do_not_depend_on_order():
+    corpus = Corpus.from_texts(["Москва", "東京タワ", "αβγ", "a1!"])
+    letters = {"Cyrl": 6, "Grek": 3, "Hani": 2, "Kana": 2, "Latn": 1}
+    assert dict(scripts_of(corpus).shares) == {code: n / 14 for code, n in letters.items()}
+    assert scripts_of(Corpus.from_texts(["ター"])).shares == (("Kana", 1.0),)
+    assert scripts_of(corpus) == scripts_of(corpus.take([3, 2, 1, 0]))
+    assert scripts_of(Corpus.from_texts(["12 !"])).shares == ()
+
+
+def test_the_text_with_most_unclaimed_letters_is_named():
+    scripts = {"real": scripts_of(Corpus.from_texts(["abc"])), "a": scripts_of(Corpus.from_texts(["ก ข ค x"]))}
+    outside = unclaimed(Coreference(), scripts)
+    assert (outside.corpus, outside.share, outside.script) == ("a", 0.75, "Thai")
+    assert unclaimed(Length(), scripts) is None
+
+
+def test_a_critic_that_does_not_claim_the_script_is_left_out_or_warned_of(monkeypatch):
+    pytest.importorskip("icu4py")
+    monkeypatch.setattr("momus.comparison.chosen.critic_names", lambda: ["length", "coreference"])
+    left = compare(THAI, {"g": THAI}, permutations=99)
+    assert [r.name for r in left.results] == ["length"]
+    assert any("'coreference' was left out" in w and "Thai" in w for w in left.warnings)
+    monkeypatch.setattr(Length, "scripts", Scripts(("Latn",)))
+    asked = compare(THAI, {"g": THAI}, critics=["length"], permutations=99)
+    assert [r.name for r in asked.results] == ["length"]
+    assert any("'length' was asked for" in w for w in asked.warnings)
+
+
+def test_stopwords_of_another_language_are_told():
+    found = compare(GERMAN, {"g": GERMAN}, critics=["stopword-share"], permutations=99).warnings
+    assert any("reads the texts as 'en'" in w and "--language de" in w for w in found)
+    german = compare(GERMAN, {"g": GERMAN}, critics=[StopwordShare(language="de")], permutations=99).warnings
+    assert not any("reads the texts as" in w for w in german)
+
+
+def test_sentences_in_languages_that_mark_them():
+    pytest.importorskip("icu4py")
+    for text, n in {
+        "One. Two! Three?": 3,
+        "我们在北京。“好吗？”他说。是。": 4,
+        "これは本です。「はい。」と言った。": 3,
+        "यह किताब है। वह घर गया।": 2,
+        "ذهبت إلى المدرسة. هل أنت بخير؟ نعم.": 3,
+        "ผมไปโรงเรียน แล้วกลับบ้าน": 1,
+    }.items():
+        sentences = split_sentences(text)
+        assert "".join(sentences) == text
+        assert len(sentences) == n, sentences
+    assert len(split_sentences("Τι; Ναι.", "el")) == 2
+    assert split_sentences("") == []

@@ -1,0 +1,60 @@
+"""The example of four languages finds its known defects with the critics that they concern."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from momus import read_corpus
+from momus.text.scripts import scripts_of
+
+FOLDER = Path(__file__).parents[2] / "examples"
+sys.path.insert(0, str(FOLDER))
+pytest.importorskip("icu4py")
+pytest.importorskip("stopwordsiso")
+EXPECTED = {("shuffled", "perplexity"), ("thinned", "stopword-share")}
+MAIN = {"de": "Latn", "zh": "Hani", "ar": "Arab", "th": "Thai"}
+
+
+def found(out, languages, critics, permutations):
+    frame = importlib.import_module("languages").main(
+        ["--out", str(out), "--languages", languages, "--critics", critics, "--permutations", str(permutations)]
+    )
+    sure = frame[frame["p_adjusted"] < 0.05]
+    return {k: set(zip(rows["generated"], rows["critic"], strict=True)) for k, rows in sure.groupby("language")}
+
+
+def test_defects_of_thai_are_found(tmp_path, capsys):
+    assert found(tmp_path, "th", "stopword-share,perplexity", 199) == {"th": EXPECTED}
+    assert (tmp_path / "verdicts.csv").exists()
+    assert "101" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_defects_of_four_languages_are_found(tmp_path):
+    by_language = found(tmp_path, "de,zh,ar,th", ",".join(importlib.import_module("languages").CRITICS), 1999)
+    assert set(by_language) == set(MAIN)
+    for language, sure in by_language.items():
+        assert sure >= EXPECTED, language
+        assert not [text for text, _ in sure if text == "as it is"], language
+        assert {critic for text, critic in sure if text == "shuffled"} == {"perplexity"}, language
+
+
+@pytest.mark.parametrize("language", MAIN)
+def test_texts_are_in_their_language_and_have_a_licence(language):
+    corpus = read_corpus(FOLDER / "languages_data" / f"{language}.jsonl.gz", keep=["language", "source"])
+    assert set(corpus.languages) == {language}
+    assert scripts_of(corpus).shares[0][0] == MAIN[language]
+    assert {source.partition("/")[0] for source in corpus.field("source")} <= {"django", "wagtail"}
+    licences = [(FOLDER / "languages_data" / f"LICENSE-{name}.txt").read_text() for name in ("Django", "Wagtail")]
+    assert all("Redistribution and use in source and binary forms" in text for text in licences)
+
+
+def test_changed_texts_keep_their_words():
+    example = importlib.import_module("languages")
+    whole = read_corpus(example.DATA / "zh.jsonl.gz", name="zh", keep=["language"])
+    tokenizer = importlib.import_module("momus.critic").get_tokenizer("words")
+    lengths = whole.tokens(tokenizer).lengths.tolist()
+    for name in ("as it is", "shuffled"):
+        assert example.changed(whole, "zh", example.VERSIONS[name], 1).tokens(tokenizer).lengths.tolist() == lengths
