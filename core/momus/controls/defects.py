@@ -145,8 +145,8 @@ _ALL = (
     Defect(
         "rhythm-flattening",
         "rhythm of sentences",
-        "Moves each end of a sentence with probability `strength` to where it would be if all sentences of its "
-        "paragraph had equally many words.",
+        "Moves the ends of sentences, in each paragraph with probability `strength`, to where all sentences of the "
+        "paragraph have equally many words.",
         ("rhythm",),
         even_sentences,
     ),

@@ -22,17 +22,18 @@ _INNER = re.compile(r"[,;:—–-]+$")
 
 
 def even_sentences(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Move chosen ends of sentences to where the sentences of their paragraph would be of equal length."""
+    """Move the ends of sentences in chosen paragraphs to where all of a paragraph's sentences are of equal length."""
     texts, places, before = [], [], 0
     for section in document.sections:
         pieces = paragraphs(section.text)
         made = []
-        for paragraph in pieces.texts:
+        chosen = setting.chosen(len(pieces.texts)).tolist()
+        for paragraph, even in zip(pieces.texts, chosen, strict=True):
             split = words(paragraph)
             ends = [
                 i for i, w in enumerate(split.texts[:-1]) if _END.search(w) and not split.texts[i + 1][:1].islower()
             ]
-            moved = _evened(split.texts, ends, setting.chosen(len(ends)).tolist())
+            moved = _evened(split.texts, ends if even else [])
             places += [before + j for j in moved.boundaries]
             before += len(ends)
             made.append(split.join(moved.words))
@@ -47,11 +48,11 @@ class _Moved:
         self.words, self.boundaries = list(words), list[int]()
 
 
-def _evened(texts: Sequence[str], ends: Sequence[int], chosen: Sequence[bool]) -> _Moved:
-    """Move the chosen ends, which are the words at ``ends``."""
+def _evened(texts: Sequence[str], ends: Sequence[int]) -> _Moved:
+    """Move the ends of sentences, which are the words at ``ends``."""
     moved, count = _Moved(texts), len(ends) + 1
     targets = [min(max(round((j + 1) * len(texts) / count) - 1, 0), len(texts) - 2) for j in range(len(ends))]
-    pairs = [(j, e, t) for j, (e, t, c) in enumerate(zip(ends, targets, chosen, strict=True)) if c and e != t]
+    pairs = [(j, e, t) for j, (e, t) in enumerate(zip(ends, targets, strict=True)) if e != t]
     for _, end, _ in pairs:
         moved.words[end] = _END.sub("", moved.words[end]) or moved.words[end].rstrip(".!?…") or ","
         following = moved.words[end + 1]
