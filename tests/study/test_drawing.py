@@ -169,6 +169,8 @@ def test_the_preset_of_the_paper_draws_with_training_and_labels():
     assert [s.truth for s in shown[:5]] == [["intro", "method", "result"]] * 5
     assert all(s.truth is None for s in shown[5:])
     assert made.labels == ["intro", "method", "result"]
+    filled = task(made, "rater-1", shown[5], 5)["data"]
+    assert [filled[f"section_{k}"] == "" for k in range(1, 6)] == [False, False, False, True, True]
     config = configuration(made, 3)
     assert config.count('<Choice value="method"/>') == 3
     import xml.etree.ElementTree as ElementTree

@@ -114,6 +114,11 @@ def test_a_whole_study_of_twenty_items(tmp_path, width):
         time.sleep(0.5)
         assert tab.value(SHOWN) == "Thank you"
 
+        tab.value("[...document.querySelectorAll('button')].find(b => b.textContent.startsWith('Look')).click()")
+        press(tab, "Enter")  # the answers are looked at one by one
+        assert tab.value(SHOWN) == "Screen 2 of 24"
+        tab.send("Page.reload")
+        time.sleep(0.5)
         assert tab.value("document.title") == "Momus: reading study"
         assert tab.value("document.images.length + document.querySelectorAll('iframe, object, embed').length") == 0
         path = downloaded(tab, tmp_path / "downloads")

@@ -26,8 +26,7 @@ from momus.text.counting import counted
 from momus.version import __version__
 
 TITLES = "titles"
-MIXED = 1 / 3
-"""Largest share of a corpus that may be missing from the run without an error."""
+"""The labels that stand for the most frequent titles of the real text."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,7 @@ class Made:
     pages: Sequence[Path]
 
 
-def make_study(
-    run: Path | None, corpora: Mapping[str, Corpus], protocol: Protocol, difference: float | None = None
-) -> tuple[Study, Stripped]:
+def make_study(run: Path | None, corpora: Mapping[str, Corpus], protocol: Protocol) -> tuple[Study, Stripped]:
     """Draw a study.
 
     Parameters
@@ -75,8 +72,11 @@ def make_study(
             raise UsageError("labels from titles need the real text", hint="pass --real, or name the labels")
         labels = frequent_titles(corpora["real"], protocol.most_labels)
     if sections:
-        pool = {n: [e for e in es if len(e.parts) > 1] for n, es in pool.items()}
-    design = drawn(pool, protocol)
+        for name, found in pool.items():
+            pool[name] = [e for e in found if len(e.parts) > 1]
+            if len(pool[name]) < len(found):
+                counts.left_out[name]["fewer than two sections"] += len(found) - len(pool[name])
+    design = drawn(pool, protocol, labels)
     values, axes = ({}, {}) if run is None else _values(run, design.passages)
     study = Study(name_of(protocol, design), protocol, list(corpora), design, labels, values, axes)
     return study, counts

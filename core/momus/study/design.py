@@ -82,8 +82,8 @@ class Design:
     balance: Balance | None = None
 
 
-def drawn(pool: Mapping[str, Sequence[Excerpt]], protocol: Protocol) -> Design:
-    """Draw a study from the passages of each corpus.
+def drawn(pool: Mapping[str, Sequence[Excerpt]], protocol: Protocol, labels: Sequence[str] = ()) -> Design:
+    """Draw a study from the passages of each corpus; training passages have titles among the labels only.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def drawn(pool: Mapping[str, Sequence[Excerpt]], protocol: Protocol) -> Design:
     spare = [spare[i] for i in rng.permutation(len(spare))]
     blocks = assigned([tuple(sorted(groups[i])) for i in range(len(items))], protocol.raters, protocol.per_item, rng)
     trials: list[Trial] = []
-    training = _training(spare, passages, protocol)
+    training = _training(spare, passages, protocol, labels)
     for rater in range(protocol.raters):
         mine = np.flatnonzero((blocks == rater).any(axis=1))
         trials += [replace(t, rater=rater) for t in training]
@@ -291,12 +291,13 @@ def _instruction(protocol: Protocol, rng: np.random.Generator) -> tuple[object, 
     )
 
 
-def _training(spare: list[Excerpt], passages: list[Excerpt], protocol: Protocol) -> list[Trial]:
-    """Training trials: sectioned passages of real text, which are then not spare."""
-    chosen = [e for e in spare if e.corpus == "real" and any(e.titles)][: protocol.training]
+def _training(spare: list[Excerpt], passages: list[Excerpt], protocol: Protocol, labels: Sequence[str]) -> list[Trial]:
+    """Training trials: real documents all of whose sections have one of the labels; they are then not spare."""
+    fit = [e for e in spare if e.corpus == "real" and e.titles and all(t in labels for t in e.titles)]
+    chosen = fit[: protocol.training]
     if len(chosen) < protocol.training:
         raise UsageError(
-            f"training needs {protocol.training} more real documents with section titles; {len(chosen)} are left",
+            f"training needs {protocol.training} more real documents whose titles are labels; {len(chosen)} are left",
             hint="pass --real with titled sections, or fewer items",
         )
     for e in chosen:

@@ -28,14 +28,16 @@ def write_label_studio(study: Study, folder: Path) -> None:
     parts = max((len(e.parts) for e in study.design.passages), default=1)
     replace_file(target / "config.xml", configuration(study, parts))
     for k, name in enumerate(study.raters):
-        write_json(target / f"{name}.json", [task(study, name, s) for s in screens(study, k) if s.truth is None])
+        tasks = [task(study, name, s, parts) for s in screens(study, k) if s.truth is None]
+        write_json(target / f"{name}.json", tasks)
 
 
-def task(study: Study, rater: str, screen: Screen) -> dict[str, Any]:
-    """One task: its data, which the export repeats."""
+def task(study: Study, rater: str, screen: Screen, sections: int = 1) -> dict[str, Any]:
+    """One task: its data, which the export repeats; sections that a document lacks are empty."""
     texts = {f"passage_{LETTERS[k]}": "\n\n".join(parts) for k, parts in enumerate(screen.passages)}
     if study.labels:
-        texts = {f"section_{k + 1}": text for k, text in enumerate(screen.passages[0])}
+        parts = [*screen.passages[0], *[""] * (sections - len(screen.passages[0]))]
+        texts = {f"section_{k}": text for k, text in enumerate(parts, 1)}
     return {"data": {"study": study.name, "rater": rater, "trial": screen.code, **texts}}
 
 
@@ -44,11 +46,9 @@ def configuration(study: Study, sections: int = 1) -> str:
     p = study.protocol
     lines = ["<View>", f"  <Header value={quoteattr(p.asked)}/>"]
     if study.labels:
-        # sections that a task lacks are hidden
         for k in range(1, sections + 1):
-            lines.append(f'  <View visibleWhen="no-region-selected"><Text name="section_{k}" value="$section_{k}"/>')
+            lines.append(f'  <Text name="section_{k}" value="$section_{k}"/>')
             lines += _choices(f"label_{k}", f"section_{k}", list(study.labels), f"Type of section {k}", required=False)
-            lines.append("  </View>")
         first = "section_1"
     else:
         for letter in LETTERS[: p.width]:

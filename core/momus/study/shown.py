@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from momus.study.design import Trial
-from momus.study.excerpts import Excerpt
 from momus.study.store import Study
 from momus.text.corpus import Corpus
 
@@ -56,8 +55,3 @@ def frequent_titles(real: Corpus, most: int) -> list[str]:
     """The most frequent section titles of a corpus, in alphabetical order."""
     counts = Counter(t for t in real.section_titles if t)
     return sorted(t for t, _ in counts.most_common(most))
-
-
-def training_documents(excerpts: Sequence[Excerpt], labels: Sequence[str]) -> list[Excerpt]:
-    """Passages of which every section has one of the labels."""
-    return [e for e in excerpts if e.titles and all(t in labels for t in e.titles)]

@@ -161,11 +161,12 @@
     if (typeof found === "string") { say.textContent = found; return; }
     if (trial.truth && !form.dataset.verified) { verify(trial, form, say); return; }
     found.trial = trial.id;
-    found.seconds = Math.round((Date.now() - shownAt) / 100) / 10;
+    var before = answered(trial), looking = count() === trials.length;
+    found.seconds = Math.round((Date.now() - shownAt) / 100) / 10 + (before ? before.seconds : 0);
     found.at = new Date().toISOString();
     if (labels.length) found.labels = labels;
     save("answer/" + trial.id, found);
-    next();
+    if (looking && at + 1 < trials.length) show(at + 1); else next();
   }
 
   function verify(trial, form, say) {
