@@ -82,6 +82,7 @@ def test_levels_hold_and_a_defect_is_found_on_its_own_axis():
     assert alone.count <= max(c.alarms(0.05) for c in found.cells if c.defect == "none") * 2
 
 
+@pytest.mark.slow
 def test_documents_are_drawn_twice_where_there_are_too_few():
     """Two samples of one distribution, that of 60 documents: the level holds for 150 a side."""
     options = {"fit": FIT, "defects": (), "splits": 300, "seed": 1}

@@ -196,6 +196,7 @@ def test_too_short_generated_text_is_not_tested():
     assert "20,000" in found.results[0].unscored[0].reason
 
 
+@pytest.mark.slow
 def test_critics_that_cannot_be_fitted_are_left_out_unless_named():
     texts = [f"some words {i} here" for i in range(40)]
     found = momus.compare(texts, {"g": texts}, permutations=99, resamples=99)

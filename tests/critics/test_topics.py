@@ -55,6 +55,7 @@ def recovered():
     return phi, mu, sigma, model, refine(counts, model, options)
 
 
+@pytest.mark.slow
 def test_simulated_topics_are_recovered(recovered):
     phi, _, sigma, _, model = recovered
     assert model is not None

@@ -56,6 +56,7 @@ def test_a_critic_of_ones_own_counts_turns():
     assert turns.pairs(z)[0].tolist() == [[0, 1, 0], [0, 1, 1], [1, 0, 0]]
 
 
+@pytest.mark.slow
 def test_watch_training(tmp_path):
     pytest.importorskip("accelerate", reason="the Trainer of transformers needs accelerate")
     frame = run("watch_training", tmp_path, "--steps", 6, "--every", 3, "--size", 60)

@@ -63,7 +63,7 @@ def other_splitting(critic: Critic[Any]) -> str:
 
     A critic that was fitted on text which ICU split notes the version. Another version may have other dictionaries.
     """
-    fitted = critic.fitted_on_.get("tokenizer") if critic.is_fitted else None
+    fitted = critic.fitted_on_.get("tokenizer") if getattr(critic, "is_fitted", False) else None
     if not isinstance(fitted, str) or critic.tokenizer is None:
         return ""
     now = critic.tokenizer.versioned
