@@ -116,8 +116,8 @@ def show(real: RhythmSummary, generated: RhythmSummary) -> list[Evidence]:
 
 def _marks(real: RhythmSummary, generated: RhythmSummary) -> Table:
     counts = [t.arrays["marks"] for t in (real, generated)]
-    words = [sum(length * n for length, n in t.counts["words"].items()) for t in (real, generated)]
-    rows = [
+    words = [sum(int(length) * n for length, n in t.counts["words"].items()) for t in (real, generated)]
+    rows: list[tuple[str | float, ...]] = [
         (name, *(round(1000 * float(c[i]) / max(w, 1.0), 2) for c, w in zip(counts, words, strict=True)))
         for i, (name, _) in enumerate(MARKS)
     ]

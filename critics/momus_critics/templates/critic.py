@@ -162,7 +162,8 @@ class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, Explanation
         """Sum of log P_c over the tags of each document, and the ends of its sentences."""
         totals = self.process_.totals(latents.states, latents.sentences)
         sentences = np.bincount(latents.owners, minlength=len(latents))
-        return LogPrior(np.bincount(latents.owners, totals, len(latents)), latents.lengths + sentences)
+        values = np.bincount(latents.owners, totals, len(latents)).astype(np.float64)  # float even without a sentence
+        return LogPrior(values, latents.lengths + sentences)
 
     def sufficient_statistics(self, latents: Tagged) -> Mapping[str, Rows]:
         """Openings of sentences, those that are common in real text, and nouns and verbs beside all words."""
@@ -228,7 +229,7 @@ class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, Explanation
         ends = framed[1:] - 1
         nats: Floats = -np.delete(values, ends)
         total = -float(values.sum())
-        return evidence.explain(document, z.prose, z.states, nats, total, TAGS)
+        return evidence.explain(document, z.prose, z.states.astype(np.int64), nats, total, TAGS)
 
 
 @lru_cache(maxsize=4)
