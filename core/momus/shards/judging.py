@@ -16,6 +16,7 @@ from momus.comparison.settings import Settings
 from momus.comparison.statistics import all_statistics
 from momus.comparison.verdict import Verdict
 from momus.critic import Counted, Pooled, Scores, Statistic, aligned
+from momus.errors import StoreError
 from momus.inference import TestResult, compare_rows, design_of
 from momus.inference.blocks import in_blocks, of_units
 from momus.inference.design import Design
@@ -132,6 +133,13 @@ def _tested(
         "seed": settings.seed,
     }
     rows = one.test_rows(), other.test_rows()
+    for s in statistics:
+        if s.rows not in rows[0] and s.rows not in real.keys:
+            raise StoreError(
+                f"{real.text.folder.path} has no rows {s.rows!r} of critic {one.critic!r}, which the statistic "
+                f"{s.name!r} pools: another version of the critic scored it",
+                hint="fit the critic and score both texts again with this version",
+            )
     narrow = [s for s in statistics if s.rows in rows[0]]
     results = {r.statistic: r for r in compare_rows(narrow, *rows, design=design, **options)} if narrow else {}
     for key in dict.fromkeys(s.rows for s in statistics if s.rows not in rows[0]):
