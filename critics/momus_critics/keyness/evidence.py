@@ -132,7 +132,7 @@ def keys_of(real: Pooled, generated: Pooled) -> list[Key]:
     # numbers of documents, then of documents with each term, (1 + V,)
     p, q = (np.array([s.documents, *(t.get(w, 0.0) for w in terms)]) for s, t in ((real, a), (generated, b)))
     delta, z = log_odds(p, q)
-    adjusted = benjamini_hochberg(two_sided(proportions_z(p, q)))
+    adjusted = benjamini_hochberg(two_sided(proportions_z(p, q)).tolist())
     order = np.lexsort((np.arange(len(terms)), -z))
     return [
         Key(terms[i], float(p[i + 1]), float(q[i + 1]), float(delta[i]), float(z[i]), float(adjusted[i]))
