@@ -128,7 +128,7 @@ def _opening_table(real: Exampled, generated: Exampled, over: bool) -> Table:
 
 
 def _classes(real: Pooled, generated: Pooled) -> Table:
-    rows: list[tuple[str | float, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for i, name in enumerate(STATES):
         if i != PARAGRAPH:
             rows.append((name, *(percent(t.arrays["classes"][i] / _sentences(t)) for t in (real, generated))))

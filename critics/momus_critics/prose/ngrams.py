@@ -45,7 +45,7 @@ class DenseNGrams(Estimator):
         if order < 1 or (symbols + 1) ** order > LARGEST:
             raise UsageError(f"order is {order}, with {symbols} symbols", hint="give a lower order, of at least 1")
 
-    def fit(self, states: NDArray[np.integer[Any]], offsets: Ints) -> Self:
+    def fit(self, states: NDArray[np.integer], offsets: Ints) -> Self:
         """Count n-grams, and smooth them.
 
         Parameters
@@ -70,7 +70,7 @@ class DenseNGrams(Estimator):
         state.probabilities("probabilities_", (self.symbols + 1,) * self.order)
         state.array("probabilities_", low=np.finfo(np.float64).tiny)
 
-    def _codes(self, states: NDArray[np.integer[Any]], offsets: Ints) -> Ints:
+    def _codes(self, states: NDArray[np.integer], offsets: Ints) -> Ints:
         """Position in the table of the n-gram that ends at each symbol and at the end of each sequence: int64."""
         size, n, lengths = self.symbols + 1, self.order - 1, np.diff(offsets)
         # each sequence becomes n border symbols (here n = order − 1), its symbols and one border symbol
@@ -83,12 +83,12 @@ class DenseNGrams(Estimator):
             codes = codes * size + stream[at - back]
         return codes
 
-    def log_probabilities(self, states: NDArray[np.integer[Any]], offsets: Ints) -> tuple[Floats, Ints]:
+    def log_probabilities(self, states: NDArray[np.integer], offsets: Ints) -> tuple[Floats, Ints]:
         """log P of each symbol and end in nats, (N + sequences,), and the offsets of the sequences in it."""
         values = np.log(self.probabilities_.ravel())[self._codes(states, offsets)]
         return values, offsets_of(np.diff(offsets) + 1)
 
-    def totals(self, states: NDArray[np.integer[Any]], offsets: Ints) -> Floats:
+    def totals(self, states: NDArray[np.integer], offsets: Ints) -> Floats:
         """log P of each sequence, end included, in nats: (sequences,)."""
         values, framed = self.log_probabilities(states, offsets)
         return np.asarray(group_sums(values, framed), dtype=np.float64)

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from momus.critic import Pooled
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
+from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
@@ -116,8 +116,8 @@ def show(real: RhythmSummary, generated: RhythmSummary) -> list[Evidence]:
 
 def _marks(real: RhythmSummary, generated: RhythmSummary) -> Table:
     counts = [t.arrays["marks"] for t in (real, generated)]
-    words = [sum(int(length) * n for length, n in t.counts["words"].items()) for t in (real, generated)]
-    rows: list[tuple[str | float, ...]] = [
+    words = [sum(float(length) * n for length, n in t.counts["words"].items()) for t in (real, generated)]
+    rows: list[tuple[Cell, ...]] = [
         (name, *(round(1000 * float(c[i]) / max(w, 1.0), 2) for c, w in zip(counts, words, strict=True)))
         for i, (name, _) in enumerate(MARKS)
     ]

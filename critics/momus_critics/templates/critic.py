@@ -162,8 +162,9 @@ class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, Explanation
         """Sum of log P_c over the tags of each document, and the ends of its sentences."""
         totals = self.process_.totals(latents.states, latents.sentences)
         sentences = np.bincount(latents.owners, minlength=len(latents))
-        values = np.bincount(latents.owners, totals, len(latents)).astype(np.float64)  # float even without a sentence
-        return LogPrior(values, latents.lengths + sentences)
+        return LogPrior(
+            np.asarray(np.bincount(latents.owners, totals, len(latents)), dtype=np.float64), latents.lengths + sentences
+        )
 
     def sufficient_statistics(self, latents: Tagged) -> Mapping[str, Rows]:
         """Openings of sentences, those that are common in real text, and nouns and verbs beside all words."""

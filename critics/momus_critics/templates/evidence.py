@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from momus.critic import Pooled
 from momus.evidence import Cell, Evidence, MarkedDocument, Table, both
@@ -146,7 +147,7 @@ def spelled(code: int, tags: Sequence[str]) -> str:
 
 
 def explain(
-    document: Corpus, prose: Prose, states: Ints, nats: Floats, total: float, tags: Sequence[str]
+    document: Corpus, prose: Prose, states: NDArray[np.integer], nats: Floats, total: float, tags: Sequence[str]
 ) -> MarkedDocument:
     """Mark the words whose parts of speech are least likely."""
     words = [prose.spelled[c] for c in prose.codes.tolist()]
