@@ -300,3 +300,17 @@ def test_one_source_is_rejected_at_the_level_in_every_design(name):
         a, b = (e[p] + rng.normal(size=len(p)) for e, p in zip(of_prompt, prompts, strict=True))
         alarms += one(MEAN, ones(a), ones(b), design=design, permutations=199, seed=k).p <= 0.05
     assert stats.binomtest(int(alarms), 400, 0.05).pvalue > 0.001, alarms
+
+
+def test_means_on_the_log_scale_have_their_error_there():
+    """Two means that differ by a factor of ten: the interval is that of the log ratio, by the delta method."""
+    rng = np.random.default_rng(5)
+    real, generated = rng.gamma(4.0, 0.25, 400), rng.gamma(4.0, 2.5, 400)
+    s = Statistic("m", "x", "value", mean, scale="log", effect="log_ratio")
+    found = one(s, ones(real), ones(generated), permutations=499)
+    error = math.sqrt(sum(x.var(ddof=1) / len(x) / x.mean() ** 2 for x in (real, generated)))
+    effect = math.log(generated.mean() / real.mean())
+    assert found.effect == pytest.approx(effect)
+    half = stats.t.ppf(0.975, 798) * error
+    assert (found.effect_low, found.effect_high) == pytest.approx((effect - half, effect + half), rel=2e-3)
+    assert 0 < found.low < found.difference < found.high < 2 * found.difference

@@ -12,10 +12,9 @@ from scipy import sparse
 from momus.comparison.axes import Axis
 from momus.comparison.covariate_values import Covariate, covariate, units_of
 from momus.comparison.settings import Settings
-from momus.critic.statistic import Statistic, mean
+from momus.critic.statistic import Statistic, mean, perplexity
 from momus.errors import UsageError
 from momus.inference.bins import bin_codes, quantile_codes
-from momus.inference.contrast import RATIOS
 from momus.inference.heterogeneity import NONE, Heterogeneity, heterogeneity
 from momus.inference.matching import design_of
 from momus.inference.result import TestResult
@@ -233,4 +232,4 @@ def _rows_of_means(axis: Axis, names: tuple[str, str]) -> tuple[tuple[Floats, Fl
 
 
 def _is_ratio(statistic: Statistic) -> bool:
-    return statistic.kind == "value" and statistic.prepare is None and statistic.function in (*RATIOS, mean)
+    return statistic.kind == "value" and statistic.prepare is None and statistic.function in (mean, perplexity)

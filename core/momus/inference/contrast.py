@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -14,9 +13,6 @@ from momus.inference.samples import Samples
 from momus.inference.studentised import Difference, Ratio
 from momus.inference.weights import Weights
 from momus.numeric.types import Floats
-
-RATIOS: tuple[Callable[..., Floats], ...] = (mean, perplexity)
-"""Statistics that are a ratio of the totals of columns 0 and 1, or its exponential."""
 
 
 class Contrast:
@@ -76,9 +72,18 @@ class RatioContrast(Contrast):
         return count_extreme("distance", abs(self.here), np.abs(null))
 
 
+def is_ratio(statistic: Statistic) -> bool:
+    """Whether the difference of a statistic is studentised: a mean, or a perplexity, the exponential of one.
+
+    A mean that is compared on the log scale is not: its standard error is one on the scale of the value.
+    """
+    if statistic.kind != "value" or statistic.prepare is not None:
+        return False
+    return statistic.function is perplexity or (statistic.function is mean and statistic.scale == "identity")
+
+
 def contrast_of(statistic: Statistic, samples: Samples) -> Contrast:
     """The contrast of a statistic: studentised where its standard error is known and each text has two units."""
-    is_ratio = statistic.kind == "value" and statistic.prepare is None and statistic.function in RATIOS
-    if is_ratio and not sparse.issparse(samples.rows) and min(samples.design.units) > 1:
+    if is_ratio(statistic) and not sparse.issparse(samples.rows) and min(samples.design.units) > 1:
         return RatioContrast(statistic, samples)
     return Contrast(statistic, samples)

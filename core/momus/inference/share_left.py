@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.critic.statistic import Statistic
-from momus.inference.contrast import RATIOS
+from momus.critic.statistic import Statistic, mean
+from momus.inference.contrast import is_ratio
 from momus.inference.design import Design
 from momus.inference.intervals import NONE, Interval, symmetric, t_quantile
 from momus.inference.sums import LabelledSums
@@ -80,9 +80,11 @@ def joint(statistic: Statistic, sums: tuple[LabelledSums, LabelledSums], seed: i
 def influences(statistic: Statistic, sums: LabelledSums) -> Influences | None:
     """Influence of each document on the contrast, centred within bins; None if the statistic has no formula."""
     (real, generated), design = sums.observed, sums.design
-    if statistic.kind == "value" and statistic.prepare is None and statistic.function in RATIOS:
-        # of a ratio θ = Σx/Σw, a document has the influence (x − θw)/Σw
-        scales = -1.0 / real[0, 1], 1.0 / generated[0, 1]
+    logarithm = statistic.function is mean and statistic.scale == "log" and statistic.prepare is None
+    if is_ratio(statistic) or logarithm:
+        # of a ratio θ = Σx/Σw, a document has the influence (x − θw)/Σw, and (x − θw)/Σx on its logarithm
+        below = 0 if logarithm else 1
+        scales = -1.0 / real[0, below], 1.0 / generated[0, below]
         values = [
             scale * (rows[:, 0] - float(total[0, 0] / total[0, 1]) * rows[:, 1])
             for rows, scale, total in zip(sums.sides, scales, (real, generated), strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.statistic import Statistic, total_variation
-from momus.inference.contrast import RATIOS
+from momus.inference.contrast import is_ratio
 from momus.inference.design import Design
 from momus.inference.many import merged
 from momus.inference.pooling import NARROW, Rows, Tables
@@ -167,8 +167,7 @@ def relabelled(statistic: Statistic, sums: LabelledSums, labels: DrawnLabels, pe
     It stops after the first 64 relabellings if 20 of them reach the observed contrast, or, for rows with more than 64
     columns, if none does (p = 1/65): it decides at level 0.05, and p-values near that level take all relabellings.
     """
-    is_ratio = statistic.kind == "value" and statistic.prepare is None and statistic.function in RATIOS
-    ratio = Ratio(sums.samples) if is_ratio and not sums.rows.wide else None
+    ratio = Ratio(sums.samples) if is_ratio(statistic) and not sums.rows.wide else None
     with np.errstate(divide="ignore", invalid="ignore"):
         here = float(contrasts(statistic, Prepared(*sums.observed))[0])
         observed = here if ratio is None else abs(float(ratio.observed.t[0]))

@@ -18,6 +18,7 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
+    mean,
     usable_documents,
 )
 from momus.critic.fitted import Fitted
@@ -35,7 +36,6 @@ from momus_critics.keyness.terms import frequent_terms, key_of
 from momus_critics.keyness.testing import higher_criticism, mean_gap
 from momus_critics.prose.base import ProseCritic
 from momus_critics.prose.examples import Exampled
-from momus_critics.prose.ratios import log_scaled
 from momus_critics.prose.reading import Prose
 
 PHRASE = 3
@@ -195,7 +195,7 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
                 "phrases",
                 "phrases",
                 "value",
-                log_scaled,
+                mean,
                 scale="log",
                 effect="log_ratio",
                 label="recurring phrases per 1,000 words",

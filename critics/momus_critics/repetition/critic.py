@@ -28,7 +28,6 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus_critics.prose.base import ProseCritic
 from momus_critics.prose.examples import Exampled
-from momus_critics.prose.ratios import log_scaled
 from momus_critics.repetition import evidence
 from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATES, Copies, copies_of
 from momus_critics.repetition.process import CopyProcess
@@ -151,7 +150,7 @@ class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, Explanatio
                 "relative_copying",
                 "copied",
                 "value",
-                log_scaled,
+                mean,
                 scale="log",
                 effect="log_ratio",
                 band=BAND,

@@ -27,7 +27,6 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.prose.base import ProseCritic
-from momus_critics.prose.ratios import log_scaled
 from momus_critics.rhythm import evidence
 from momus_critics.rhythm.lengths import DASH, SentenceLengths, moments, sentence_lengths
 from momus_critics.rhythm.process import LengthProcess
@@ -155,7 +154,7 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
                 "sentence_length",
                 "words",
                 "value",
-                log_scaled,
+                mean,
                 scale="log",
                 effect="log_ratio",
                 label="mean length of sentences",
@@ -166,7 +165,7 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
                 "paragraph_length",
                 "paragraphs",
                 "value",
-                log_scaled,
+                mean,
                 scale="log",
                 effect="log_ratio",
                 label="mean length of paragraphs",
