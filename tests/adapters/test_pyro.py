@@ -85,6 +85,7 @@ def test_importance_sampling_mends_a_guide_that_is_wrong(conjugate):
     assert abs(off["importance"]).mean() < 0.03
 
 
+@pytest.mark.slow
 def test_an_enumerated_mixture_is_exact():
     rng = np.random.default_rng(1)
     x = np.where(rng.random(600) < 0.3, -2.0, 2.0) + rng.normal(size=600)

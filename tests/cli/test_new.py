@@ -114,6 +114,7 @@ def test_its_tests_find_a_critic_that_does_not_see_what_it_claims(tmp_path):
     assert "nothing to compare" in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mine", "a", "none", LONG])
 def test_ruff_and_mypy_are_content(name, tmp_path):
     write_critic(name, tmp_path / name)

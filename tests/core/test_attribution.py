@@ -205,6 +205,7 @@ def adjusted_once(seed, kind=axis, n=200, rho=0.8, shift=0.8, direct=0.0):
     return Sides("real", "g", seed=seed).adjusted(kind("A", a0, a1), [Covariate("B", b0, b1)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [axis, ks_axis])
 def test_the_share_left_covers_the_truth(kind):
     truth = adjusted_once(1, kind, n=20_000, rho=0.8, shift=0.6, direct=0.3).share

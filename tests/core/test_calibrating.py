@@ -175,6 +175,7 @@ class Shown(Silent):
         yield lambda done: self.steps.append(done) if label == "measuring splits" else None
 
 
+@pytest.mark.slow
 def test_processes_give_what_one_process_gives(tmp_path):
     options = {"fit": FIT, "critics": ["length", "symbol-share"], "defects": ["length-truncation"], **SMALL}
     one = calibrate(corpus(), **options)

@@ -11,8 +11,18 @@ QUICK = {"code-mixing": {"sweeps": 60, "starts": 2, "chains": 2, "draws": 12}}
 CRITICS = [c for c in make_critics(critic_names(), QUICK) if c.is_configured]
 
 
-@conformance.parametrize(CRITICS)
+HEAVY = ("topics", "code-mixing")
+"""Critics that fit for seconds, thirty times over."""
+
+
+@conformance.parametrize([c for c in CRITICS if c.name not in HEAVY])
 def test_conformance(check):
+    check()
+
+
+@pytest.mark.slow
+@conformance.parametrize([c for c in CRITICS if c.name in HEAVY])
+def test_conformance_of_heavy_critics(check):
     check()
 
 

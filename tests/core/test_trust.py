@@ -170,6 +170,7 @@ def authors(n, each, seed, strength=0.5):
     return [t for _, t in rows], [i for i, _ in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "each"), [(40, 5), (20, 10), (10, 10)])
 def test_texts_of_authors_are_noticed_by_ids_and_by_order(n, each):
     for seed in range(5):

@@ -176,6 +176,7 @@ def truth():
     return Parameters(initial.log(), leaving[:, :3].log(), duration.log(), leaving[:, 3].log())
 
 
+@pytest.mark.slow
 def test_em_never_falls_and_recovers_the_process(truth):
     means = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]])
     sequences = simulate(truth, means, 400, seed=0)
