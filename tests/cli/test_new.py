@@ -60,6 +60,7 @@ def test_it_writes_a_package(package):
     assert "{{" not in "".join((package / f).read_text() for f in expected)
 
 
+@pytest.mark.slow
 def test_its_own_tests_pass(package):
     code, output = execute("-m", "pytest", "-p", "no:cacheprovider", folder=package)
     assert code == 0, output

@@ -17,6 +17,9 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     pytest.importorskip("mkdocs", reason="the extra `docs` is not installed")

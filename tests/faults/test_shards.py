@@ -42,6 +42,7 @@ def killed(place, alone, drivers, workers, seed=0):
     return met
 
 
+@pytest.mark.slow
 def test_a_killed_driver_is_resumed_to_the_same_files(place):
     assert killed(place, alone=2, drivers=0, workers=0)["drivers"] >= 1
 
