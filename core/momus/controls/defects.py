@@ -154,7 +154,7 @@ _ALL = (
         "stock-phrases",
         "over-used phrases",
         "Puts one of four stock phrases before each sentence with probability `strength`. English only.",
-        ("keyness", "discourse", "templates"),
+        ("keyness",),
         stock_phrases,
     ),
 )
