@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from momus.critic import (
     Counted,
+    Counts,
     EvidenceMixin,
     LogPrior,
+    MergeableMixin,
     Pooled,
     Rows,
     Statistic,
@@ -33,7 +35,7 @@ from momus_critics.figures import evenly_cumulated, rounded
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
+class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin):
     """z is the number of tokens of a document; P_c(z) is the distribution of lengths in real text.
 
     The empirical distribution is extended to all lengths ≥ 1: equal-count bins, uniform within, each with half a count
@@ -72,13 +74,21 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin):
 
     def fit(self, real: Corpus) -> Self:
         """Learn the bins and their probabilities."""
-        lengths = np.sort(real.tokens(self.tokenizer).lengths)
+        return self.fit_from(self.fit_counts(real))
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count documents by length."""
+        return Counts.of_values(lengths=real.tokens(self.tokenizer).lengths)
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Learn the bins and their probabilities from the lengths of documents."""
+        lengths = counts.values("lengths")
         bins = self.bins or max(1, round(np.sqrt(len(lengths))))
         inner = np.quantile(lengths, np.linspace(0, 1, bins + 1)[1:-1], method="higher")
         self.edges_ = np.unique(np.concatenate([[1], inner, [lengths[-1] + 1]])).astype(np.int64)
-        counts = np.histogram(lengths, self.edges_)[0] + 0.5
-        tail = 0.5 / (counts.sum() + 0.5)
-        self.log_mass_ = np.log(counts / counts.sum() * (1 - tail)) - np.log(np.diff(self.edges_))
+        mass = np.histogram(lengths, self.edges_)[0] + 0.5
+        tail = 0.5 / (mass.sum() + 0.5)
+        self.log_mass_ = np.log(mass / mass.sum() * (1 - tail)) - np.log(np.diff(self.edges_))
         self.log_tail_ = float(np.log(tail))
         self.tail_mean_ = float(max(lengths.mean(), 1.0))
         return self

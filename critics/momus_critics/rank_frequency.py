@@ -10,9 +10,11 @@ import numpy as np
 
 from momus.critic import (
     Counted,
+    Counts,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
+    MergeableMixin,
     Pooled,
     Rows,
     Statistic,
@@ -35,7 +37,7 @@ POINTS = 120
 """Points of the curves of frequency by rank."""
 
 
-class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
     """z is the rank of each token; P_c(k) = k^(−s) / ζ(s), s by maximum likelihood on real text.
 
     The latent rank of a word is its rank in the real text; the j-th new word of a document gets the j-th rank after the
@@ -83,13 +85,18 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
         self.truncated = truncated
 
     def fit(self, real: Corpus) -> Self:
-        """Rank words by frequency (ties by first appearance) and fit the exponent."""
+        """Rank words by frequency (equally frequent ones by the alphabet) and fit the exponent."""
+        return self.fit_from(self.fit_counts(real))
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count words."""
         table = real.tokens(self.tokenizer)
-        counts = np.bincount(table.ids, minlength=len(table.vocabulary))
-        order = np.argsort(-counts, kind="stable")
-        order = order[counts[order] > 0]
-        self.vocabulary_ = [table.vocabulary[i] for i in order]
-        self.exponent_ = zipf.fit_exponent(counts[order], self.truncated)
+        return Counts.of(words=(table.vocabulary, np.bincount(table.ids, minlength=len(table.vocabulary))))
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Rank words by their counts, and fit the exponent."""
+        self.vocabulary_, numbers = counts.ranked("words")
+        self.exponent_ = zipf.fit_exponent(numbers, self.truncated)
         return self
 
     def check_state(self) -> None:

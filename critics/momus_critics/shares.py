@@ -11,9 +11,11 @@ import numpy as np
 
 from momus.critic import (
     Counted,
+    Counts,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
+    MergeableMixin,
     Note,
     Pooled,
     Rows,
@@ -37,6 +39,8 @@ from momus_critics.stopword_lists import has_stopwords, source_of, stopwords
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SHOWN = 80
 """Tokens of an explained passage."""
+PACK = 1 << 32
+"""Tokens of the kind and all tokens of a document are counted as one integer, hits · PACK + tokens."""
 DIGITS = 6
 """Digits to which shares are rounded before comparison, which makes equal shares equal."""
 
@@ -57,7 +61,7 @@ class TokenCounts:
         return self.hits / self.tokens
 
 
-class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
     """z is the number of a document's tokens of one kind; P_c(z) is beta-binomial given the number of tokens.
 
     The beta-binomial is fitted by maximum likelihood; real and generated text are compared by the Kolmogorov–Smirnov
@@ -78,9 +82,18 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
 
     def fit(self, real: Corpus) -> Self:
         """Fit the two parameters of the beta distribution of shares."""
+        return self.fit_from(self.fit_counts(real))
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count documents by their numbers of tokens of the kind and of all tokens."""
         z = self._count(real)
         scored = z.tokens > 0
-        self.alpha_, self.beta_ = fit_beta_binomial(z.hits[scored], z.tokens[scored])
+        return Counts.of_values(pairs=z.hits[scored] * PACK + z.tokens[scored])
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Fit the two parameters to the documents' numbers of tokens."""
+        pairs = counts.values("pairs")
+        self.alpha_, self.beta_ = fit_beta_binomial(pairs // PACK, pairs % PACK)
         return self
 
     def check_state(self) -> None:
@@ -252,9 +265,15 @@ class StopwordShare(TokenShare):
         self.words = words
         self.lists = lists
 
-    def fit(self, real: Corpus) -> Self:
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count documents by language too: each language has a list."""
+        languages = np.unique(self._languages(real), return_counts=True)
+        return super().fit_counts(real) + Counts.of(languages=languages)
+
+    def fit_from(self, counts: Counts) -> Self:
         """Keep the lists that do not ship with Momus, and fit the distribution of shares."""
-        languages, unlisted = set(self._languages(real)), self._unlisted(real)
+        languages = set(map(str, counts.table("languages")[0]))
+        unlisted = self._without_list(languages)
         # if no document has a list, asking for one is an error that says which there are
         used = sorted(languages - unlisted or languages) if self.words is None else []
         self.lists_ = {
@@ -262,7 +281,7 @@ class StopwordShare(TokenShare):
             for code in used
             if (source := source_of(code, self.lists))
         }
-        return super().fit(real)
+        return super().fit_from(counts)
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
@@ -318,10 +337,14 @@ class StopwordShare(TokenShare):
 
     def _unlisted(self, corpus: Corpus) -> set[str]:
         """Languages of single documents that have no list; that of the parameter is an error in `fit`."""
+        return self._without_list(set(self._languages(corpus)))
+
+    def _without_list(self, languages: set[str]) -> set[str]:
+        """Those of these languages that have no list and are no parameter."""
         if self.language is not None or self.words is not None:
             return set()
         kept = vars(self).get("lists_", {})
-        return {code for code in set(self._languages(corpus)) if code not in kept and not has_stopwords(code)}
+        return {code for code in languages if code not in kept and not has_stopwords(code)}
 
     def _count(self, corpus: Corpus) -> TokenCounts:
         languages = np.asarray(self._languages(corpus), dtype=object)

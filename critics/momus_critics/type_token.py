@@ -10,9 +10,11 @@ import numpy as np
 
 from momus.critic import (
     Counted,
+    Counts,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
+    MergeableMixin,
     Pooled,
     Rows,
     Statistic,
@@ -23,7 +25,6 @@ from momus.critic import (
     mean_gap,
 )
 from momus.critic.fitted import Fitted
-from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
@@ -56,7 +57,7 @@ class Growth:
         return len(self.tokens)
 
 
-class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 
     Lengths differ between texts, so the test statistic does not depend on them: it is the Kolmogorov–Smirnov distance
@@ -95,10 +96,17 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
 
     def fit(self, real: Corpus) -> Self:
         """Fit α and β."""
-        if self.n < 1:
-            raise UsageError(f"type-token: n is {self.n}", hint="give at least 1")
+        return self.fit_from(self.fit_counts(real))
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count documents by their numbers of n-grams and of types."""
         z = self.project(real.take(np.flatnonzero(real.tokens(self.tokenizer).lengths >= self.n)))
-        self.alpha_, self.beta_ = poisson.fit(z.tokens, z.types)
+        return Counts.of_values(pairs=z.tokens * PACK + z.types)
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Fit α and β to the documents' numbers of n-grams and of types."""
+        pairs = counts.values("pairs")
+        self.alpha_, self.beta_ = poisson.fit(pairs // PACK, pairs % PACK)
         return self
 
     def check_state(self) -> None:

@@ -11,9 +11,11 @@ from momus.critic import (
     AGGREGATED,
     AggregatedPosteriorMixin,
     Counted,
+    Counts,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
+    MergeableMixin,
     Pooled,
     Rows,
     Statistic,
@@ -41,7 +43,14 @@ POINTS = 60
 """Points of the curve of coverage."""
 
 
-class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixin, EvidenceMixin, ExplanationMixin):
+class Unigram(
+    TokenCritic[TokenStates],
+    StatisticsMixin,
+    AggregatedPosteriorMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    MergeableMixin,
+):
     """z is each word; P_c(z) is the empirical pmf of real text, with Good–Turing mass for unseen words.
 
     All words that do not occur in the real text share one state with probability N1/N (Good 1953), where N1 of the N
@@ -69,12 +78,17 @@ class Unigram(TokenCritic[TokenStates], StatisticsMixin, AggregatedPosteriorMixi
 
     def fit(self, real: Corpus) -> Self:
         """Count words; the last entry of ``log_probabilities_`` is for unseen words."""
+        return self.fit_from(self.fit_counts(real))
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count words."""
         table = real.tokens(self.tokenizer)
-        counts = np.bincount(table.ids, minlength=len(table.vocabulary))
-        order = np.argsort(-counts, kind="stable")
-        order = order[counts[order] > 0]
-        self.vocabulary_ = [table.vocabulary[i] for i in order]
-        seen = counts[order].astype(np.float64)
+        return Counts.of(words=(table.vocabulary, np.bincount(table.ids, minlength=len(table.vocabulary))))
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Rank words by their counts, and give unseen words their share."""
+        self.vocabulary_, numbers = counts.ranked("words")
+        seen = numbers.astype(np.float64)
         total = seen.sum()
         unseen = (np.sum(seen == 1) + 0.5) / (total + 1.0)
         self.log_probabilities_ = np.log(np.append(seen / total * (1 - unseen), unseen))

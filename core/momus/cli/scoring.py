@@ -40,6 +40,7 @@ from momus.cli.shards import (
     WorldSize,
     refuse_without_shards,
     score_into_shards,
+    tell_left_out,
 )
 from momus.errors import UsageError
 from momus.text.counting import counted
@@ -47,6 +48,7 @@ from momus.text.counting import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from momus.progress import Reporter
     from momus.reading import ReadingOptions
     from momus.text.corpus import Corpus
 
@@ -66,12 +68,26 @@ def fit(
     include: Include = None,
     turns: Turns = "assistant",
     language: Language = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Count the text part by part in so many processes; for critics that count."),
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=2, help="Fit on a random sample of so many documents; for other critics.")
+    ] = None,
+    sample_seed: Annotated[int, typer.Option(min=0, help="With --sample: another number draws another sample.")] = 0,
 ) -> None:
     """Fit one critic on real text, and save it.
 
-    Example:
+    Large texts do not fit in memory. Critics that learn from counts (length,
+    unigram, …) are fitted with --workers N: each part of the text is counted by
+    itself, and the result is that of the whole text, exactly. Others learn by
+    passes over all text; fit them on a sample: --sample 20000.
+
+    Examples (the second reads any amount of text in little memory):
 
       [bold]momus fit sections --real train.jsonl --out sections-critic[/bold]
+      [bold]momus fit unigram --real train.jsonl --out unigram-critic --workers 4[/bold]
 
     Next: `momus score sections-critic samples.jsonl`. You need not fit critics
     before a comparison: `momus compare` fits and saves its own.
@@ -98,17 +114,39 @@ def fit(
         language=language,
     )
     reporter = default_reporter()
-    corpus = options.read(real, "fit", reporter)
-    options.check_kept([corpus])
-    _tell_reading(corpus)
-    with reporting(reporter), reporter.stage(f"fitting {critic}"):
-        model.fit(corpus)
+    with reporting(reporter):
+        if workers is not None:
+            from momus.shards.fitting import fit_in_parts
+
+            if sample is not None:
+                raise UsageError("--workers and --sample exclude each other", hint="leave one of them out")
+            tell_left_out(fit_in_parts(model, real, options, workers))
+        else:
+            corpus = _text_to_fit(real, options, sample, sample_seed, reporter)
+            with reporter.stage(f"fitting {critic}"):
+                model.fit(corpus)
     model.save(out)
     left_out = model.fitted_on_["left_out"]
     documents = counted(model.fitted_on_["documents"], "document")
     echo(f"{model!r} fitted on {documents} ({left_out:,} left out) → {out}")
     for note in notes_of(model):
         echo(f"Warning: {note.text}" if note.warning else note.text)
+
+
+def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, seed: int, reporter: Reporter) -> Corpus:
+    """Read the text to fit on, or a sample of it, and say what was read."""
+    if sample is None:
+        corpus = options.read(real, "fit", reporter)
+    else:
+        from momus.shards.fitting import read_sample
+
+        drawn = read_sample(real, sample, options, seed)
+        corpus = drawn.corpus
+        tell_left_out(drawn.left_out)
+        echo(f"A sample of {counted(len(corpus), 'document')}, drawn at random from {drawn.documents:,}")
+    options.check_kept([corpus])
+    _tell_reading(corpus)
+    return corpus
 
 
 def score(

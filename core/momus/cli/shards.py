@@ -19,6 +19,7 @@ from momus.text.counting import counted
 if TYPE_CHECKING:
     from momus.reading import ReadingOptions
     from momus.shards import ShardRun
+    from momus.text.documents import LeftOut
 
 Shards = Annotated[
     Path | None,
@@ -178,6 +179,13 @@ def progress_line(run: ShardRun) -> str:
     return line
 
 
+def tell_left_out(left_out: Sequence[LeftOut]) -> None:
+    """Name the files that folders leave out."""
+    for some in left_out:
+        if some.names:
+            echo(f"Note: set aside for their names: {', '.join(some.names[:5])}", err=True)
+
+
 def _tell(run: ShardRun, world: int) -> None:
     """Say what the folder holds: scores by critic, and documents without one by reason."""
     from momus.critic.registry import critic_class
@@ -185,9 +193,7 @@ def _tell(run: ShardRun, world: int) -> None:
 
     for note in run.notes:
         echo(f"Note: {note}", err=True)
-    for left_out in run.left_out:
-        if left_out.names:
-            echo(f"Note: set aside for their names: {', '.join(left_out.names[:5])}", err=True)
+    tell_left_out(run.left_out)
     kept = f", {run.kept:,} of them kept" if run.kept else ""
     rank = " of this rank" if world > 1 else ""
     echo(f"{counted(run.documents, 'document')} in {counted(len(run.done), 'shard')}{rank}{kept} → {run.folder}")

@@ -10,8 +10,10 @@ import re
 import numpy as np
 
 from momus.conformance import corpora
+from momus.conformance.records import Skip
 from momus.conformance.subject import Subject, same_scores, same_values, worst
-from momus.critic import RunningTextCritic
+from momus.critic import RunningTextCritic, fit_portions, read_portion
+from momus.critic.portions import is_mergeable
 from momus.errors import MomusError, NotFittedError
 from momus.text.corpus import Corpus
 
@@ -113,6 +115,25 @@ def same_seed_same_fit(s: Subject) -> None:
     _agree(again.score(s.held_out), s.scores, "between two fits")
 
 
+def merging(s: Subject) -> None:
+    """A critic that is fitted in parts learns exactly what it learns from the whole text, however it is cut."""
+    if not is_mergeable(s.critic):
+        raise Skip("the critic cannot be fitted in parts")
+    n = len(s.fit_text)
+    order = np.random.default_rng(0).permutation(n)
+    for cuts in ((n // 2,), (1, n // 3, n // 3, n - 1)):  # one part is empty, and two have one document
+        parts = [read_portion(s.critic.clone(), s.fit_text.take(rows)) for rows in np.split(order, cuts)]
+        merged = fit_portions(s.critic.clone(), s.fit_text.name, reversed(parts))
+        learned, expected = merged.state(), s.fitted.state()
+        assert learned.keys() == expected.keys(), "fitting on parts sets other attributes"
+        forgotten = {**expected, "fitted_on_": {k: v for k, v in s.fitted.fitted_on_.items() if k != "identity"}}
+        for key, value in forgotten.items():
+            assert same_values(learned[key], value, exact=True), (
+                f"fitted on {len(parts)} parts, {key!r} differs: fit_counts must add up, and fit must be "
+                "fit_from(fit_counts(real))"
+            )
+
+
 def inputs_are_untouched(s: Subject) -> None:
     """Neither fitting nor scoring changes a corpus."""
     text = s.corpus.take(s.corpus.canonical_rows)  # in this order a critic is fitted on the corpus itself
@@ -176,6 +197,7 @@ CHECKS = (
     fit_returns_the_critic,
     refitting_forgets,
     same_seed_same_fit,
+    merging,
     inputs_are_untouched,
     scoring_learns_nothing,
     little_text_is_an_error,

@@ -1,9 +1,17 @@
 """The critic protocol: base classes, latents, statistics and summaries; plug-in authors import only from here."""
 
 from momus.critic.base import Critic, Note, usable_documents
+from momus.critic.counts import Counts
 from momus.critic.fitted import Fitted
 from momus.critic.latents import Draws, Gaussians, Latents, SimplexDraws, StateSequences, Values, aggregated
-from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, ExplanationMixin, StatisticsMixin
+from momus.critic.portions import Portion, fit_portions, read_portion
+from momus.critic.powers import (
+    AggregatedPosteriorMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    MergeableMixin,
+    StatisticsMixin,
+)
 from momus.critic.rows import Counted, Rows, align, aligned, place, pool, stack, take_rows
 from momus.critic.running import RunningTextCritic
 from momus.critic.scores import AGGREGATED, LogPrior, Scores
@@ -35,6 +43,7 @@ __all__ = [
     "WORDS",
     "AggregatedPosteriorMixin",
     "Counted",
+    "Counts",
     "Critic",
     "Draws",
     "Embedder",
@@ -46,8 +55,10 @@ __all__ = [
     "Latents",
     "Law",
     "LogPrior",
+    "MergeableMixin",
     "Note",
     "Pooled",
+    "Portion",
     "Rows",
     "RunningText",
     "RunningTextCritic",
@@ -69,6 +80,7 @@ __all__ = [
     "align",
     "aligned",
     "entropy",
+    "fit_portions",
     "get_tokenizer",
     "jensen_shannon",
     "kolmogorov_smirnov",
@@ -78,6 +90,7 @@ __all__ = [
     "perplexity",
     "place",
     "pool",
+    "read_portion",
     "shares",
     "stack",
     "supremum",

@@ -314,21 +314,8 @@ def _fitting(fit: _Fit) -> _Fit:
             return fit(self, real)
         self.check_params()
         self.reset()
-        filled = usable_documents(real)
-        lacking = unsplit(self.tokenizer, filled)
-        usable = filled.take(np.flatnonzero(~lacking)) if lacking.any() else filled
-        if len(usable) < self.needs <= len(filled):
-            raise MissingExtraError(
-                f"critic {self.name!r} cannot find the words of {counted(int(lacking.sum()), 'document')} of "
-                f"{real.name!r}, in a script that writes words together: ICU is not installed",
-                EXTRA,
-            )
-        if len(usable) < self.needs:
-            raise FittingError(
-                f"critic {self.name!r} needs at least {counted(self.needs, 'document')} with text to be fitted; "
-                f"{real.name!r} has {len(usable)} of {len(real)}",
-                hint="give more real text with --fit",
-            )
+        usable, lacking = documents_to_fit(self, real)
+        check_enough(self, real.name, len(usable), len(real), lacking)
         self._in_fit = True
         try:
             fit(self, usable if self.ordered else usable.canonical)
@@ -349,6 +336,38 @@ def _fitting(fit: _Fit) -> _Fit:
         return self
 
     return wrapped  # type: ignore[return-value]
+
+
+def documents_to_fit(critic: Critic[Any], real: Corpus) -> tuple[Corpus, int]:
+    """The documents that a critic can be fitted on, and how many others lack nothing but a way to split their words."""
+    filled = usable_documents(real)
+    lacking = unsplit(critic.tokenizer, filled)
+    return (filled.take(np.flatnonzero(~lacking)) if lacking.any() else filled), int(lacking.sum())
+
+
+def check_enough(critic: Critic[Any], name: str, usable: int, given: int, lacking: int) -> None:
+    """Make sure that ``usable`` of the documents given suffice to fit a critic.
+
+    Raises
+    ------
+    MissingExtraError
+        They would if the words of those that are ``lacking`` could be found.
+    FittingError
+        They do not.
+    """
+    if usable >= critic.needs:
+        return
+    if usable + lacking >= critic.needs:
+        raise MissingExtraError(
+            f"critic {critic.name!r} cannot find the words of {counted(lacking, 'document')} of {name!r}, in a "
+            "script that writes words together: ICU is not installed",
+            EXTRA,
+        )
+    raise FittingError(
+        f"critic {critic.name!r} needs at least {counted(critic.needs, 'document')} with text to be fitted; "
+        f"{name!r} has {usable} of {given}",
+        hint="give more real text with --fit",
+    )
 
 
 def usable_documents(corpus: Corpus) -> Corpus:

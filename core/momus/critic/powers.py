@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from momus.critic.counts import Counts
 from momus.critic.rows import Rows
 from momus.critic.summary import Pooled, Summary
 
@@ -64,6 +65,22 @@ class AggregatedPosteriorMixin(ABC):
         """Expected number of visits to, or mass of, each state, one row per document."""
 
 
+class MergeableMixin(ABC):
+    """Fitting from counts that add up: fitted on parts of a text, in any order, equals fitted on the whole.
+
+    The critic's `fit` is ``return self.fit_from(self.fit_counts(real))``. `momus fit --workers` then counts the parts
+    of a text in several processes (`momus.critic.fit_portions`); the conformance check ``merging`` compares the two.
+    """
+
+    @abstractmethod
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count what fitting needs in a text, or in a part of it."""
+
+    @abstractmethod
+    def fit_from(self, counts: Counts) -> Self:
+        """Learn P_c from the counts of a whole text."""
+
+
 class LawsMixin(ABC):
     """Laws of running text; subclass `momus.critic.RunningTextCritic`, which has it."""
 
@@ -80,6 +97,8 @@ POWERS: Mapping[str, type[ABC]] = {
     "explain": ExplanationMixin,
     "aggregated_posterior": AggregatedPosteriorMixin,
     "laws": LawsMixin,
+    "fit_counts": MergeableMixin,
+    "fit_from": MergeableMixin,
 }
 """Methods of the optional powers, and the mixin that each belongs to."""
 BASES: Mapping[type[ABC], str] = {LawsMixin: "RunningTextCritic"}

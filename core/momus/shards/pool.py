@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing.context import BaseContext
 
 from momus.errors import StoreError
 from momus.processes import end_with, safe_path
@@ -36,7 +37,7 @@ class Pool:
             scorer = ShardScorer(self.job)
             yield from map(scorer.score, shards)
             return
-        with safe_path(), _one_thread_each():
+        with safe_path(), one_thread_each():
             yield from self._spread(shards)
 
     def _spread(self, shards: Sequence[int]) -> Iterator[Done]:
@@ -67,19 +68,23 @@ class Pool:
                     yield done
         finally:
             for worker in [*idle, *(w for _, w in running.values())]:
-                _end(worker)
+                end(worker)
 
     def _worker(self) -> ProcessPoolExecutor:
-        # a fork of this process would copy the threads of Arrow and BLAS in any state
-        kind = "spawn" if sys.platform == "win32" else "forkserver"
-        context = multiprocessing.get_context(kind)
-        if kind == "forkserver":
-            context.set_forkserver_preload(["momus.shards.worker"])
-        return ProcessPoolExecutor(1, context, initializer=_begin, initargs=(self.job, os.getpid()))
+        return ProcessPoolExecutor(1, fresh_processes(), initializer=_begin, initargs=(self.job, os.getpid()))
+
+
+def fresh_processes() -> BaseContext:
+    """Start processes afresh: a fork of this one would copy the threads of Arrow and BLAS in any state."""
+    kind = "spawn" if sys.platform == "win32" else "forkserver"
+    context = multiprocessing.get_context(kind)
+    if kind == "forkserver":
+        context.set_forkserver_preload(["momus.shards.worker"])
+    return context
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
+def one_thread_each() -> Iterator[None]:
     """Let each process that starts within the context compute in one thread, unless the variable says otherwise."""
     name = "OMP_NUM_THREADS"
     if name in os.environ:
@@ -92,8 +97,8 @@ def _one_thread_each() -> Iterator[None]:
         os.environ.pop(name, None)
 
 
-def _end(worker: ProcessPoolExecutor) -> None:
-    """End a worker without waiting for its shard."""
+def end(worker: ProcessPoolExecutor) -> None:
+    """End the processes of a pool without waiting for their work."""
     processes = list((worker._processes or {}).values())
     worker.shutdown(wait=False, cancel_futures=True)
     for process in processes:

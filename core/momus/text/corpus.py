@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -15,7 +14,7 @@ from momus.errors import UsageError
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Bools, Ints
 from momus.text.counting import counted
-from momus.text.digests import canonical_order, hashes_of, identity_of
+from momus.text.digests import canonical_order, fingerprint_of, hashes_of, identity_of
 from momus.text.documents import Answers, Document, LeftOut, Origin, Section
 from momus.text.splitting import Units, run_rows, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
@@ -393,7 +392,7 @@ class Corpus:
     @cached_property
     def fingerprint(self) -> str:
         """Sixteen hexadecimal digits that identify the texts, regardless of their order."""
-        return hashlib.blake2b(np.sort(self.hashes).astype("<u8").tobytes(), digest_size=8).hexdigest()
+        return fingerprint_of(self.hashes)
 
     @cached_property
     def identity(self) -> str:

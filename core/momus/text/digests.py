@@ -25,6 +25,11 @@ def hashes_of(sections: pa.ChunkedArray, offsets: Ints) -> Hashes:
     return np.frombuffer(bytes(digests), dtype="<u8").astype(np.uint64)
 
 
+def fingerprint_of(hashes: Hashes) -> str:
+    """Sixteen hexadecimal digits that identify texts by their hashes, regardless of their order."""
+    return hashlib.blake2b(np.sort(hashes).astype("<u8").tobytes(), digest_size=8).hexdigest()
+
+
 def identity_of(table: pa.Table, numbers: Iterable[Ints]) -> str:
     """Thirty-two hexadecimal digits that identify the rows of a table, and numbers about them, in order."""
     names = [table[name].to_pylist() for name in table.column_names]

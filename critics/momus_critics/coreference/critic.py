@@ -11,10 +11,12 @@ import numpy as np
 
 from momus.critic import (
     ANY,
+    Counts,
     Critic,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
+    MergeableMixin,
     Note,
     Pooled,
     Rows,
@@ -48,7 +50,7 @@ NAMES_END, THIRD = 5, 8
 """The last kind of symbol before the pronouns, and the number of singular third-person pronouns (he, she) after it."""
 
 
-class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
     """z is the sequence of mentions of persons in a document, P_c(z) an n-gram process over it.
 
     The symbol of a pronoun is the pronoun; that of any other mention is the majority gender of the pronouns in its
@@ -141,16 +143,26 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         if self.resolver not in ("given", *adapter_names("resolver")):
             names = ", ".join(("given", *adapter_names("resolver")))
             raise UsageError(f"coreference: resolver is {self.resolver!r}", hint=f"choose one of {names}")
+        return self.fit_from(self.fit_counts(real))
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Resolve documents, and count the windows of their mentions."""
         process: Any = self.component("process_")
         chains, _ = self.chains(real)
-        self.used_ = int((np.diff(chains.offsets) > 0).sum())
+        totals = [int((np.diff(chains.offsets) > 0).sum()), len(chains.kinds), int((chains.entities >= 0).sum())]
+        windows: Counts = process.count(chains)
+        return windows + Counts.of(totals=totals)
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Smooth the counts of windows."""
+        self.used_, self.symbols_, self.mentions_ = counts.array("totals").tolist()
         if not self.used_:
             raise FittingError(
-                f"critic 'coreference': no document of {real.name!r} mentions a person",
+                "critic 'coreference': no document of the text to fit on mentions a person",
                 hint="give text about people, or another resolver",
             )
-        self.symbols_, self.mentions_ = len(chains.kinds), int((chains.entities >= 0).sum())
-        self.process_: ChainProcess = process.fit(chains)
+        process: Any = self.component("process_")
+        self.process_: ChainProcess = process.learn(counts)
         return self
 
     def check_state(self) -> None:

@@ -16,6 +16,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic import Counts
 from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.estimator import Estimator
@@ -53,8 +54,16 @@ class ChainProcess(Estimator):
             raise UsageError(f"order is {order}, with {kinds} kinds", hint="give an order from 1 to 6")
 
     def fit(self, chains: Chains) -> Self:
+        """Count windows of all orders, and smooth the counts."""
+        return self.learn(self.count(chains))
+
+    def count(self, chains: Chains) -> Counts:
         """Count windows of all orders."""
-        raw = [np.unique(k, return_counts=True) for k in self.coder.windows(chains)]
+        return Counts.of_values(**{f"windows{m}": keys for m, keys in enumerate(self.coder.windows(chains), 1)})
+
+    def learn(self, windows: Counts) -> Self:
+        """Smooth the counts of windows."""
+        raw = [windows.numbers(f"windows{m}") for m in range(1, self.order + 1)]
         tables = [(k, c.astype(np.float64)) for k, c in raw]
         if self.smoothing == "kneser-ney":  # below order n, count the distinct windows one symbol longer
             for m in range(self.order - 1, 0, -1):

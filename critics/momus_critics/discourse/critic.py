@@ -9,9 +9,11 @@ import numpy as np
 
 from momus.critic import (
     Counted,
+    Counts,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
+    MergeableMixin,
     Note,
     Rows,
     Statistic,
@@ -45,7 +47,7 @@ from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
 
 
-class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
     """z is the sequence of classes of sentences, P_c(z) an n-gram process over it.
 
     A sentence is speech, a question, or belongs to the sense of the connective that it opens with (contrast, cause,
@@ -101,9 +103,18 @@ class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationM
 
     def fit(self, real: Corpus) -> Self:
         """Count n-grams of classes."""
+        return self.fit_from(self.fit_counts(real))
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count n-grams of classes."""
         z = self.project(real)
-        self.process_: DenseNGrams = DenseNGrams(symbols=len(STATES), order=self.order).fit(z.states, z.offsets)
-        self.sentences_ = int((z.states != PARAGRAPH).sum())
+        ngrams = DenseNGrams(symbols=len(STATES), order=self.order).count(z.states, z.offsets)
+        return ngrams + Counts.of(sentences=[(z.states != PARAGRAPH).sum()])
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Smooth the counts of n-grams."""
+        self.process_: DenseNGrams = DenseNGrams(symbols=len(STATES), order=self.order).learn(counts)
+        self.sentences_ = int(counts.array("sentences")[0])
         return self
 
     def check_state(self) -> None:

@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic import Counts
 from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.estimator import Estimator
@@ -46,16 +47,26 @@ class DenseNGrams(Estimator):
             raise UsageError(f"order is {order}, with {symbols} symbols", hint="give a lower order, of at least 1")
 
     def fit(self, states: NDArray[np.integer], offsets: Ints) -> Self:
-        """Count n-grams, and smooth them.
+        """Count n-grams, and smooth them; see `count`."""
+        return self.learn(self.count(states, offsets))
+
+    def count(self, states: NDArray[np.integer], offsets: Ints) -> Counts:
+        """Count n-grams; those of several texts add up.
 
         Parameters
         ----------
         states, offsets
             int (N,), int64 (sequences + 1,): the symbols of each sequence.
         """
+        return Counts.of_values(ngrams=self._codes(states, offsets))
+
+    def learn(self, counts: Counts) -> Self:
+        """Smooth the counts of n-grams."""
         size = self.symbols + 1
-        counts = np.bincount(self._codes(states, offsets), minlength=size**self.order)
-        tables = [counts.reshape((size,) * self.order).astype(np.float64)]
+        codes, numbers = counts.numbers("ngrams")
+        table = np.zeros(size**self.order)
+        table[codes] = numbers
+        tables = [table.reshape((size,) * self.order)]
         while tables[-1].ndim > 1:
             tables.append(tables[-1].sum(axis=0))
         below: Floats = np.full(size, 1.0 / size)

@@ -9,9 +9,11 @@ from typing import ClassVar, Self
 import numpy as np
 
 from momus.critic import (
+    Counts,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
+    MergeableMixin,
     Note,
     Rows,
     Statistic,
@@ -37,7 +39,7 @@ BAND = float(np.log(1.25))
 halves of 65 novels, each in up to six passages of 6,000 characters, differ by no more than 0.22 on the log scale."""
 
 
-class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
     """z says of each token whether it is new or a copy, and how far back it was said; P_c is a renewal process.
 
     A token is a copy if it belongs to an n-gram that occurs earlier in its document. A copied stretch goes on from one
@@ -92,10 +94,19 @@ class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, Explanatio
 
     def fit(self, real: Corpus) -> Self:
         """Count how often copies begin and go on in real text."""
+        return self.fit_from(self.fit_counts(real))
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count how often copies begin and go on."""
         copies = self.project(real)
-        self.process_: CopyProcess = CopyProcess().fit(copies)
-        self.words_ = len(copies.states)
-        self.copied_ = float((copies.distances > 0).mean()) if self.words_ else 0.0
+        totals = [len(copies.states), int((copies.distances > 0).sum())]
+        return CopyProcess().count(copies) + Counts.of(totals=totals)
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Turn counts into hazards."""
+        self.process_: CopyProcess = CopyProcess().learn(counts)
+        self.words_, copied = counts.array("totals").tolist()
+        self.copied_ = copied / self.words_ if self.words_ else 0.0
         return self
 
     def check_state(self) -> None:

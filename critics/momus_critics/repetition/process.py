@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 
+from momus.critic import Counts
 from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
 from momus.numeric.ragged import places_of
@@ -36,27 +37,39 @@ class CopyProcess(Estimator):
     """Hazards of beginning and continuing copies, fitted on real text; see the module."""
 
     def fit(self, copies: Copies) -> Self:
-        """Count how often copies begin and go on."""
+        """Count how often copies begin and go on, and turn counts into hazards."""
+        return self.learn(self.count(copies))
+
+    def count(self, copies: Copies) -> Counts:
+        """Count how often copies begin, by place and source, and go on or end, by source and age."""
         place, begins, ends, age, source = _events(copies)
         free = copies.ages == 0  # tokens that continue no copy
-        chances = np.bincount(place[free], minlength=PLACES).astype(np.float64)
-        taken = np.bincount(place[begins], minlength=PLACES).astype(np.float64)
-        # classes of places that real text does not reach take the last one's probabilities
-        last = int(np.flatnonzero(chances).max(initial=0))
-        self.last_ = last
-        self.begin_ = (taken + 0.5) / (chances + 1.0)
-        by_source = np.zeros((PLACES, SOURCES))
-        np.add.at(by_source, (place[begins], source[begins]), 1.0)
-        self.source_ = (by_source + 0.5) / (by_source.sum(axis=1, keepdims=True) + 0.5 * SOURCES)
+        by_source = np.zeros((PLACES, SOURCES), dtype=np.int64)
+        np.add.at(by_source, (place[begins], source[begins]), 1)
         # a copied token whose document goes on either has a successor in its span or ends it
         goes = (copies.distances > 0) & ~ends & ~_final(copies)
-        on, off = np.zeros((SOURCES, AGES)), np.zeros((SOURCES, AGES))
-        np.add.at(on, (source[goes], age[goes]), 1.0)
-        np.add.at(off, (source[ends], age[ends]), 1.0)
-        self.continue_ = (on + 0.5) / (on + off + 1.0)
-        copied = np.bincount(place[copies.distances > 0], minlength=PLACES)
-        total = np.bincount(place, minlength=PLACES)
-        self.expected_ = (copied + 0.5) / (total + 1.0)
+        on, off = np.zeros((SOURCES, AGES), dtype=np.int64), np.zeros((SOURCES, AGES), dtype=np.int64)
+        np.add.at(on, (source[goes], age[goes]), 1)
+        np.add.at(off, (source[ends], age[ends]), 1)
+        return Counts.of(
+            chances=np.bincount(place[free], minlength=PLACES),
+            taken=np.bincount(place[begins], minlength=PLACES),
+            by_source=by_source,
+            on=on,
+            off=off,
+            copied=np.bincount(place[copies.distances > 0], minlength=PLACES),
+            total=np.bincount(place, minlength=PLACES),
+        )
+
+    def learn(self, counts: Counts) -> Self:
+        """Turn counts into probabilities, with half a count added to each outcome."""
+        n = counts.array
+        # classes of places that real text does not reach take the last one's probabilities
+        self.last_ = int(np.flatnonzero(n("chances")).max(initial=0))
+        self.begin_ = (n("taken") + 0.5) / (n("chances") + 1.0)
+        self.source_ = (n("by_source") + 0.5) / (n("by_source").sum(axis=1, keepdims=True) + 0.5 * SOURCES)
+        self.continue_ = (n("on") + 0.5) / (n("on") + n("off") + 1.0)
+        self.expected_ = (n("copied") + 0.5) / (n("total") + 1.0)
         return self
 
     def check_state(self) -> None:

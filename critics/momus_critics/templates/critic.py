@@ -10,9 +10,11 @@ import numpy as np
 
 from momus.critic import (
     Counted,
+    Counts,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
+    MergeableMixin,
     Note,
     Rows,
     Statistic,
@@ -51,7 +53,7 @@ class Tagger(Protocol):
         ...
 
 
-class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
     """z is the part of speech of each token, sentence by sentence, and P_c(z) an n-gram process over it.
 
     A template is a sequence of parts of speech (Shaib et al. 2024): *DET ADJ NOUN ADP DET NOUN* has many wordings. The
@@ -110,14 +112,24 @@ class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, Explanation
 
     def fit(self, real: Corpus) -> Self:
         """Count n-grams of tags, and the openings of sentences."""
+        return self.fit_from(self.fit_counts(real))
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count n-grams of tags, and the openings of sentences."""
         if self.tagger not in adapter_names("tagger"):
             names = ", ".join(adapter_names("tagger"))
             raise UsageError(f"templates: tagger is {self.tagger!r}", hint=f"choose one of {names}")
         z = self.project(real)
-        self.process_: DenseNGrams = DenseNGrams(symbols=len(TAGS), order=self.order).fit(z.states, z.sentences)
-        codes, counts = np.unique(z.openings[z.openings >= 0], return_counts=True)
-        self.openings_ = np.sort(codes[np.lexsort((codes, -counts))[:COMMON]])
-        self.sentences_ = len(z.owners)
+        ngrams = DenseNGrams(symbols=len(TAGS), order=self.order).count(z.states, z.sentences)
+        openings = Counts.of_values(openings=z.openings[z.openings >= 0])
+        return ngrams + openings + Counts.of(sentences=[len(z.owners)])
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Smooth the counts of n-grams, and choose the commonest openings."""
+        self.process_: DenseNGrams = DenseNGrams(symbols=len(TAGS), order=self.order).learn(counts)
+        codes, numbers = counts.numbers("openings")
+        self.openings_ = np.sort(codes[np.lexsort((codes, -numbers))[:COMMON]])
+        self.sentences_ = int(counts.array("sentences")[0])
         return self
 
     def check_state(self) -> None:
