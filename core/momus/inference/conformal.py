@@ -1,0 +1,232 @@
+"""Conformal p-values of single documents from held-out real ones, and the choice of those that are no real documents.
+
+A real sample is cut at random in two. On the first part, the *reference*, each value of a document (one per critic) is
+put on a common scale: its surprise −log P(a real document is at least as extreme), by relative frequency, beyond the
+nine tenths that are least extreme by an exponential tail. The oddity of a document is its largest surprise. The second
+part calibrates it:
+
+    p = (1 + #{calibrating documents at least as odd}) / (n + 1)
+
+If a document is exchangeable with the calibrating ones, P(p ≤ t) ≤ t for every t, whatever the critics are and however
+they depend on one another: the largest surprise is one number per document, so no correction for the number of critics
+is due. Ties make p larger. Such p-values are positively dependent through the calibrating sample, in the way in which
+the procedure of Benjamini & Hochberg (1995) keeps its false-discovery rate (Bates, Candès, Lei, Romano & Sesia 2023,
+Annals of Statistics 51, theorem 2): of the documents chosen, an expected share of at most ``fdr`` are as real as the
+sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from momus.numeric.types import Bools, Floats, Ints
+
+INNER = 0.9
+"""Share of the reference whose surprise is its relative frequency; beyond, an exponential tail."""
+REFERENCE = 1 / 3
+"""Share of the real documents that put values on a common scale; the others calibrate."""
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The upper tail of a reference sample.
+
+    Attributes
+    ----------
+    values
+        The sample in ascending order, without missing values: float64 (n,).
+    size
+        Number of documents of the sample, those without a value included, which count as least extreme.
+    start, scale
+        Where the exponential tail begins, and the mean excess of larger values.
+
+    >>> tail = Tail.of(np.arange(1.0, 101.0))
+    >>> [round(float(np.exp(-s)), 3) for s in tail.surprise(np.array([51.0, 90.0, 200.0, np.nan]))]
+    [0.505, 0.119, 0.0, 1.0]
+    """
+
+    values: Floats
+    size: int
+    start: float
+    scale: float
+
+    @classmethod
+    def of(cls, sample: Floats) -> Tail:
+        """Learn the tail of a sample, in which NaN is a missing value."""
+        values = np.sort(sample[~np.isnan(sample)])
+        if not len(values):
+            return cls(values, len(sample), np.inf, 1.0)
+        start = float(np.quantile(values, INNER, method="lower"))
+        excess = values[values > start] - start
+        finite = excess[np.isfinite(excess)]
+        scale = float(finite.mean()) if len(finite) else 0.0
+        return cls(values, len(sample), start, scale or 1.0)
+
+    def surprise(self, values: Floats) -> Floats:
+        """−log P(X ≥ x) of each value x, 0 where it is missing: float64 like ``values``."""
+        inner = np.minimum(values, self.start)
+        above = len(self.values) - np.searchsorted(self.values, inner, side="left")
+        frequency = np.log(self.size + 1.0) - np.log(above + 1.0)
+        beyond = np.maximum(values - self.start, 0.0) / self.scale
+        return np.where(np.isnan(values), 0.0, frequency + beyond)
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """The surprise of documents under several critics, learned on a reference sample.
+
+    Attributes
+    ----------
+    upper
+        Tails of large values, one per critic.
+    lower
+        Tails of small values, of their negatives; None for critics of which only large values are odd.
+    """
+
+    upper: tuple[Tail, ...]
+    lower: tuple[Tail | None, ...]
+
+    @classmethod
+    def learn(cls, reference: Floats, two_sided: Sequence[bool]) -> Surprise:
+        """Learn from the values of a reference sample, (n, critics)."""
+        columns = list(reference.T)
+        return cls(
+            tuple(map(Tail.of, columns)),
+            tuple(Tail.of(-c) if both else None for c, both in zip(columns, two_sided, strict=True)),
+        )
+
+    def of(self, values: Floats) -> tuple[Floats, Bools]:
+        """Surprise of each document under each critic, and whether its value is odd because it is small.
+
+        Both (n, critics). With two tails, the larger surprise counts; that each tail has half of the documents is left
+        to the calibration.
+        """
+        out, small = np.zeros(values.shape), np.zeros(values.shape, dtype=bool)
+        for k, (upper, lower) in enumerate(zip(self.upper, self.lower, strict=True)):
+            out[:, k] = upper.surprise(values[:, k])
+            if lower is not None:
+                low = lower.surprise(-values[:, k])
+                small[:, k] = low > out[:, k]
+                out[:, k] = np.maximum(out[:, k], low)
+        return out, small
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Documents judged by real ones.
+
+    Attributes
+    ----------
+    ranks
+        int64 (n,): p · (calibrating documents + 1), at least 1.
+    by_critic
+        The same for each critic alone, (n, critics).
+    critic
+        int64 (n,): the critic under which each document is most surprising.
+    surprise
+        float64 (n,): its surprise there, in nats.
+    small
+        bool (n,): whether its value is odd because it is small.
+    """
+
+    ranks: Ints
+    by_critic: Ints
+    critic: Ints
+    surprise: Floats
+    small: Bools
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """What gives documents their p-values; see the module.
+
+    Attributes
+    ----------
+    surprise
+        The common scale of the critics.
+    oddity
+        Oddity of the calibrating documents in ascending order, float64 (n,).
+    by_critic
+        Their surprise under each critic in ascending order, (n, critics).
+    """
+
+    surprise: Surprise
+    oddity: Floats
+    by_critic: Floats
+
+    @classmethod
+    def of(cls, real: Floats, two_sided: Sequence[bool], order: Ints) -> Calibrated:
+        """Learn from the values of real documents, (n, critics), in an ``order`` that does not depend on them.
+
+        The first third are the reference. NaN is a missing value; it is never odd.
+        """
+        reference, calibrating = np.split(real[order], [max(round(len(real) * REFERENCE), 1)])
+        surprise = Surprise.learn(reference, two_sided)
+        values, _ = surprise.of(calibrating)
+        return cls(surprise, np.sort(values.max(axis=1, initial=0.0)), np.sort(values, axis=0))
+
+    def __len__(self) -> int:
+        return len(self.oddity)
+
+    def judge(self, values: Floats) -> Judged:
+        """Judge documents by their values, (n, critics)."""
+        surprise, small = self.surprise.of(values)
+        worst = surprise.argmax(axis=1)
+        rows = np.arange(len(values))
+        largest = surprise[rows, worst]
+        each = [_ranks(self.by_critic[:, k], surprise[:, k]) for k in range(values.shape[1])]
+        return Judged(
+            _ranks(self.oddity, largest), np.column_stack(each), worst, largest, np.asarray(small[rows, worst])
+        )
+
+    def p_values(self, ranks: Ints) -> Floats:
+        """The p-values of `Judged.ranks`."""
+        return np.asarray(ranks / (len(self) + 1))
+
+
+def _ranks(ascending: Floats, values: Floats) -> Ints:
+    """1 + the number of calibrating values that are at least as large, int64 (n,)."""
+    return np.asarray(1 + len(ascending) - np.searchsorted(ascending, values, side="left"), dtype=np.int64)
+
+
+def largest_rank(counts: Ints, calibrating: int, fdr: float) -> int:
+    """The largest rank of p at which documents are chosen by the procedure of Benjamini & Hochberg; 0 if none is.
+
+    Parameters
+    ----------
+    counts
+        How many documents have p = r / (calibrating + 1), by r from 0: int64 (calibrating + 2,).
+
+    >>> largest_rank(np.array([0, 3, 0, 1] + [0] * 16 + [16]), 19, 0.4)
+    1
+    """
+    chosen = np.cumsum(counts)
+    p = np.arange(len(counts)) / (calibrating + 1)
+    good = np.flatnonzero((counts > 0) & (p * chosen[-1] <= fdr * chosen))
+    return int(good.max(initial=0))
+
+
+def q_values(counts: Ints, calibrating: int) -> Floats:
+    """The smallest false-discovery rate at which documents with p = r / (calibrating + 1) are chosen, by r.
+
+    >>> q_values(np.array([0, 2, 0, 2]), 2).round(3).tolist()
+    [0.667, 0.667, 1.0, 1.0]
+    """
+    chosen = np.cumsum(counts)
+    p = np.arange(len(counts)) / (calibrating + 1)
+    estimate = np.where(counts > 0, p * chosen[-1] / np.maximum(chosen, 1), np.inf)
+    return np.minimum(np.minimum.accumulate(estimate[::-1])[::-1], 1.0)
+
+
+def fewest_chosen(documents: int, calibrating: int, fdr: float) -> int:
+    """The smallest number of documents, of so many, that can be chosen at all; more than ``documents`` if none can.
+
+    A p-value is never below 1 / (calibrating + 1), so fewer odd documents than this go unnoticed.
+
+    >>> fewest_chosen(100_000, 9_999, 0.05)
+    200
+    """
+    return int(np.ceil(documents / (fdr * (calibrating + 1)) - 1e-9))
