@@ -26,6 +26,9 @@ COMMANDS = {
     "plan": Command("plan", "plan", "Plan how many documents and prompts the next comparison needs."),
     "fit": Command("scoring", "fit", "Fit one critic on real text, and save it."),
     "score": Command("scoring", "score", "Score new text with a saved critic: one row per document."),
+    "filter": Command(
+        "filter", "filter_", "Drop generated documents that real text does not have, at a stated error rate."
+    ),
     "show": Command("show", "show", "Print the results of a finished run."),
     "open": Command("opening", "open_report", "Open the report of a run in the browser."),
     "outliers": Command("show", "outliers", "List the documents that are least likely under a critic."),

@@ -137,7 +137,7 @@ def score_into_shards(
             trust=trust,
             engine=share.engine or "local",
             address=share.address,
-            progress=None if quiet else _shown(),
+            progress=None if quiet else shown_progress(),
         )
     except KeyboardInterrupt:
         echo(f"\nInterrupted. Finished shards are in {out}; resume with --resume.", err=True)
@@ -147,7 +147,7 @@ def score_into_shards(
         raise typer.Exit(1)
 
 
-def _shown() -> Callable[[ShardRun], None]:
+def shown_progress() -> Callable[[ShardRun], None]:
     """What shows the progress: one line that is rewritten on a terminal, else a line now and then."""
     terminal, last = sys.stderr.isatty(), [time.monotonic()]
 

@@ -35,7 +35,16 @@ def is_sequence(verdicts: Iterable[Verdict], critic: str) -> bool:
 
 def values_of(frame: pd.DataFrame, sequence: bool) -> Floats:
     """`outlier_values` to nine significant digits, so that rounding breaks no ties."""
-    return np.array([float(f"{v:.{DIGITS}g}") for v in outlier_values(frame, sequence)])
+    return rounded(outlier_values(frame, sequence))
+
+
+def rounded(values: Floats) -> Floats:
+    """Values to nine significant digits.
+
+    >>> rounded(np.array([0.1 + 0.2, 0.3, np.nan]))
+    array([0.3, 0.3, nan])
+    """
+    return np.array([float(f"{v:.{DIGITS}g}") for v in values.tolist()])
 
 
 def outlier_values(frame: pd.DataFrame, sequence: bool) -> Floats:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -207,13 +208,23 @@ def read_part(file: InputFile, part: Part | None, options: ReadingOptions, *, ch
     ReadingError
         The file changed since it was listed, or the part cannot be read.
     """
+    return read_gathered(file, part, options, check, Rows)[0]
+
+
+R = TypeVar("R", bound=Rows)
+
+
+def read_gathered(
+    file: InputFile, part: Part | None, options: ReadingOptions, check: bool, gather: type[R]
+) -> tuple[Corpus, R]:
+    """Read a part, see `read_part`, and give what gathered its rows."""
     location = replace(file.location, part=part)
     with guarded(location):
         changed = file.has_changed()
     if changed:
         raise location.error("the file was changed while it was read", "start the run again when it is whole", 0)
     with Builder() as builder:
-        reading = Rows(
+        reading = gather(
             *(builder, file.field, file.items, codec(options.encoding), options.skip_bad_lines),
             *(options.kept, None, file.size, options.limits or Limits.current(), options.turns),
             options.for_text(None)["prompt"],
@@ -226,4 +237,4 @@ def read_part(file: InputFile, part: Part | None, options: ReadingOptions, *, ch
         corpus = Corpus(table, file.prefix)
     except UsageError:
         raise reading.duplicate_id(table) from None
-    return with_languages(corpus, options.language)
+    return with_languages(corpus, options.language), reading

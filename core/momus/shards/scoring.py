@@ -28,6 +28,10 @@ from momus.text.documents import LeftOut
 SHARD_DOCUMENTS = 10_000
 
 
+class OtherPlanError(StoreError):
+    """The folder holds shards of other critics, texts, options or versions."""
+
+
 @dataclass
 class ShardRun:
     """How far a run is: the shards of its rank, and what they hold.
@@ -247,7 +251,7 @@ def _settled(
     if earlier is not None:
         changed = differences(earlier, plan)
         if changed or earlier.digest != plan.digest:
-            raise StoreError(
+            raise OtherPlanError(
                 f"{folder.path} cannot be resumed: changed since it was begun: {'; '.join(changed) or 'the plan'}",
                 hint="undo the change, score into another folder, or begin again with --overwrite",
             )

@@ -1,0 +1,387 @@
+"""`filter_text`: drop the documents of a text that are no real ones, at a stated false-discovery rate.
+
+Real and new text are scored in shards; the real one calibrates (`momus.inference.conformal`). A first pass over the
+scores of the new text gives each document the rank of its p-value, from whose counts the rank follows up to which
+documents go; a second pass copies the records. Memory grows by some twenty bytes per document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from momus.comparison.oddity import outlier_values, rounded
+from momus.critic.registry import critic_class
+from momus.errors import UsageError
+from momus.inference.conformal import Calibrated, Judged, fewest_chosen, largest_rank, q_values
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Bools, Floats, Ints
+from momus.reading import ReadingOptions
+from momus.reading.originals import Originals, read_originals
+from momus.shards.kept import ShardedText
+from momus.shards.records import RecordWriter, writers
+from momus.shards.scoring import OtherPlanError, ShardRun, critic_folders, score_shards
+from momus.text.corpus import Corpus
+
+EXAMPLES = 10
+"""Documents per critic of which a report shows the beginning."""
+SHOWN = 300
+"""Characters of an example."""
+SEEN = 0.01
+"""Largest share of the real documents that a critic may have been fitted on."""
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A document that went.
+
+    Attributes
+    ----------
+    critic
+        The critic under which it is oddest.
+    small
+        Whether its value there is odd because it is small: it is too likely.
+    p, q
+        Its conformal p-value over all critics, and the smallest false-discovery rate at which it goes.
+    value, typical
+        Its value under the critic, and the median of the real documents.
+    text
+        The beginning of its text.
+    """
+
+    id: str
+    critic: str
+    small: bool
+    p: float
+    q: float
+    value: float
+    typical: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """What a filter did.
+
+    Attributes
+    ----------
+    documents, dropped
+        Documents that were read, and that went.
+    fdr
+        The false-discovery rate that was asked for.
+    p
+        The largest p-value of a document that went; None if none did.
+    real, calibrating
+        Real documents, and how many of them calibrate.
+    fewest
+        The smallest number of documents that could have gone at all.
+    by_critic
+        How many went for each critic: too unlikely, and too likely.
+    unscored
+        By critic and reason, documents of the new text without a score, which are never odd there.
+    judged_by_none
+        Documents that no critic could score; they stay.
+    seen
+        By critic, how many of the real documents it was fitted on.
+    examples
+        The oddest documents that went, at most ten per critic.
+    """
+
+    documents: int
+    dropped: int
+    fdr: float
+    p: float | None
+    real: int
+    calibrating: int
+    fewest: int
+    by_critic: Mapping[str, tuple[int, int]]
+    unscored: Mapping[str, Mapping[str, int]]
+    judged_by_none: int
+    seen: Mapping[str, int]
+    examples: Sequence[Dropped]
+
+    @property
+    def kept(self) -> int:
+        """Documents that stay."""
+        return self.documents - self.dropped
+
+    @property
+    def expected(self) -> float:
+        """How many of the documents that went are as real as the real text, on average, at most."""
+        return self.fdr * self.dropped
+
+
+@dataclass
+class _Verdicts:
+    """Of all documents of the new text, in order: int64, int16 and bool (n,); and the oddest of each critic."""
+
+    ranks: list[Ints] = field(default_factory=list)
+    critics: list[Ints] = field(default_factory=list)
+    small: list[Bools] = field(default_factory=list)
+    silent: int = 0
+    # per critic, a heap of (surprise, −number of the document, value): the least odd is on top
+    oddest: dict[int, list[tuple[float, int, float]]] = field(default_factory=dict)
+
+    def add(self, judged: Judged, values: Floats, before: int) -> None:
+        """Add the documents of a shard, before which there are ``before`` others."""
+        self.ranks.append(judged.ranks)
+        self.critics.append(judged.critic.astype(np.int16))
+        self.small.append(judged.small)
+        self.silent += int(np.isnan(values).all(axis=1).sum())
+        for k in np.unique(judged.critic).tolist():
+            rows = np.flatnonzero(judged.critic == k)
+            # the oddest first, and of equals the first
+            for i in rows[np.argsort(-judged.surprise[rows], kind="stable")][:EXAMPLES].tolist():
+                entry = float(judged.surprise[i]), -(before + i), float(values[i, k])
+                heap = self.oddest.setdefault(k, [])
+                (heapq.heappush if len(heap) < EXAMPLES else heapq.heappushpop)(heap, entry)
+
+
+def filter_text(
+    paths: Sequence[str | Path],
+    critics: Sequence[str | Path],
+    real: Sequence[str | Path],
+    keep: Path,
+    drop: Path,
+    shards: Path,
+    *,
+    fdr: float = 0.05,
+    reading: ReadingOptions | None = None,
+    workers: int = 1,
+    shard_size: int | None = None,
+    overwrite: bool = False,
+    device: str = "auto",
+    trust: Sequence[Path] = (),
+    progress: Callable[[str, ShardRun], None] | None = None,
+) -> Filtered:
+    """Copy the records of a text into two files: those that stay, and those that are odder than real documents.
+
+    Parameters
+    ----------
+    paths
+        The new text: files, folders and patterns.
+    critics
+        Folders of fitted critics, or run folders.
+    real
+        Real text that the critics were not fitted on.
+    keep, drop
+        Files to write: JSON Lines (``.jsonl``), or Parquet (``.parquet``) if the new text is Parquet.
+    shards
+        Folder for the scores. What is scored there already is not scored again.
+    fdr
+        The false-discovery rate: of the documents that go, an expected share of at most this are as real as ``real``.
+    progress
+        Called with ``real`` or ``new`` and how far its scoring is.
+
+    Raises
+    ------
+    UsageError
+        There is too little real text, or the critics were fitted on it.
+    StoreError
+        An output exists, or a folder of scores holds others.
+    MomusError
+        A critic or a text cannot be read.
+    """
+    reading = reading or ReadingOptions()
+    if not 0 < fdr < 1:
+        raise UsageError(f"the false-discovery rate is {fdr}", hint="give a number between 0 and 1, such as 0.05")
+    for name in critic_folders([Path(c) for c in critics]):
+        if critic_class(name).unit != "document":
+            raise UsageError(
+                f"critic {name!r} judges a {critic_class(name).unit}, not a document",
+                hint="filter by other critics",
+            )
+    writing = writers(keep, drop, overwrite)
+    texts = {}
+    for role, given in (("real", real), ("new", paths)):
+        score = partial(
+            score_shards,
+            critics,
+            given,
+            shards / role,
+            workers=workers,
+            shard_size=shard_size,
+            reading=reading,
+            device=device,
+            trust=trust,
+            progress=None if progress is None else partial(progress, role),
+        )
+        try:
+            score(resume=True)
+        except OtherPlanError:
+            if not overwrite:
+                raise
+            score(overwrite=True)
+        texts[role] = ShardedText(shards / role, role)
+    calibrated, seen, typical = _calibrate(texts["real"], fdr)
+    names = list(texts["new"].plan.critics)
+    verdicts, before = _Verdicts(), 0
+    for values in _values(texts["new"], names):
+        verdicts.add(calibrated.judge(values), values, before)
+        before += len(values)
+    ranks = np.concatenate([np.zeros(0, np.int64), *verdicts.ranks])
+    counts = np.bincount(ranks, minlength=len(calibrated) + 2)
+    largest = largest_rank(counts, len(calibrated), fdr)
+    goes = ranks <= largest
+    oddest = _oddest(verdicts, names, ranks, largest)
+    with writing as (kept, dropped):
+        texts_of = _copy(texts["new"], reading, goes, kept, dropped, {n for n, *_ in oddest})
+    q, small = q_values(counts, len(calibrated)), np.concatenate([np.zeros(0, bool), *verdicts.small])
+    critic = np.concatenate([np.zeros(0, np.int16), *verdicts.critics])
+    return Filtered(
+        documents=len(ranks),
+        dropped=int(goes.sum()),
+        fdr=fdr,
+        p=largest / (len(calibrated) + 1) if largest else None,
+        real=len(texts["real"]),
+        calibrating=len(calibrated),
+        fewest=fewest_chosen(len(ranks), len(calibrated), fdr),
+        by_critic={
+            name: (int((goes & (critic == k) & ~small).sum()), int((goes & (critic == k) & small).sum()))
+            for k, name in enumerate(names)
+        },
+        unscored={name: _unscored(texts["new"], name) for name in names},
+        judged_by_none=verdicts.silent,
+        seen=seen,
+        examples=[
+            Dropped(
+                texts_of[number][0],
+                names[k],
+                bool(small[number]),
+                float(ranks[number] / (len(calibrated) + 1)),
+                float(q[ranks[number]]),
+                value,
+                typical[k],
+                texts_of[number][1],
+            )
+            for number, k, value in oddest
+        ],
+    )
+
+
+def _calibrate(real: ShardedText, fdr: float) -> tuple[Calibrated, dict[str, int], list[float]]:
+    """Learn from the real text; also how many of its documents each critic was fitted on, and its median values.
+
+    Raises
+    ------
+    UsageError
+        There are too few real documents, or a critic was fitted on them.
+    """
+    names = list(real.plan.critics)
+    seen = {name: sum(int(r["fitted_on"]) for r in real.records(name)) for name in names}
+    for name, n in seen.items():
+        if n > SEEN * len(real):
+            raise UsageError(
+                f"critic {name!r} was fitted on {n:,} of the {len(real):,} real documents, which it finds too likely",
+                hint="give real text that the critics have not seen, such as a held-out part, with --real",
+            )
+    values = np.concatenate([np.zeros((0, len(names))), *_values(real, names)])
+    calibrated = Calibrated.of(values, [is_two_sided(name) for name in names], order_of(real.labels[0]))
+    if len(calibrated) + 1 < 1 / fdr:
+        raise UsageError(
+            f"{len(real):,} real documents are too few for a false-discovery rate of {fdr:g}: no p is small enough",
+            hint=f"give at least {int(np.ceil(1.5 / fdr)):,} with --real; rare faults need many more",
+        )
+    with np.errstate(all="ignore"):
+        typical = [float(np.median(c[~np.isnan(c)])) if (~np.isnan(c)).any() else float("nan") for c in values.T]
+    return calibrated, seen, typical
+
+
+def is_two_sided(critic: str) -> bool:
+    """Whether documents that are too likely under a critic are odd too, as those are that repeat themselves.
+
+    So it is for sequences, whose Latent NLL per step is neither large nor small in real text. A single value is at its
+    likeliest where real documents are, and a critic's own measure of oddity says which end is odd.
+    """
+    cls = critic_class(critic)
+    return bool(cls.sequence) and not cls.oddity_unit and not has_oddity(cls)
+
+
+def has_oddity(cls: type) -> bool:
+    """Whether a critic has a measure of oddity of its own."""
+    from momus.critic import Critic
+
+    return getattr(cls, "oddity", None) is not Critic.oddity
+
+
+def order_of(ids: Sequence[str]) -> Ints:
+    """An order of documents that follows from their ids, and from nothing else: row numbers, int64 (n,)."""
+    keys = [hashlib.blake2b(ids[i].encode("utf-8", "surrogatepass"), digest_size=8).digest() for i in range(len(ids))]
+    return np.argsort(np.frombuffer(b"".join(keys), dtype=">u8"), kind="stable").astype(np.int64)
+
+
+def _values(text: ShardedText, names: Sequence[str]) -> Iterator[Floats]:
+    """What ranks the documents of each shard as outliers, NaN where unscored: float64 (n, critics)."""
+    for path, schema in zip(text.paths, text.schemas, strict=True):
+        yield np.column_stack([_column(path, schema, name) for name in names])
+
+
+def _column(path: Path, schema: pa.Schema, name: str) -> Floats:
+    import pyarrow.parquet as pq
+
+    wanted = [f"{name}.{what}" for what in ("nll", "states", "oddity")]
+    table = pq.read_table(path, columns=[c for c in wanted if c in schema.names])
+    frame = table.rename_columns([c.removeprefix(f"{name}.") for c in table.column_names]).to_pandas()
+    values = rounded(outlier_values(frame, critic_class(name).sequence))
+    values[frame["nll"].isna().to_numpy()] = np.nan
+    return values
+
+
+def _unscored(text: ShardedText, name: str) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for record in text.records(name):
+        total.update({str(k): int(v) for k, v in record["unscored"].items()})
+    return dict(total.most_common())
+
+
+def _oddest(verdicts: _Verdicts, names: Sequence[str], ranks: Ints, largest: int) -> list[tuple[int, int, float]]:
+    """The oddest documents that go, critic by critic: their numbers, critics and values."""
+    found = []
+    for k in range(len(names)):
+        entries = sorted(verdicts.oddest.get(k, ()), reverse=True)
+        found += [(-number, k, value) for _, number, value in entries if ranks[-number] <= largest]
+    return found
+
+
+def _copy(
+    text: ShardedText,
+    reading: ReadingOptions,
+    goes: Bools,
+    kept: RecordWriter,
+    dropped: RecordWriter,
+    shown: set[int],
+) -> dict[int, tuple[str, str]]:
+    """Copy the records, part by part; give ids and beginnings of the documents that are shown, by number."""
+    beginnings: dict[int, tuple[str, str]] = {}
+    for shard, (start, stop) in enumerate(pairwise(offsets_of(text.sizes).tolist())):
+        planned, part = text.plan.part(shard)
+        originals = read_originals(planned.file, part, reading)
+        _check_length(originals, stop - start, planned.file.path)
+        going = goes[start:stop]
+        kept.add(originals, np.flatnonzero(~going))
+        dropped.add(originals, np.flatnonzero(going))
+        for number in sorted(n for n in shown if start <= n < stop):
+            beginnings[number] = _beginning(originals.corpus, number - start)
+    return beginnings
+
+
+def _check_length(originals: Originals, documents: int, path: str) -> None:
+    if len(originals.corpus) != documents:
+        raise UsageError(
+            f"{path}: {len(originals.corpus):,} documents where {documents:,} were scored",
+            hint="the file or an option was changed: score again with --overwrite",
+        )
+
+
+def _beginning(corpus: Corpus, row: int) -> tuple[str, str]:
+    document = corpus[row]
+    return document.id, document.text[:SHOWN]
