@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.console import RenderableType
+    from rich.text import Text
 
     from momus.shards.filtering import Dropped, Filtered
 
@@ -48,7 +49,7 @@ def _ways(unlikely: int, likely: int) -> str:
     """How many documents went for a critic, and at which end of real text."""
     if not likely:
         return f"{unlikely:,} dropped"
-    return f"{unlikely + likely:,} dropped ({unlikely:,} too unlikely, {likely:,} too likely)"
+    return f"{unlikely + likely:,} dropped ({unlikely:,} unlikely, {likely:,} too likely)"
 
 
 def _notes(f: Filtered) -> Iterator[str]:
@@ -73,12 +74,10 @@ def _notes(f: Filtered) -> Iterator[str]:
         yield f"{counted(f.judged_by_none, 'document')} could not be scored by any critic: kept."
 
 
-def _example(e: Dropped) -> RenderableType:
-    from rich.padding import Padding
+def _example(e: Dropped) -> Text:
     from rich.text import Text
 
-    end = "too likely" if e.small else "unlikely"
+    end = "too likely" if e.small else "odd"
     text = Text(f"  {one_line(e.id)}", style="bold")
-    text.append(f"  p {e.p:.2g}; {number(e.value)}, real text {number(e.typical)}: {end}", style="not bold")
-    text.append(f"\n“{one_line(' '.join(e.text.split()), SNIPPET)}”", style="not bold dim")
-    return Padding(text, (0, 0, 0, 0))
+    text.append(f"  p {e.p:.2g}, {end}: {number(e.value)}, real text {number(e.typical)}", style="not bold")
+    return text.append(f"\n  “{one_line(' '.join(e.text.split()), SNIPPET)}”", style="not bold dim")

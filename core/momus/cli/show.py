@@ -50,6 +50,10 @@ def outliers(
     all_critics: Annotated[
         bool, typer.Option("--all-critics", help="List the documents that are odd on several axes instead.")
     ] = False,
+    fdr: Annotated[
+        float | None,
+        typer.Option("--fdr", help="List documents odder than real ones, at this false-discovery rate, instead."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead, and nothing else.")] = False,
 ) -> None:
     """List the documents that are least likely under a critic.
@@ -61,10 +65,15 @@ def outliers(
     With --all-critics: the documents that are among the 5 % least likely of their
     corpus on two axes or more, and how many would be so by chance.
 
+    With --fdr 0.05: the documents that are odder than real ones under any critic,
+    or under --critic; on average, at most 5 % of those listed are as real as the
+    real text.
+
     Examples (the second lists documents that are odd on several axes):
 
       [bold]momus outliers run --critic sections --top 5[/bold]
       [bold]momus outliers run --all-critics[/bold]
+      [bold]momus outliers run --fdr 0.05[/bold]
 
     Next: read these documents in your file; `momus open run` shows them marked.
     """
@@ -74,6 +83,17 @@ def outliers(
     from momus.errors import UsageError
 
     folder = run_folder(run)
+    if fdr is not None:
+        from momus.cli.flagged import flagged_documents, flagged_json, flagged_view
+
+        if all_critics:
+            raise UsageError("--fdr and --all-critics exclude each other", hint="--fdr takes all critics by itself")
+        flagged = flagged_documents(folder, fdr, critic, corpus)
+        if as_json:
+            print_json(flagged_json(flagged))
+        else:
+            print_view(flagged_view(flagged, top), 80)
+        return
     if all_critics:
         if critic is not None:
             raise UsageError("--critic and --all-critics exclude each other", hint="leave one of them out")

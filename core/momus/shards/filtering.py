@@ -7,7 +7,6 @@ documents go; a second pass copies the records. Memory grows by some twenty byte
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ import pyarrow as pa
 from momus.comparison.oddity import outlier_values, rounded
 from momus.critic.registry import critic_class
 from momus.errors import UsageError
-from momus.inference.conformal import Calibrated, Judged, fewest_chosen, largest_rank, q_values
+from momus.inference.conformal import Calibrated, Judged, fewest_chosen, largest_rank, order_of, q_values
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.reading import ReadingOptions
@@ -311,12 +310,6 @@ def has_oddity(cls: type) -> bool:
     from momus.critic import Critic
 
     return getattr(cls, "oddity", None) is not Critic.oddity
-
-
-def order_of(ids: Sequence[str]) -> Ints:
-    """An order of documents that follows from their ids, and from nothing else: row numbers, int64 (n,)."""
-    keys = [hashlib.blake2b(ids[i].encode("utf-8", "surrogatepass"), digest_size=8).digest() for i in range(len(ids))]
-    return np.argsort(np.frombuffer(b"".join(keys), dtype=">u8"), kind="stable").astype(np.int64)
 
 
 def _values(text: ShardedText, names: Sequence[str]) -> Iterator[Floats]:
