@@ -61,6 +61,14 @@ CASES = {
         before="fit length -r T/real.jsonl -o R/critic",
         readers=("score R/critic T/gen.jsonl",),
     ),
+    "fit in parts": Case(
+        "fit length -r T/fit.jsonl -o R/critic --workers 1", "", readers=("score R/critic T/gen.jsonl",)
+    ),
+    "filter": Case(
+        "filter T/gen.jsonl -c D/critic -r T/real.jsonl -k R/keep.jsonl -d R/drop.jsonl --fdr 0.5 --workers 1 "
+        "--overwrite --quiet",
+        "",
+    ),
     "score": Case("score D/critic T/gen.jsonl -o R/rows.parquet", ""),
     "score csv": Case(
         "score D/critic T/gen.jsonl -o R/rows.csv", "", before="score D/critic T/fit.jsonl -o R/rows.csv"

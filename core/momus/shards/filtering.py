@@ -200,8 +200,8 @@ def filter_text(
                 hint="filter by other critics",
             )
     writing = writers(keep, drop, overwrite)
-    texts = {}
-    for role, given in (("real", real), ("new", paths)):
+
+    def scored(given: Sequence[str | Path], role: str) -> ShardedText:
         score = partial(
             score_shards,
             critics,
@@ -220,11 +220,14 @@ def filter_text(
             if not overwrite:
                 raise
             score(overwrite=True)
-        texts[role] = ShardedText(shards / role, role)
-    calibrated, seen, typical = _calibrate(texts["real"], fdr)
-    names = list(texts["new"].plan.critics)
+        return ShardedText(shards / role, role)
+
+    text = scored(real, "real")
+    calibrated, seen, typical = _calibrate(text, fdr)  # refuses real text that will not do before the rest is scored
+    n_real, text = len(text), scored(paths, "new")
+    names = list(text.plan.critics)
     verdicts, before = _Verdicts(), 0
-    for values in _values(texts["new"], names):
+    for values in _values(text, names):
         verdicts.add(calibrated.judge(values), values, before)
         before += len(values)
     ranks = np.concatenate([np.zeros(0, np.int64), *verdicts.ranks])
@@ -233,7 +236,7 @@ def filter_text(
     goes = ranks <= largest
     oddest = _oddest(verdicts, names, ranks, largest)
     with writing as (kept, dropped):
-        texts_of = _copy(texts["new"], reading, goes, kept, dropped, {n for n, *_ in oddest})
+        texts_of = _copy(text, reading, goes, kept, dropped, {n for n, *_ in oddest})
     q, small = q_values(counts, len(calibrated)), np.concatenate([np.zeros(0, bool), *verdicts.small])
     critic = np.concatenate([np.zeros(0, np.int16), *verdicts.critics])
     return Filtered(
@@ -241,14 +244,14 @@ def filter_text(
         dropped=int(goes.sum()),
         fdr=fdr,
         p=largest / (len(calibrated) + 1) if largest else None,
-        real=len(texts["real"]),
+        real=n_real,
         calibrating=len(calibrated),
         fewest=fewest_chosen(len(ranks), len(calibrated), fdr),
         by_critic={
             name: (int((goes & (critic == k) & ~small).sum()), int((goes & (critic == k) & small).sum()))
             for k, name in enumerate(names)
         },
-        unscored={name: _unscored(texts["new"], name) for name in names},
+        unscored={name: _unscored(text, name) for name in names},
         judged_by_none=verdicts.silent,
         seen=seen,
         examples=[
