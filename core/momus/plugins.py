@@ -78,10 +78,15 @@ class Plugin:
             ) from error
 
 
-def registered(group: str) -> dict[str, list[Plugin]]:
-    """List the plug-ins of a group by name; several of one name are an error only when that name is loaded."""
+def registered(group: str, only: str | None = None) -> dict[str, list[Plugin]]:
+    """List the plug-ins of a group by name, or those of one name.
+
+    Several of one name are an error only when that name is loaded.
+    """
     plugins: defaultdict[str, list[Plugin]] = defaultdict(list)
     for entry in entry_points(group=group):
+        if only is not None and entry.name != only:
+            continue  # to know its distribution, a file must be read: milliseconds for each
         plugin = Plugin.of_entry(entry, group)
         if plugin not in plugins[entry.name]:
             plugins[entry.name].append(plugin)
@@ -98,9 +103,10 @@ def load_plugin(group: str, name: str) -> Any:
     MissingExtraError
         It needs packages that are not installed.
     """
-    plugins = registered(group)
+    plugins = registered(group, name)
     kind = group.removeprefix("momus.").removesuffix("s")
     if name not in plugins:
+        plugins = registered(group)
         near = difflib.get_close_matches(name, plugins, n=1)
         guess = f"did you mean {near[0]!r}? " if near else ""
         raise PluginError(f"no {kind} {name!r}", hint=f"{guess}registered are {', '.join(plugins) or 'none'}")

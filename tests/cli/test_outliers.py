@@ -159,3 +159,35 @@ def test_the_expected_number_is_that_of_independent_axes(folder, tmp_path):
         counts.append(len(found.documents))
         expected = found.expected
     assert np.mean(counts) == pytest.approx(expected, abs=4 * np.std(counts) / np.sqrt(len(counts)))
+
+
+def test_documents_odder_than_real_ones_are_listed_at_a_rate(folder):
+    (found,) = json.loads(run("outliers", folder, "--fdr", "0.1", "--json").stdout)
+    assert (found["corpus"], found["n"], found["calibrating"]) == ("[red]made", 60, 40)
+    planted = found["documents"][0]
+    assert planted["id"] == "g59"
+    # of 60 real documents, 40 calibrate
+    assert planted["p"] == pytest.approx(1 / 41)
+    assert set(planted["by_critic"]) == set(CRITICS)
+    assert max(planted["by_critic"].values()) == pytest.approx(1 / 41)
+    # every word that occurs in generated text alone is odd, so most of its documents are
+    assert len(found["documents"]) > 30
+    assert all(d["q"] <= 0.1 for d in found["documents"])
+    shown = run("outliers", folder, "--fdr", "0.1", "--top", "1").stdout
+    assert f"[red]made: {len(found['documents'])} of 60 documents are odder than real text" in shown
+    assert f"and {len(found['documents']) - 1} more" in shown
+
+
+def test_one_odd_document_among_many_is_not_told_from_chance(folder):
+    words = ["outliers", folder, "--fdr", "0.1", "--critic", "symbol-share"]
+    (found,) = json.loads(run(*words, "--json").stdout)
+    assert found["documents"] == []
+    assert found["fewest"] == 15 == int(np.ceil(60 / (0.1 * 41)))
+    assert "at least 15 must be" in " ".join(run(*words).stdout.split())
+
+
+def test_a_rate_without_sense_is_refused(folder):
+    for words in (["--fdr", "0"], ["--fdr", "0.01"], ["--fdr", "0.1", "--all-critics"], ["--fdr", "0.1", "-c", "none"]):
+        error = run("outliers", folder, *words).exception
+        assert isinstance(error, UsageError)
+        assert error.hint

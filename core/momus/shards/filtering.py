@@ -14,11 +14,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from momus.comparison.oddity import outlier_values, rounded
+from momus.critic import Critic
 from momus.critic.registry import critic_class
 from momus.errors import UsageError
 from momus.inference.conformal import Calibrated, Judged, fewest_chosen, largest_rank, order_of, q_values
@@ -37,6 +40,10 @@ SHOWN = 300
 """Characters of an example."""
 SEEN = 0.01
 """Largest share of the real documents that a critic may have been fitted on."""
+
+
+Classes = Mapping[str, type[Critic[Any]]]
+"""Classes of the critics by name, in the order of the scores."""
 
 
 @dataclass(frozen=True)
@@ -193,12 +200,10 @@ def filter_text(
     reading = reading or ReadingOptions()
     if not 0 < fdr < 1:
         raise UsageError(f"the false-discovery rate is {fdr}", hint="give a number between 0 and 1, such as 0.05")
-    for name in critic_folders([Path(c) for c in critics]):
-        if critic_class(name).unit != "document":
-            raise UsageError(
-                f"critic {name!r} judges a {critic_class(name).unit}, not a document",
-                hint="filter by other critics",
-            )
+    classes = {name: critic_class(name) for name in critic_folders([Path(c) for c in critics])}
+    for name, cls in classes.items():
+        if cls.unit != "document":
+            raise UsageError(f"critic {name!r} judges a {cls.unit}, not a document", hint="filter by other critics")
     writing = writers(keep, drop, overwrite)
 
     def scored(given: Sequence[str | Path], role: str) -> ShardedText:
@@ -223,11 +228,13 @@ def filter_text(
         return ShardedText(shards / role, role)
 
     text = scored(real, "real")
-    calibrated, seen, typical = _calibrate(text, fdr)  # refuses real text that will not do before the rest is scored
+    calibrated, seen, typical = _calibrate(
+        text, classes, fdr
+    )  # refuses real text that will not do before the rest is scored
     n_real, text = len(text), scored(paths, "new")
-    names = list(text.plan.critics)
+    names = list(classes)
     verdicts, before = _Verdicts(), 0
-    for values in _values(text, names):
+    for values in _values(text, classes):
         verdicts.add(calibrated.judge(values), values, before)
         before += len(values)
     ranks = np.concatenate([np.zeros(0, np.int64), *verdicts.ranks])
@@ -270,7 +277,7 @@ def filter_text(
     )
 
 
-def _calibrate(real: ShardedText, fdr: float) -> tuple[Calibrated, dict[str, int], list[float]]:
+def _calibrate(real: ShardedText, classes: Classes, fdr: float) -> tuple[Calibrated, dict[str, int], list[float]]:
     """Learn from the real text; also how many of its documents each critic was fitted on, and its median values.
 
     Raises
@@ -278,16 +285,15 @@ def _calibrate(real: ShardedText, fdr: float) -> tuple[Calibrated, dict[str, int
     UsageError
         There are too few real documents, or a critic was fitted on them.
     """
-    names = list(real.plan.critics)
-    seen = {name: sum(int(r["fitted_on"]) for r in real.records(name)) for name in names}
+    seen = {name: sum(int(r["fitted_on"]) for r in real.records(name)) for name in classes}
     for name, n in seen.items():
         if n > SEEN * len(real):
             raise UsageError(
                 f"critic {name!r} was fitted on {n:,} of the {len(real):,} real documents, which it finds too likely",
                 hint="give real text that the critics have not seen, such as a held-out part, with --real",
             )
-    values = np.concatenate([np.zeros((0, len(names))), *_values(real, names)])
-    calibrated = Calibrated.of(values, [is_two_sided(name) for name in names], order_of(real.labels[0]))
+    values = np.concatenate([np.zeros((0, len(classes))), *_values(real, classes)])
+    calibrated = Calibrated.of(values, [is_two_sided(cls) for cls in classes.values()], order_of(real.labels[0]))
     if len(calibrated) + 1 < 1 / fdr:
         raise UsageError(
             f"{len(real):,} real documents are too few for a false-discovery rate of {fdr:g}: no p is small enough",
@@ -298,36 +304,26 @@ def _calibrate(real: ShardedText, fdr: float) -> tuple[Calibrated, dict[str, int
     return calibrated, seen, typical
 
 
-def is_two_sided(critic: str) -> bool:
+def is_two_sided(critic: type[Critic[Any]]) -> bool:
     """Whether documents that are too likely under a critic are odd too, as those are that repeat themselves.
 
     So it is for sequences, whose Latent NLL per step is neither large nor small in real text. A single value is at its
     likeliest where real documents are, and a critic's own measure of oddity says which end is odd.
     """
-    cls = critic_class(critic)
-    return bool(cls.sequence) and not cls.oddity_unit and not has_oddity(cls)
+    return critic.sequence and critic.oddity is Critic.oddity
 
 
-def has_oddity(cls: type) -> bool:
-    """Whether a critic has a measure of oddity of its own."""
-    from momus.critic import Critic
-
-    return getattr(cls, "oddity", None) is not Critic.oddity
-
-
-def _values(text: ShardedText, names: Sequence[str]) -> Iterator[Floats]:
+def _values(text: ShardedText, classes: Classes) -> Iterator[Floats]:
     """What ranks the documents of each shard as outliers, NaN where unscored: float64 (n, critics)."""
     for path, schema in zip(text.paths, text.schemas, strict=True):
-        yield np.column_stack([_column(path, schema, name) for name in names])
+        yield np.column_stack([_column(path, schema, name, cls.sequence) for name, cls in classes.items()])
 
 
-def _column(path: Path, schema: pa.Schema, name: str) -> Floats:
-    import pyarrow.parquet as pq
-
+def _column(path: Path, schema: pa.Schema, name: str, sequence: bool) -> Floats:
     wanted = [f"{name}.{what}" for what in ("nll", "states", "oddity")]
     table = pq.read_table(path, columns=[c for c in wanted if c in schema.names])
     frame = table.rename_columns([c.removeprefix(f"{name}.") for c in table.column_names]).to_pandas()
-    values = rounded(outlier_values(frame, critic_class(name).sequence))
+    values = rounded(outlier_values(frame, sequence))
     values[frame["nll"].isna().to_numpy()] = np.nan
     return values
 
