@@ -15,6 +15,8 @@ from momus.plugins import ADAPTERS, CRITICS, Plugin, adapter_of, registered
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from momus.critic import Critic
+
 
 OWN = "momus"
 """The distribution whose critics are read without import; its tests import them all."""
@@ -83,16 +85,29 @@ def critic_view(name: str) -> RenderableType:
 
     from momus.critic.registry import critic_class
 
-    cls = critic_class(name)
+    cls: type[Critic[Any]] = critic_class(name)
     parameters = inspect.signature(cls.__init__).parameters.values()
     lines = [f"  {_toml(p.name, p.default)}" for p in parameters if p.name != "self"]
     return Group(
         Text(f"{cls.name} — {cls.axis}", style="bold"),
         Text(cls.question or "(this critic states no question)"),
         Text(f"Scripts: {cls.scripts.words()}."),
+        Text(_large_text(cls)),
         Text(f"\nIn a configuration file, under [{name}]:\n" + ("\n".join(lines) or "  (no parameters)") + "\n"),
         Text(inspect.getdoc(cls) or ""),
     )
+
+
+def _large_text(cls: type[Critic[Any]]) -> str:
+    """How the critic is fitted on more text than fits in memory."""
+    from momus.critic import RunningTextCritic
+    from momus.critic.portions import is_mergeable
+
+    if is_mergeable(cls):
+        return "Large text: counted in parts, with `momus fit --workers N`; the fit is that on the whole text."
+    if issubclass(cls, RunningTextCritic):
+        return "Large text: read as a whole, since it reads what documents follow each other."
+    return "Large text: fitted on a random sample of it, with `momus fit --sample N`."
 
 
 def is_folder(name: str) -> bool:
