@@ -1,9 +1,10 @@
 """Conformal p-values of single documents from held-out real ones, and the choice of those that are no real documents.
 
 A real sample is cut at random in two. On the first part, the *reference*, each value of a document (one per critic) is
-put on a common scale: its surprise −log P(a real document is at least as extreme), by relative frequency, beyond the
-nine tenths that are least extreme by an exponential tail. The oddity of a document is its largest surprise. The second
-part calibrates it:
+put on a common scale: its surprise −log P(a real document is at least as extreme), by relative frequency, and beyond
+the four fifths that are least extreme by a generalised Pareto distribution. (Without it all values beyond the reference
+were equal, and with an exponential tail critics with heavy tails would outshout the others.) The oddity of a document
+is its largest surprise. The second part calibrates it:
 
     p = (1 + #{calibrating documents at least as odd}) / (n + 1)
 
@@ -25,8 +26,10 @@ import numpy as np
 
 from momus.numeric.types import Bools, Floats, Ints
 
-INNER = 0.9
-"""Share of the reference whose surprise is its relative frequency; beyond, an exponential tail."""
+INNER = 0.8
+"""Share of the reference whose surprise is its relative frequency; the rest is the tail."""
+HEAVIEST = 2.0
+"""Largest shape of a tail."""
 REFERENCE = 1 / 3
 """Share of the real documents that put values on a common scale; the others calibrate."""
 
@@ -41,38 +44,60 @@ class Tail:
         The sample in ascending order, without missing values: float64 (n,).
     size
         Number of documents of the sample, those without a value included, which count as least extreme.
-    start, scale
-        Where the exponential tail begins, and the mean excess of larger values.
+    start, scale, shape
+        The tail: P(X ≥ x) falls from ``start`` as (1 + shape · (x − start) / scale)^(−1 / shape); the exponential tail
+        if the shape is 0. By probability-weighted moments (Hosking & Wallis 1987), with a shape of at least 0.
 
     >>> tail = Tail.of(np.arange(1.0, 101.0))
     >>> [round(float(np.exp(-s)), 3) for s in tail.surprise(np.array([51.0, 90.0, 200.0, np.nan]))]
-    [0.505, 0.119, 0.0, 1.0]
+    [0.505, 0.084, 0.0, 1.0]
     """
 
     values: Floats
     size: int
     start: float
     scale: float
+    shape: float
 
     @classmethod
     def of(cls, sample: Floats) -> Tail:
         """Learn the tail of a sample, in which NaN is a missing value."""
         values = np.sort(sample[~np.isnan(sample)])
         if not len(values):
-            return cls(values, len(sample), np.inf, 1.0)
+            return cls(values, len(sample), np.inf, 1.0, 0.0)
         start = float(np.quantile(values, INNER, method="lower"))
         excess = values[values > start] - start
-        finite = excess[np.isfinite(excess)]
-        scale = float(finite.mean()) if len(finite) else 0.0
-        return cls(values, len(sample), start, scale or 1.0)
+        return cls(values, len(sample), start, *_pareto(excess[np.isfinite(excess)]))
 
     def surprise(self, values: Floats) -> Floats:
         """−log P(X ≥ x) of each value x, 0 where it is missing: float64 like ``values``."""
         inner = np.minimum(values, self.start)
         above = len(self.values) - np.searchsorted(self.values, inner, side="left")
         frequency = np.log(self.size + 1.0) - np.log(above + 1.0)
-        beyond = np.maximum(values - self.start, 0.0) / self.scale
+        excess = np.maximum(values - self.start, 0.0) / self.scale
+        beyond = np.log1p(self.shape * excess) / self.shape if self.shape else excess
         return np.where(np.isnan(values), 0.0, frequency + beyond)
+
+
+def _pareto(excess: Floats) -> tuple[float, float]:
+    """Scale and shape of a generalised Pareto distribution of positive values in ascending order.
+
+    >>> excess = -np.log1p(-(np.arange(1000) + 0.5) / 1000)
+    >>> [round(x, 1) for x in _pareto(excess)], [round(x, 1) for x in _pareto(np.expm1(excess / 4) * 4)]
+    ([1.0, 0.0], [1.0, 0.2])
+    """
+    n = len(excess)
+    if not n:
+        return 1.0, 0.0
+    mean = float(excess.mean())
+    # E[X (1 − F(X))] by plotting positions
+    weighted = float(((n - np.arange(n) - 0.65) / n * excess).mean())
+    left = mean - 2 * weighted
+    shape = 2 - mean / left if left > 0 else HEAVIEST
+    if n < 3 or shape <= 0:
+        return mean, 0.0
+    shape = min(shape, HEAVIEST)
+    return max(2 * mean * weighted / left, 1e-300) if shape < HEAVIEST else mean, shape
 
 
 @dataclass(frozen=True)

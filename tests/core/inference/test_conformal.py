@@ -92,10 +92,20 @@ def test_surprise_grows_with_the_value(sample, values):
 
 def test_the_tail_begins_without_a_step():
     tail = Tail.of(np.random.default_rng(3).exponential(size=10_000))
+    assert tail.shape < 0.05
     start, after = tail.surprise(np.array([tail.start, np.nextafter(tail.start, 9)]))
     assert start == pytest.approx(after)
     # of an exponential sample, −log P(X ≥ x) is x
     assert np.allclose(tail.surprise(np.array([1.0, 2.0, 6.0, 12.0])), [1, 2, 6, 12], rtol=0.05)
+
+
+def test_heavy_tails_outshout_no_others():
+    rng = np.random.default_rng(6)
+    heavy = rng.pareto(1.5, size=20_000)
+    tail = Tail.of(heavy[:2000])
+    # of a sample from its own distribution, −log P(X ≥ x) is exponential, also where the reference does not reach
+    far = np.quantile(heavy, [0.99, 0.999])
+    assert np.allclose(tail.surprise(far), np.log([100, 1000]), rtol=0.2)
 
 
 def test_a_document_is_judged_alike_alone_and_among_others():
