@@ -119,7 +119,7 @@ def _read(
 ) -> tuple[Mapping[str, tuple[list[str], Floats]], set[str]]:
     """By corpus, ids of the documents and what ranks them as outliers, NaN where unscored: (n, critics).
 
-    Also the critics that rank them by a measure of their own.
+    Also the critics with a measure of oddity (`Critic.oddity`).
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
