@@ -10,12 +10,13 @@ help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 # torch goes first and alone: pinned, so that no larger build is drawn in by another package. pip compiles one file at a
-# time, compileall one per core; a package may ship a file that does not compile.
+# time, compileall one per
+# core: the rest is compiled when it is first imported. A package may ship a file that does not compile, hence the dash.
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt torch
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[dev]'
-	-$(BIN)/python -m compileall -q -j 0 $(VENV)/lib > /dev/null
+	-$(BIN)/python -m compileall -q -j 0 -x '/(tests?|models)/' $(VENV)/lib > /dev/null
 	@touch $@
 
 demo: $(STAMP) ## Compare a small language model with real documentation; ends with the report's path
