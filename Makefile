@@ -10,8 +10,8 @@ help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 # torch goes first and alone: pinned, so that no larger build is drawn in by another package. pip compiles one file at a
-# time, compileall one per
-# core: the rest is compiled when it is first imported. A package may ship a file that does not compile, hence the dash.
+# time, compileall one per core; what it leaves out is compiled when it is first imported. A package may ship a file that
+# does not compile, hence the dash.
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt torch
