@@ -37,7 +37,7 @@ HARNESSES := tests/adapters/test_logs.py tests/adapters/test_harnesses.py tests/
 
 harnesses: $(STAMP) ## Install harnesses and trackers beside Momus, and run the tests that skip without them
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable '.[logs,wandb,mlflow,tensorboard]' trl lm-eval datasets
+		--editable '.[logs,wandb,mlflow,tensorboard,trackio]' trl lm-eval datasets
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "slow or not slow" $(HARNESSES)
 
 check: lint types ## Lint and type check only
