@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from momus.cli.app import app
 from momus.conformance import check_critic, corpora
 from momus.critic import Counts, Critic, LogPrior, MergeableMixin, Portion, Values, fit_portions, read_portion
 from momus.critic.registry import critic_class, load_critic, make_critics
@@ -177,3 +179,21 @@ def test_every_document_is_as_likely_to_be_drawn(files):
     assert abs(drawn[distinct].mean() - 40) < 2
     assert drawn[distinct].min() > 20
     assert drawn[distinct].max() < 60
+
+
+def call(*words):
+    return CliRunner().invoke(app, ["fit", *map(str, words)])
+
+
+def test_the_command_fits_in_parts_and_on_samples(files, tmp_path):
+    assert "58 documents (2 left out)" in call("length", "-r", files, "-o", tmp_path / "a", "--workers", 1).stdout
+    assert call("length", "-r", files, "-o", tmp_path / "b").exit_code == 0
+    assert (tmp_path / "a" / "arrays.safetensors").read_bytes() == (tmp_path / "b" / "arrays.safetensors").read_bytes()
+    done = call("rhythm", "-r", files, "-o", tmp_path / "c", "--sample", 30)
+    assert "A sample of 30 documents, drawn at random from 60" in done.stdout
+    assert load_critic(tmp_path / "c").fitted_on_["documents"] <= 30
+    for words in (["rhythm", "--workers", 1], ["length", "--workers", 1, "--sample", 9]):
+        error = call(*words, "-r", files, "-o", tmp_path / "d").exception
+        assert isinstance(error, UsageError)
+        assert error.hint
+        assert not (tmp_path / "d").exists()
