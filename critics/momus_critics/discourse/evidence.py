@@ -120,7 +120,9 @@ def _opening_table(real: Exampled, generated: Exampled, over: bool) -> Table:
     ]
     kind = "over" if over else "under"
     named = tuple(
-        Overused(names[i], round(1000 * float(p[i + 1] / p[0]), 2), round(1000 * float(q[i + 1] / q[0]), 2), row[-1])
+        Overused(
+            names[i], round(1000 * float(p[i + 1] / p[0]), 2), round(1000 * float(q[i + 1] / q[0]), 2), str(row[-1])
+        )
         for i, row in zip(order[:NAMED], rows, strict=False)
         if over and z[i] >= CLEAR
     )

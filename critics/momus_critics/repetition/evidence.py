@@ -111,11 +111,11 @@ def _longest(key: str, title: str, real: Exampled, generated: Exampled) -> Table
 
 def _overuse(real: Exampled, generated: Exampled) -> Overuse | None:
     """The longest loop, with the shares of documents that loop; None if generated text loops no more than real."""
-    shares = [percent(float(t.arrays["loops"][0]) / max(t.documents, 1)) for t in (real, generated)]
+    a, b = (percent(float(t.arrays["loops"][0]) / max(t.documents, 1)) for t in (real, generated))
     longest = generated.texts("loops")
-    if shares[1] <= shares[0] or not longest:
+    if b <= a or not longest:
         return None
-    return Overuse("loops", "% of documents loop", (Overused(longest[0], *shares),))
+    return Overuse("loops", "% of documents loop", (Overused(longest[0], a, b),))
 
 
 def explain(critic: FittedCritic, document: Corpus) -> MarkedDocument | None:
