@@ -209,9 +209,9 @@ def _terms(name: str, title: str, keys: Sequence[Key], sizes: tuple[int, int], l
 
 
 def _overuse(keys: Sequence[Key], sizes: tuple[int, int], lines: Exampled) -> Overuse | None:
-    """The terms to name: phrases before single words, which say less on their own."""
+    """The terms to name: phrases of three words, then of two, then single words, which say less on their own."""
     # sorting is stable: each kind stays in the order of z
-    named = sorted(keys, key=lambda k: " " not in k.term)[:NAMED]
+    named = sorted(keys, key=lambda k: -min(k.term.count(" "), 2))[:NAMED]
     items = tuple(
         Overused(
             k.term,
