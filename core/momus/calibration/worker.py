@@ -163,6 +163,9 @@ class Worker:
 
     def _judge(self, name: str, planted: Corpus, null: bool) -> SplitJudge:
         critic, plan = self._critic(name), self.work.plan
+        # as in a comparison, which looks at both texts before it scores them
+        if critic.attend([self.work.real] if null else [self.work.real, planted]):
+            self._real.pop(name, None)
         real = self._real_scores(critic)
         other = real if null else self._scores(critic, planted)
         return judge_for(critic, (self.work.real, real), (planted, other), plan.permutations, plan.wide, plan.seed)
