@@ -9,7 +9,7 @@ from momus import Corpus, MomusError
 from momus.critic import Counted, aggregated
 from momus_critics.diversity import Diversity
 from momus_critics.diversity.answers import by_prompt, effective_number
-from momus_critics.diversity.variance import between_similarity, within_share
+from momus_critics.diversity.variance import between_similarity, relative_variance
 
 WORDS = np.array([f"w{a}{b}" for a in "abcdefghij" for b in "klmnopqrst"])
 
@@ -123,7 +123,7 @@ def test_variance_within_and_between_prompts_is_that_of_all_pairs():
     other, same = prompt[:, None] != prompt[None], (prompt[:, None] == prompt[None]) & ~np.eye(28, dtype=bool)
     rows = critic.score(corpus).rows["prompts"].matrix.toarray().sum(axis=0)[None]
     assert between_similarity(rows)[0] == pytest.approx(k[other].mean())
-    assert within_share(rows)[0] == pytest.approx((1 - k[same].mean()) / (1 - k[other].mean()))
+    assert relative_variance(rows)[0] == pytest.approx((1 - k[same].mean()) / (1 - k[other].mean()))
     within = [np.var(x.toarray()[prompt == p], axis=0, ddof=1).sum() for p in range(7)]
     assert 1 - k[same].mean() == pytest.approx(np.mean(within))
 

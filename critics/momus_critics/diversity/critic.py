@@ -33,7 +33,7 @@ from momus.text.tokens import Tokenizer
 from momus_critics.diversity import evidence
 from momus_critics.diversity.answers import GROUPS, Spread, alike, baseline_of, by_prompt, effective_number, vectors
 from momus_critics.diversity.latents import as_documents, critic_of, state_vectors
-from momus_critics.diversity.variance import between_similarity, centroids, prompt_means, within_share
+from momus_critics.diversity.variance import between_similarity, centroids, prompt_means, relative_variance
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.paragraphs import BREAK, paragraph_tokenizer
 from momus_critics.prose.reading import read_prose
@@ -249,11 +249,11 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
                 direction=("more varied between prompts", "more alike between prompts"),
             ),
             Statistic(
-                "within_share",
+                "relative_variance",
                 "prompts",
                 "value",
-                within_share,
-                label="variance within prompts, relative to that of answers to different prompts",
+                relative_variance,
+                label="variance within prompts, relative to different prompts",
                 direction=("poorer in variance within prompts", "richer in variance within prompts"),
             ),
             Statistic(

@@ -58,7 +58,7 @@ def between_similarity(pooled: Floats) -> Floats:
     return np.asarray((total - pooled[:, SQUARE]) / np.maximum(number * (number - 1), TINY))
 
 
-def within_share(pooled: Floats) -> Floats:
+def relative_variance(pooled: Floats) -> Floats:
     """(1 − s_w) / (1 − s_b) of the sums: 1 if answers to a prompt differ as much as answers to different ones, (B,)."""
     within = 1 - pooled[:, WITHIN] / np.maximum(pooled[:, NUMBER], TINY)
     return np.asarray(within / np.maximum(1 - between_similarity(pooled), TINY))
