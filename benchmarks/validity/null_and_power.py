@@ -23,7 +23,6 @@ import re
 import sys
 import time
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -205,14 +204,21 @@ def merged(old: str, new: str) -> str:
     >>> merged("| a | b |\\n| x | 1 |\\n| y | 2 |", "| a | b |\\n| y | 3 |\\n| z | 4 |").split("\\n")
     ['| a | b |', '| x | 1 |', '| y | 3 |', '| z | 4 |']
     """
-    blocks = []
-    for before, after in zip_longest(old.split("\n\n"), new.split("\n\n"), fillvalue=""):
-        lines = {_key(line): line for line in before.split("\n") if line}
-        for line in after.split("\n"):
+    blocks = old.split("\n\n")
+    for block in new.split("\n\n"):
+        head = block.partition("\n")[0]
+        # a table is known by its header, a list by its bullets
+        same = [b for b in blocks if b.partition("\n")[0] == head or (b[:1] == head[:1] == "*")]
+        lines = {_key(line): line for line in (same[0] if same else "").split("\n") if line}
+        for line in block.split("\n"):
             unmeasured = not re.sub(r"not measured|[–|\s]", "", line.partition(") |")[2]) and ") |" in line
-            if line and not (unmeasured and _key(line) in lines) and "| not measured |" not in line:
+            if line and not (unmeasured and _key(line) in lines) and "| – | not measured |" not in line:
                 lines[_key(line)] = line
-        blocks.append("\n".join(lines.values()))
+        merged_block = "\n".join(lines.values())
+        if same:
+            blocks[blocks.index(same[0])] = merged_block
+        else:
+            blocks.append(merged_block)
     return "\n\n".join(b for b in blocks if b)
 
 
