@@ -8,7 +8,11 @@ of `RULES` are applied to them afterwards; the table is that of the rule in use.
 Strengths are such that the own axis of a defect alarms in nearly all splits (``null_and_power.py``). Defects of axes
 that no critic here has (topics, coreference, languages) are left out, and so is the slow ``rank-frequency``.
 
-Run:  python benchmarks/validity/attribution.py measure table [--out runs/attribution] [--write docs/validity.md]
+``--set prose`` takes the critics of repetition, rhythm, keyness and discourse instead, with lengths, lexical diversity
+and words beside them, and the defects planted on their axes; templates, which needs a tagger, is left out.
+
+Run:  python benchmarks/validity/attribution.py measure table [--set prose] [--out runs/attribution]
+      [--write docs/validity.md]
 Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -36,26 +40,59 @@ from momus.critic.registry import make_critics
 from momus.inference import ManyTests, holm
 from momus.inference.bins import Overlap
 
-CRITICS = ("length", "type-token", "stopword-share", "symbol-share", "unigram", "passages", "perplexity")
-STRENGTHS = {
-    "none": 0.0,
-    "section-order": 0.4,
-    "section-repetition": 0.1,
-    "word-shuffle": 0.1,
-    "trigram-shuffle": 0.2,
-    "vocabulary-truncation": 0.6,
-    "length-truncation": 0.1,
-    "stopword-inflation": 0.1,
-    "symbol-inflation": 0.2,
-    "repetition-loop": 0.2,
+
+@dataclass(frozen=True)
+class Setup:
+    """Critics, defects with their strengths, and the marker and title of the table."""
+
+    critics: tuple[str, ...]
+    strengths: dict[str, float]
+    marker: str
+    title: str
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What stands before and after the table in a page."""
+        return f"<!-- {self.marker} -->\n", f"<!-- end of {self.marker} -->"
+
+
+SETS = {
+    "documents": Setup(
+        ("length", "type-token", "stopword-share", "symbol-share", "unigram", "passages", "perplexity"),
+        {
+            "none": 0.0,
+            "section-order": 0.4,
+            "section-repetition": 0.1,
+            "word-shuffle": 0.1,
+            "trigram-shuffle": 0.2,
+            "vocabulary-truncation": 0.6,
+            "length-truncation": 0.1,
+            "stopword-inflation": 0.1,
+            "symbol-inflation": 0.2,
+            "repetition-loop": 0.2,
+        },
+        "attribution",
+        "## Attribution of alarms",
+    ),
+    "prose": Setup(
+        ("repetition", "rhythm", "keyness", "discourse", "length", "type-token", "unigram"),
+        {
+            "none": 0.0,
+            "repetition-loop": 0.05,
+            "rhythm-flattening": 0.5,
+            "stock-phrases": 0.1,
+            "connective-inflation": 0.15,
+        },
+        "attribution of prose",
+        "### Repetition, rhythm, phrases and discourse",
+    ),
 }
 FIT, POOL, SIDE, ALPHA = 800, 400, 200, 0.05
-START, END = "<!-- attribution -->\n", "<!-- end of attribution -->"
-HEADER = f"""
-## Attribution of alarms
+HEADER = """
+{title}
 
 Which alarms [another axis accounts for](attribution.md), on planted defects. 200 | 200 chapters of novels;
-{len(CRITICS)} critics of documents ({", ".join(CRITICS)}), Holm-adjusted.
+{number} critics of documents ({critics}), Holm-adjusted.
 *Own* axes are those that the defect is planted on. *Survives*: an own axis alarms, and no axis of another kind accounts
 for it. *Accounts for*: share of the other alarms that an own axis accounts for. *Both*: an own axis survives, and own
 axes account for all other alarms. Rates are over splits in which an own axis alarms; **!** marks *both* below 0.8, and
@@ -63,29 +100,32 @@ null text above 0.05.
 
 <!-- not run: takes half an hour, and data that is not shipped -->
 ```bash
-python benchmarks/validity/attribution.py measure table --write docs/validity.md
+python benchmarks/validity/attribution.py measure table{option} --write docs/validity.md
 ```
 
-{START}not measured
-{END}
+{start}not measured
+{end}
 """
 Cell = dict[str, Any]
 """One split: ``alarms``, ``p`` by critic, and ``rows`` of the matrix: critic, given, p, share, low, high, reason."""
 
 
-def axes_by_defect(defects: list[str]) -> Iterator[tuple[str, list[Axis]]]:
+def axes_by_defect(setup: Setup, defects: list[str]) -> Iterator[tuple[str, list[Axis]]]:
     """Yield the headline rows of the real pool and of the planted pool, by defect."""
     texts = novels(fit=FIT)
     pool = texts.real.take(range(POOL), "real")
     fitted: list[Any] = []
-    for critic in make_critics(list(CRITICS), {}):
+    for critic in make_critics(list(setup.critics), {}):
         begun = time.perf_counter()
         fitted.append(critic.fit(texts.fit))
         print(f"  {critic.name} fitted in {time.perf_counter() - begun:.0f} s", flush=True)
     real = [critic.score(pool) for critic in fitted]
     for defect in defects:
-        corpus = pool if defect == "none" else DEFECTS[defect].plant(pool, STRENGTHS[defect], 0, None).corpus
+        corpus = pool if defect == "none" else DEFECTS[defect].plant(pool, setup.strengths[defect], 0, None).corpus
         planted = corpus.take(range(POOL), "generated")
+        for i, critic in enumerate(fitted):
+            if critic.attend([pool, planted]):  # as in a comparison
+                real[i] = critic.score(pool)
         axes = [axis_of(c, [r, c.score(planted)]) for c, r in zip(fitted, real, strict=True)]
         yield defect, [a for a in axes if a is not None]
 
@@ -207,16 +247,16 @@ def _row(values: list[Any]) -> AdjustedRow:
     )
 
 
-def kept(out: Path) -> dict[str, list[Cell]]:
+def kept(setup: Setup, out: Path) -> dict[str, list[Cell]]:
     """Cells by defect."""
     return {
         d: [json.loads(line) for line in (out / f"{d}.jsonl").read_text().splitlines()]
-        for d in STRENGTHS
+        for d in setup.strengths
         if (out / f"{d}.jsonl").exists()
     }
 
 
-def table(cells: dict[str, list[Cell]], name: str = IN_USE) -> str:
+def table(setup: Setup, cells: dict[str, list[Cell]], name: str = IN_USE) -> str:
     """Return the table of a rule."""
     lines = [
         "| defect (strength) | own axes | splits | alarms | own axis alarms | survives | accounts for | both |",
@@ -226,10 +266,10 @@ def table(cells: dict[str, list[Cell]], name: str = IN_USE) -> str:
         c = counted(defect, of_defect, RULES[name])
         if defect == "none":
             continue
-        axes = ", ".join(critic for critic in CRITICS if own(critic, defect))
+        axes = ", ".join(critic for critic in setup.critics if own(critic, defect))
         mark = " **!**" if c.both.n and c.both.share < 0.8 else ""
         lines.append(
-            f"| {defect} ({STRENGTHS[defect]:g}) | {axes} | {c.splits:,} | {c.alarms:.1f} "
+            f"| {defect} ({setup.strengths[defect]:g}) | {axes} | {c.splits:,} | {c.alarms:.1f} "
             f"| {rate_text(c.own_alarms)} | {rate_text(c.survives)} "
             f"| {rate_text(c.accounts)} of {c.accounts.n:,} | {rate_text(c.both)}{mark} |"
         )
@@ -261,36 +301,44 @@ def rules(cells: dict[str, list[Cell]]) -> str:
     return "\n".join(lines)
 
 
-def write(path: Path, text: str) -> None:
+def write(setup: Setup, path: Path, text: str) -> None:
     """Replace the table between the markers of a page, and add its section if it is missing."""
     whole = path.read_text(encoding="utf-8")
-    if START not in whole:
-        whole = whole.rstrip("\n") + "\n" + HEADER
-    before, _, rest = whole.partition(START)
-    path.write_text(f"{before}{START}{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    start, end = setup.ends
+    if start not in whole:
+        words = {"title": setup.title, "number": len(setup.critics), "critics": ", ".join(setup.critics)}
+        option = "" if setup is SETS["documents"] else " --set prose"
+        whole = whole.rstrip("\n") + "\n" + HEADER.format(**words, option=option, start=start, end=end)
+    before, _, rest = whole.partition(start)
+    path.write_text(f"{before}{start}{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
 
 
 def main() -> None:
     """Measure, or print and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="+", choices=("measure", "table"))
-    parser.add_argument("--out", type=Path, default=Path("runs/attribution"))
+    parser.add_argument("--set", choices=tuple(SETS), default="documents")
+    parser.add_argument("--out", type=Path, help="default: runs/attribution, and the set unless it is the first")
     parser.add_argument("--defects", help="comma-separated; default: all, and none")
     parser.add_argument("--splits", type=int, default=200)
     parser.add_argument("--null-splits", type=int, default=1000)
     parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
     a = parser.parse_args()
+    setup = SETS[a.set]
+    out = a.out or Path("runs/attribution") / ("" if a.set == "documents" else a.set)
+    out.mkdir(parents=True, exist_ok=True)
     if "measure" in a.what:
-        for defect, axes in axes_by_defect(a.defects.split(",") if a.defects else list(STRENGTHS)):
+        for defect, axes in axes_by_defect(setup, a.defects.split(",") if a.defects else list(setup.strengths)):
             begun = time.perf_counter()
-            measure(defect, axes, a.null_splits if defect == "none" else a.splits, a.out)
+            measure(defect, axes, a.null_splits if defect == "none" else a.splits, out)
             print(f"{defect}: {time.perf_counter() - begun:.0f} s", flush=True)
     if "table" in a.what:
-        cells = kept(a.out)
-        print(f"{table(cells)}\n\n{rules(cells)}")
+        cells = kept(setup, out)
+        print(f"{table(setup, cells)}\n\n{rules(cells)}")
         if a.write:
             choice = "Rules compared, means over the defects above:"
-            write(a.write, f"{table(cells)}\n\n{choice}\n\n{rules(cells)}")
+            more = f"\n\n{choice}\n\n{rules(cells)}" if a.set == "documents" else ""
+            write(setup, a.write, f"{table(setup, cells)}{more}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ Data: ``litbank``, ``sectioned`` and ``code-mixing`` under MOMUS_DATA, else ../s
 from __future__ import annotations
 
 import argparse
-import json
+import re
 import sys
 import time
 from dataclasses import replace
@@ -37,6 +37,7 @@ from momus.calibration.rates import Rate, curves, detectable, family_wise, rate
 from momus.calibration.view import own, rate_text, strength_text
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
+from momus.files import read_sealed
 from momus.progress import default_reporter
 from momus.report.figures.standalone import standalone
 from momus.report.figures.svg import draw
@@ -106,7 +107,7 @@ def kept(out: Path) -> dict[tuple[str, str], list[Cell]]:
             newest: dict[tuple[Any, ...], Cell] = {}
             files = sorted((out / f"{study.name}-{kind}" / "cells").rglob("*.json"), key=lambda p: p.stat().st_mtime)
             for path in files:
-                c = Cell(**json.loads(path.read_text(encoding="utf-8")))
+                c = Cell(**read_sealed(path))
                 newest[c.critic, c.n_real, c.n_generated, c.defect, c.strength] = c
             if newest:
                 order = list(DEFECTS)
@@ -194,6 +195,40 @@ def power_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
     return "\n".join(lines)
 
 
+def merged(old: str, new: str) -> str:
+    """Put the measured rows of new tables into old ones: rows of the same name are replaced, others are added.
+
+    A row is named by its first cell, in tables of defects by the first two, and a line of a list by what stands before
+    its colon. Rows of critics that were not measured stay as they were.
+
+    >>> merged("| a | b |\\n| x | 1 |\\n| y | 2 |", "| a | b |\\n| y | 3 |\\n| z | 4 |").split("\\n")
+    ['| a | b |', '| x | 1 |', '| y | 3 |', '| z | 4 |']
+    """
+    blocks = old.split("\n\n")
+    for block in new.split("\n\n"):
+        head = block.partition("\n")[0]
+        # a table is known by its header, a list by its bullets
+        same = [b for b in blocks if b.partition("\n")[0] == head or (b[:1] == head[:1] == "*")]
+        lines = {_key(line): line for line in (same[0] if same else "").split("\n") if line}
+        for line in block.split("\n"):
+            unmeasured = not re.sub(r"not measured|[–|\s]", "", line.partition(") |")[2]) and ") |" in line
+            if line and not (unmeasured and _key(line) in lines) and "| – | not measured |" not in line:
+                lines[_key(line)] = line
+        merged_block = "\n".join(lines.values())
+        if same:
+            blocks[blocks.index(same[0])] = merged_block
+        else:
+            blocks.append(merged_block)
+    return "\n\n".join(b for b in blocks if b)
+
+
+def _key(line: str) -> str:
+    if line.startswith("*"):
+        return line.partition(":")[0]
+    cells = [c.strip() for c in line.split("|")]
+    return "|".join(cells[1:3]) if cells[2:3] and cells[2] in (*DEFECTS, "–") else cells[1]
+
+
 def write_between(path: Path, name: str, text: str) -> None:
     """Replace the text between ``<!-- name -->`` and ``<!-- end of name -->``."""
     whole = path.read_text(encoding="utf-8")
@@ -240,7 +275,9 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, default=Path(__file__).parents[2] / "docs" / "figures")
     parser.add_argument("--defects", help="comma-separated; default: all")
     parser.add_argument("--strengths", help="comma-separated; default: " + ",".join(map(str, STRENGTHS)))
-    parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
+    parser.add_argument(
+        "--write", type=Path, help="put the measured rows into the tables of this page: docs/validity.md"
+    )
     parser.add_argument("--largest", type=int, default=2000, help="leave out sizes with more documents in total")
     parser.add_argument("--sizes", help="null splits: 50,50x200,200,200x1000,1000; default: all")
     parser.add_argument("--large-splits", type=int, help="null splits of sizes with 1,000 documents on a side")
@@ -260,7 +297,8 @@ def main() -> None:
         for name, text in (("null", null_table(cells)), ("power", power_table(cells))):
             print(f"{text}\n")
             if a.write:
-                write_between(a.write, name, text)
+                old = a.write.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")[2]
+                write_between(a.write, name, merged(old.partition(f"\n<!-- end of {name} -->")[0], text))
         figures(cells, a.figures)
 
 

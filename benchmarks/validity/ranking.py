@@ -111,11 +111,15 @@ def read(text: str, part: str) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """A critic, how texts are cut into its documents, and how many stretches of each novel it is fitted on."""
+    """A critic, how texts are cut into its documents, and how many stretches of each novel it is fitted on.
+
+    ``attend``: whether the critic sees held-out novels and stories before it scores them, as in a comparison.
+    """
 
     make: Callable[[], Critic[Any]]
     cut: Callable[[str], list[str]] = whole
     stretches: int = 3
+    attend: bool = False
 
 
 LAW: dict[str, Any] = {"block": BLOCK}
@@ -176,10 +180,12 @@ def scored(reading: Reading, texts: list[str], part: str) -> tuple[pd.DataFrame,
     print("   ", *(n.text for n in critic.notes()), flush=True)
     if critic.unit == "block":
         return pd.DataFrame([_law_values(critic, read(text, part)) for text in texts]), critic.headline_statistic
-    real = critic.score(Corpus.from_texts(held, name="held"))
     units = [reading.cut(read(text, part)) for text in texts]
     owner = np.repeat(np.arange(len(texts)), [len(u) for u in units])
-    found = critic.score(Corpus.from_texts([u for each in units for u in each], name="stories"))
+    corpora = [Corpus.from_texts(held, name="held"), Corpus.from_texts([u for e in units for u in e], name="stories")]
+    if reading.attend:
+        critic.attend(corpora)
+    real, found = (critic.score(corpus) for corpus in corpora)
     return _values(critic, real, found, owner, len(texts)), critic.headline_statistic
 
 
@@ -221,8 +227,11 @@ def _value(statistic: Statistic, real: Floats, own: Floats) -> float:
     return float((statistic.function(*sides) if statistic.kind == "distance" else statistic.function(sides[1]))[0])
 
 
-def all_scores(texts: list[str], names: list[str], out: Path, part: str) -> tuple[pd.DataFrame, dict[str, str]]:
+def all_scores(
+    texts: list[str], names: list[str], out: Path, part: str, readings: dict[str, Reading] | None = None
+) -> tuple[pd.DataFrame, dict[str, str]]:
     """Score with each critic once; existing scores are read from ``out``."""
+    readings = READINGS if readings is None else readings
     (out / part).mkdir(parents=True, exist_ok=True)
     parts, headlines = [], {}
     for name in names:
@@ -230,7 +239,7 @@ def all_scores(texts: list[str], names: list[str], out: Path, part: str) -> tupl
         if not path.exists():
             begun = time.perf_counter()
             print(name, part, flush=True)
-            frame, headline = scored(READINGS[name], texts, part)
+            frame, headline = scored(readings[name], texts, part)
             frame.attrs = {"headline": headline}
             frame.to_parquet(path)
             print(f"    {time.perf_counter() - begun:.0f} s", flush=True)

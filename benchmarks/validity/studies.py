@@ -58,6 +58,28 @@ def novels(words: int = 1000, fit: int = 2000) -> Texts:
     return Texts(made[0], made[1])
 
 
+def answers(count: int = 4, words: int = 200) -> Texts:
+    """Answers to prompts: ``count`` pieces of about 200 words of a novel, drawn from ten in a row.
+
+    They share persons and subject, as answers do. 600 prompts to fit on, 2,400 (or all that remain) to split.
+    """
+    rng = np.random.default_rng(0)
+    prompts = []
+    for novel in read_corpus(data() / "litbank" / "novels.jsonl.gz"):
+        pieces = chapters(novel.text, words)
+        prompts += [
+            [pieces[start + i] for i in sorted(rng.choice(10, count, replace=False).tolist())]
+            for start in range(0, len(pieces) - 9, 10)
+        ]
+    order = rng.permutation(len(prompts))
+    made = []
+    for name, part in (("fit", order[:600]), ("real", order[600:3000])):
+        texts = [(f"{i} {k}", f"p{i}", t) for i in part.tolist() for k, t in enumerate(prompts[i])]
+        ids, keys, found = zip(*texts, strict=True)
+        made.append(Corpus.from_texts(found, ids=ids, prompts=keys, name=name))
+    return Texts(made[0], made[1])
+
+
 def paragraphs() -> Texts:
     """Paragraphs of 60 to 120 words of novels: 4,000 to fit on, 2,400 to split."""
     novels = read_corpus(data() / "litbank" / "novels.jsonl.gz")
@@ -146,7 +168,8 @@ class Study:
 
 STUDIES = (
     Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
-    Study("prose", novels, ("repetition", "rhythm", "discourse")),
+    Study("prose", novels, ("repetition", "rhythm", "discourse"), powered=420),
+    Study("answers", answers, ("diversity",), documents=9600, powered=1680),
     Study("phrases", novels, ("keyness",), documents=1200, powered=400, power_splits=40),
     Study(
         *("patterns", novels, ("templates",), {"templates": {"tagger": "spacy", "words": 300}}),

@@ -19,8 +19,47 @@ Direction = tuple[str, str] | tuple[()]
 
 
 @dataclass(frozen=True)
+class Overused:
+    """One thing that generated text says too often.
+
+    Attributes
+    ----------
+    text
+        The loop, phrase or opening.
+    real, generated
+        How often each text has it, in the unit of the `Overuse`.
+    example
+        A line of generated text that has it; empty if ``text`` is the line.
+    """
+
+    text: str
+    real: float
+    generated: float
+    example: str = ""
+
+
+@dataclass(frozen=True)
+class Overuse:
+    """What generated text says too often, the worst first: named on the first screen if the axis differs.
+
+    Attributes
+    ----------
+    what
+        The kind of thing, in the plural, such as ``over-used phrases``.
+    unit
+        Unit of the frequencies, such as ``% of documents``.
+    """
+
+    what: str
+    unit: str
+    items: Sequence[Overused]
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows of cells under named columns.
+
+    ``overuse`` holds the few things of the table that the first screen of a report names.
 
     >>> Table("t", "Two words", ("word", "count"), (("the", 3), ("a", 1))).rows[0]
     ('the', 3)
@@ -31,6 +70,7 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
+    overuse: Overuse | None = None
 
 
 @dataclass(frozen=True)
@@ -220,6 +260,9 @@ def from_json(data: dict[str, Any]) -> Evidence:
             content["steps"] = tuple(Step(**s) for s in content["steps"])
         elif kind is Table:
             content["columns"], content["rows"] = tuple(content["columns"]), tuple(map(tuple, content["rows"]))
+            if (overuse := content.get("overuse")) is not None:
+                items = tuple(Overused(**item) for item in overuse["items"])
+                content["overuse"] = Overuse(**{**overuse, "items": items})
         item: Evidence = kind(**content)
     except (KeyError, TypeError) as error:
         raise StoreError(f"evidence of kind {kind.__name__} is incomplete: {error}") from error

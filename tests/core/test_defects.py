@@ -36,8 +36,14 @@ def made(n=8, sectioned=True, seed=0):
         ]
         documents.append([(f"Part {j}", p) for j, p in enumerate(parts)])
     if sectioned:
-        return Corpus.from_sections(documents, ids=[f"d{i}" for i in range(n)], prompts=[f"p{i}" for i in range(n)])
-    return Corpus.from_texts(["\n\n".join(p for _, p in d) for d in documents], ids=[f"d{i}" for i in range(n)])
+        return Corpus.from_sections(
+            documents, ids=[f"d{i}" for i in range(n)], prompts=[f"p{i // 2}" for i in range(n)]
+        )
+    return Corpus.from_texts(
+        ["\n\n".join(p for _, p in d) for d in documents],
+        ids=[f"d{i}" for i in range(n)],
+        prompts=[f"p{i // 2}" for i in range(n)],
+    )
 
 
 def plant(name, corpus, strength, seed=0):
@@ -89,7 +95,15 @@ def test_the_order_of_documents_does_not_matter(order, name, strength):
 
 
 ALONE = sorted(
-    set(DEFECTS) - {"topic-mixing", "word-mixing", "section-exchange", "vocabulary-truncation", "stopword-inflation"}
+    set(DEFECTS)
+    - {
+        "topic-mixing",
+        "word-mixing",
+        "section-exchange",
+        "vocabulary-truncation",
+        "stopword-inflation",
+        "answer-copies",
+    }
 )
 
 
@@ -253,3 +267,26 @@ def test_a_section_whose_title_no_other_document_has_is_not_exchanged():
     corpus = Corpus.from_sections([[("A", "one"), ("Mine", "two")], [("A", "three")]], ids=["x", "y"])
     planted = DEFECTS["section-exchange"].plant(corpus, 1.0)
     assert [s.text for d in planted.corpus for s in d.sections] == ["three", "two", "one"]
+
+
+def test_copies_of_one_answer():
+    corpus = Corpus.from_texts(
+        ["c", "a", "b", "x", "y"], ids=["2", "1", "3", "9", "8"], prompts=["p", "p", "p", "q", None]
+    )
+    planted = plant("answer-copies", corpus, 1.0)
+    assert [d.text for d in planted.corpus] == ["a", "a", "a", "x", "y"]
+    assert [c.id for c in planted.changes] == ["2", "3"]
+
+
+def test_sentences_of_one_template_keep_their_number_and_about_their_length():
+    text = "He came home late and said nothing at all. Then it rained on the roof, and the old lamp went out by itself."
+    planted = plant("sentence-template", Corpus.from_texts([text], ids=["a"]), 1.0).corpus[0].text
+    lengths = [len(s.split()) for s in planted.split(". ")]
+    assert lengths == [7, 15]
+    assert re.fullmatch(r"((, and )?\w+( \w+){6})+\. ((, and )?\w+( \w+){6})+\.", planted)
+
+
+def test_connectives_stand_before_sentences():
+    planted = plant("connective-inflation", Corpus.from_texts(["He came. She left."], ids=["a"]), 1.0).corpus[0].text
+    assert all(s.split()[0].endswith(",") or s.startswith("In fact,") for s in planted.split(". "))
+    assert planted.endswith("she left.")

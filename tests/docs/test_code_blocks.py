@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "```" in p.read_text("utf-8"))]
 NOT_RUN = {
     "README.md": 2,
+    "loops-and-phrases.md": 1,
     "quickstart.md": 1,
     "validity.md": 9,
     "passages.md": 1,

@@ -127,6 +127,12 @@ def test_the_answer_names_the_nearest_text_and_the_largest_gap():
     assert largest.startswith("Largest gap of both: axis one")
 
 
+def test_the_largest_gap_of_both_names_a_text_where_they_go_opposite_ways():
+    rows = [row("one", "a", 5), row("one", "b", 6), told("one", "a", -31.0), told("one", "b", 31.0)]
+    largest = first_sentences(answer_of(comparison([*rows, row("two", "a", 0.2), row("two", "b", 0.3)])))[1]
+    assert largest.startswith("Largest gap of both: axis one – b is longer: ")
+
+
 def test_ties_are_said_to_be_ties():
     rows = [row("one", g, s) for g, s in [("a", 5), ("b", 5.2), ("c", 9)]]
     ranks = [rank("a", 5.0, 1, 2), rank("b", 5.2, 1, 2), rank("c", 9.0, 3, 3)]

@@ -16,7 +16,7 @@ from momus.calibration.plan import NULL, Plan
 from momus.calibration.pool import Crew, crew_of
 from momus.calibration.result import Calibration
 from momus.calibration.store import write_calibration
-from momus.calibration.units import units_of
+from momus.calibration.units import PROMPT, units_of
 from momus.calibration.worker import CELLS, Task, Work
 from momus.comparison.absent import absent_warnings
 from momus.comparison.chosen import chosen_critics
@@ -90,7 +90,8 @@ def calibrate(
     if jobs < 1:
         raise UsageError(f"--jobs {jobs}: at least one process is needed", hint="write --jobs 2, say")
     selection = chosen_critics(critics, dict(config or {}))
-    chosen, warnings = selection.critics, [*selection.warnings, *absent_warnings(selection.absent)]
+    warnings = [*selection.warnings, *absent_warnings(selection.absent)]
+    chosen = _splittable(selection.critics, plan, critics is not None, warnings)
     reporter = reporter or default_reporter()
     with reporter.stage("reading"):
         fitting, held_out, other = _texts(real, fit, donor, plan, warnings, reading, reporter)
@@ -124,6 +125,22 @@ def _plan(plan: Plan | None, options: dict[str, Any]) -> Plan:
         raise UsageError(f"calibrate: {error}", hint=f"options are: {', '.join(Plan.__dataclass_fields__)}") from error
     plan.check_types()
     return plan
+
+
+def _splittable(
+    chosen: Sequence[Critic[Any]], plan: Plan, explicit: bool, warnings: list[str]
+) -> Sequence[Critic[Any]]:
+    """Leave out critics of prompts if whole groups are to be split, since their rows belong to no group."""
+    prompts = [c.name for c in chosen if c.unit == PROMPT] if plan.by == "group" else []
+    if prompts and explicit:
+        raise UsageError(
+            f"critic {prompts[0]!r} compares prompts, which cannot be split by group",
+            hint="leave it out, or write --by prompt",
+        )
+    warnings += [
+        f"Critic {name!r} was left out: it compares prompts, which no split by group keeps." for name in prompts
+    ]
+    return [c for c in chosen if c.name not in prompts]
 
 
 def _texts(

@@ -14,6 +14,8 @@ from momus.numeric.ragged import offsets_of, ranges_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 
+PROMPT = "prompt"
+"""The unit of critics that have one row per prompt."""
 _FIELDS = {"group": "group_id", "prompt": "prompt_id"}
 
 

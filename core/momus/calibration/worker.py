@@ -11,7 +11,7 @@ from typing import Any
 from momus.calibration.cells import Cell, CellFolder, measure
 from momus.calibration.judges import SplitJudge, judge_for
 from momus.calibration.plan import NULL, Plan
-from momus.calibration.units import units_of
+from momus.calibration.units import PROMPT, units_of
 from momus.controls import DEFECTS, Planted
 from momus.critic import Critic, RunningTextCritic, Scores, usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
@@ -116,11 +116,15 @@ class Worker:
         plan = self.work.plan
         splits = plan.splits if defect == NULL else plan.power_splits
         planted: Planted | None = None
-        units = units_of(self.work.real, plan.by)
+        by = units_of(self.work.real, plan.by)
         for name in names:
-            settings = _settings(next(c for c in self.work.critics if c.name == name))
+            unfitted = next(c for c in self.work.critics if c.name == name)
+            settings = _settings(unfitted)
             judge = None
-            for size in plan.pairs(len(self.work.real if units is None else units)):
+            # a critic of prompts has one row per prompt, which any split keeps whole
+            units = None if unfitted.unit == PROMPT else by
+            rows = unfitted.units(self.work.real) if units is None else units
+            for size in plan.pairs(len(rows)):
                 begun = self.folder.find(settings, defect, strength, size)
                 done = 0 if begun is None else min(len(begun.p), splits)
                 self.advance(done)
@@ -159,6 +163,9 @@ class Worker:
 
     def _judge(self, name: str, planted: Corpus, null: bool) -> SplitJudge:
         critic, plan = self._critic(name), self.work.plan
+        # as in a comparison, which looks at both texts before it scores them
+        if critic.attend([self.work.real] if null else [self.work.real, planted]):
+            self._real.pop(name, None)
         real = self._real_scores(critic)
         other = real if null else self._scores(critic, planted)
         return judge_for(critic, (self.work.real, real), (planted, other), plan.permutations, plan.wide, plan.seed)

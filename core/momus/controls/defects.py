@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from momus.controls.answers import copy_answers
 from momus.controls.foreign import exchange_sections
 from momus.controls.mixing import mix_languages, mix_topics, mix_words
 from momus.controls.ordering import LOOP, loop, move_ngrams, move_sections, repeat_sections
 from momus.controls.planting import Defect
-from momus.controls.sentences import even_sentences, stock_phrases
+from momus.controls.sentences import even_sentences, one_template, open_with_connectives, stock_phrases
 from momus.controls.wording import (
     COMMON,
     FEWEST_WORDS,
@@ -156,6 +157,29 @@ _ALL = (
         "Puts one of four stock phrases before each sentence with probability `strength`. English only.",
         ("keyness",),
         stock_phrases,
+    ),
+    Defect(
+        "connective-inflation",
+        "connectives and discourse",
+        "Puts one of six connectives before each sentence with probability `strength`. English only.",
+        ("discourse", "keyness"),
+        open_with_connectives,
+    ),
+    Defect(
+        "sentence-template",
+        "sentence templates",
+        "Replaces each sentence with probability `strength` by clauses of one pattern (determiner, adjective, noun, "
+        "verb, determiner, adjective, noun) with random words, about as long as the sentence. English only.",
+        ("templates",),
+        one_template,
+    ),
+    Defect(
+        "answer-copies",
+        "variety between answers",
+        "Replaces each document with probability `strength` by a copy of the first one, by id, that answers the same "
+        "prompt. Documents without a prompt, and the only ones of their prompt, do not change.",
+        ("diversity",),
+        copy_answers,
     ),
 )
 

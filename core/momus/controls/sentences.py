@@ -1,9 +1,11 @@
-"""Defects of sentences: ends moved until all sentences of a paragraph are of equal length, and stock phrases."""
+"""Defects of sentences: ends moved to equal lengths, stock phrases, connectives, and sentences of one template."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+
+import numpy as np
 
 from momus.controls.pieces import Pieces, paragraphs, sentences, words
 from momus.controls.planting import Setting, with_texts
@@ -17,6 +19,20 @@ PHRASES = (
     "In a world of endless possibilities,",
 )
 """What is put before sentences."""
+CONNECTIVES = ("However,", "Moreover,", "Therefore,", "Meanwhile,", "In fact,", "Ultimately,")
+"""What is put before sentences to connect them."""
+DETERMINERS = ("the", "a", "this", "that", "every", "each", "one")
+_LISTS = """
+old dark small quiet tall cold young strange heavy broken empty narrow bright rough pale sudden gentle distant hidden
+bitter ancient golden clever silent wooden curious gloomy humble rapid secret |
+house river door window stone garden letter horse table candle mountain soldier doctor farmer village bridge captain
+stranger lantern merchant forest kitchen servant carriage harbour mirror curtain sailor teacher ladder |
+saw found carried followed watched left kept held touched opened reached crossed passed guarded missed wanted feared
+painted covered lifted ruined noticed remembered borrowed cleaned admired answered ignored pushed served
+"""
+ADJECTIVES, NOUNS, VERBS = (tuple(words.split()) for words in _LISTS.split("|"))
+CLAUSE = 8
+"""Words of a clause of the template and of what joins it to the next one."""
 _END = re.compile(r"[.!?…]+[\"'”’)\]]*$")
 _INNER = re.compile(r"[,;:—–-]+$")
 
@@ -70,13 +86,47 @@ def _lowered(word: str) -> str:
 
 def stock_phrases(document: Document, setting: Setting) -> tuple[Document, str, Places]:
     """Put a stock phrase before each chosen sentence."""
+    return _before(document, setting, PHRASES, "sentences with a stock phrase before them")
+
+
+def open_with_connectives(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Put a connective before each chosen sentence."""
+    return _before(document, setting, CONNECTIVES, "sentences with a connective before them")
+
+
+def _before(document: Document, setting: Setting, choices: Sequence[str], what: str) -> tuple[Document, str, Places]:
+    """Put one of some phrases before each chosen sentence."""
     texts, places, before = [], [], 0
     for section in document.sections:
         pieces: Pieces = sentences(section.text)
         n = len(pieces.texts)
-        chosen, which = setting.chosen(n).tolist(), setting.random.integers(0, len(PHRASES), n).tolist()
-        new = [f"{PHRASES[k]} {_lowered(s)}" if c else s for s, c, k in zip(pieces.texts, chosen, which, strict=True)]
+        chosen, which = setting.chosen(n).tolist(), setting.random.integers(0, len(choices), n).tolist()
+        new = [f"{choices[k]} {_lowered(s)}" if c else s for s, c, k in zip(pieces.texts, chosen, which, strict=True)]
         texts.append(pieces.join(new))
         places += [before + i for i, c in enumerate(chosen) if c]
         before += n
-    return with_texts(document, texts), "sentences with a stock phrase before them", places
+    return with_texts(document, texts), what, places
+
+
+def one_template(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Replace each chosen sentence by clauses of one pattern, with random words, about as long as the sentence."""
+    texts, places, before = [], [], 0
+    for section in document.sections:
+        pieces: Pieces = sentences(section.text)
+        n = len(pieces.texts)
+        chosen, seeds = setting.chosen(n).tolist(), setting.random.integers(0, 2**32, n).tolist()
+        new = [_templated(s, seed) if c else s for s, c, seed in zip(pieces.texts, chosen, seeds, strict=True)]
+        texts.append(pieces.join(new))
+        places += [before + i for i, c in enumerate(chosen) if c]
+        before += n
+    return with_texts(document, texts), "sentences replaced by ones of a template", places
+
+
+def _templated(sentence: str, seed: int) -> str:
+    """Clauses such as ``the old house saw a dark river``, joined by ``and``."""
+    random = np.random.default_rng(seed)
+    order = (DETERMINERS, ADJECTIVES, NOUNS, VERBS, DETERMINERS, ADJECTIVES, NOUNS)
+    clauses = max(1, round(len(sentence.split()) / CLAUSE))
+    made = [" ".join(words[random.integers(len(words))] for words in order) for _ in range(clauses)]
+    text = ", and ".join(made)
+    return f"{text[:1].upper()}{text[1:]}."

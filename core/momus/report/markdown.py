@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from momus.report.answer import answer_of
+from momus.report.overuse import overuse_of
 from momus.report.safe import one_line
-from momus.report.sentences import first_sentences, largest_gaps, legend
+from momus.report.sentences import first_sentences, largest_gaps, legend, overuse_lines
 from momus.report.table import overview
 from momus.report.trust_line import trust_items
 
@@ -18,11 +19,12 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$@])")
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """Write the answer, what it rests on, the overview table, the largest gaps and the warnings in Markdown."""
+    """Write the answer, what it rests on, the overview table, the largest gaps, over-used text, and the warnings."""
     answer = answer_of(comparison)
     table = overview(answer)
     trust = " · ".join(("" if i.ok else "**!** ") + escaped(f"{i.label}: {i.text}") for i in trust_items(comparison))
-    gaps = [f"* **{escaped(name)}:** {escaped(sentence)}." for name, sentence in largest_gaps(answer)]
+    named = [*largest_gaps(answer), *overuse_lines(overuse_of(comparison.results, answer))]
+    gaps = [f"* **{escaped(name)}:** {escaped(sentence)}." for name, sentence in named]
     notes = [f"* Note: {escaped(w)}" for w in comparison.warnings]
     blocks = [
         " ".join(escaped(s) for s in first_sentences(answer)),

@@ -37,9 +37,10 @@ from momus.report.joint_words import (
     rank,
     subgroup_cells,
 )
+from momus.report.overuse import overuse_of
 from momus.report.passages import Shown
 from momus.report.safe import anchor, clean
-from momus.report.sentences import finding_words, first_sentences, label
+from momus.report.sentences import finding_words, first_sentences, label, overuse_lines
 from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null, statistic_name
 from momus.text.counting import percentage
@@ -136,6 +137,7 @@ def render(comparison: Comparison) -> str:
             trust=trust_items(comparison),
             cards=cards,
             example=first_excerpt(cards),
+            overuse=overuse_lines(overuse_of(comparison.results, answer)),
             overview_wide=Markup(overview_svg(shown)),
             overview_narrow=Markup(overview_svg(shown, narrow=True)),
             overview_data=overview_csv(shown),

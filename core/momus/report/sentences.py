@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from momus.comparison.result import CriticResult
@@ -9,6 +10,8 @@ from momus.comparison.verdict import Verdict
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
 from momus.report.format import number, signed_percent
 from momus.report.joint_words import count
+from momus.report.overuse import CorpusOveruse
+from momus.report.safe import one_line
 from momus.report.words import statistic_name
 from momus.text.counting import counted, joined, percentage
 
@@ -145,7 +148,9 @@ def _largest(answer: Answer, cell: Cell) -> str:
     shared = len(answer.corpora) > 1 and all(_largest_axis(answer, c.generated) == axis.critic for c in answer.corpora)
     all_of_them = "both" if len(answer.corpora) == 2 else f"all {count(len(answer.corpora))}"
     whose = f"Largest gap of {all_of_them}" if shared else f"Largest gap: {cell.generated} in"
-    what = says_what(cell)
+    one_way = len({c.direction for c in axis.cells}) == 1
+    name = f"{cell.generated} {'is ' if cell.direction else ''}" if shared and not one_way else ""
+    what = f"{name}{says_what(cell)}"
     return f"{whose}{': ' if shared else ' '}{axis.axis} – {what}."
 
 
@@ -228,3 +233,34 @@ def finding_words(v: Verdict) -> str:
     if v.differs:
         return f"{words}, but surely by less than {delta}" if v.equivalent else words
     return f"{words}, and surely less than {delta} apart" if v.equivalent else f"{words}; {delta} apart is not excluded"
+
+
+def overuse_lines(found: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
+    """Sentences on what corpora say too often: pairs of the kind of thing and a sentence with an example.
+
+    >>> from momus.evidence import Overuse, Overused
+    >>> said = Overused("so it was", 0.0, 12.5, "and «so it was» , then")
+    >>> overuse_lines([CorpusOveruse("a", Overuse("over-used phrases", "% of documents", (said,)))])
+    [('over-used phrases', 'a: “so it was” (12.5 against 0 % of documents), as in “and «so it was», then”')]
+    """
+    lines = []
+    for f in found:
+        things = [
+            f"“{_spaced(i.text, 160)}” ({number(i.generated)} against {number(i.real)} {f.overuse.unit})"
+            for i in f.overuse.items
+        ]
+        example = f.overuse.items[0].example
+        also = f", as in “{_spaced(example, 160)}”" if example else ""
+        lines.append((f.overuse.what, f"{f.generated}: {things[0]}{also}{_others(things[1:])}"))
+    return lines
+
+
+def _others(things: Sequence[str]) -> str:
+    return f"; also {joined(things)}" if things else ""
+
+
+def _spaced(text: str, clip: int) -> str:
+    """Tokens with the spaces of running text: none before a comma or within quotation marks."""
+    line = one_line(text, clip)
+    line = re.sub(r"\s+(»?)\s*([,.;:!?…)\]}”])(?=\s|$|[”»])", r"\1\2", line)
+    return re.sub(r"([(\[{“])\s+", r"\1", line)

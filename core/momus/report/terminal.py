@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from momus.report.answer import Answer, answer_of
+from momus.report.overuse import overuse_of
 from momus.report.safe import one_line
-from momus.report.sentences import first_sentences, largest_gaps, legend, unscored_lines
+from momus.report.sentences import first_sentences, largest_gaps, legend, overuse_lines, unscored_lines
 from momus.report.table import Overview, overview, short_names, shortened
 from momus.report.trust_line import trust_items
 from momus.report.wide import wide_view
@@ -50,7 +51,7 @@ def comparison_view(comparison: Comparison, every: bool = False, wide: bool = Fa
     parts: list[RenderableType] = [*_answer(answer), _trust(comparison), Text("")]
     parts += overview_tables(overview(answer, pad=True), WIDTH)
     parts += [Text(line, style="dim") for line in legend(answer)]
-    gaps = largest_gaps(answer)
+    gaps = [*largest_gaps(answer), *overuse_lines(overuse_of(comparison.results, answer))]
     parts += [Text(""), *(_named(name, sentence) for name, sentence in gaps)] if gaps else []
     if every or wide:
         parts += [Text(""), wide_view(comparison, every)]

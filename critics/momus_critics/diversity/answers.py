@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +15,28 @@ from momus.text.corpus import Corpus
 from momus.text.documents import Document, Section
 from momus_critics.prose.reading import Prose
 
+PROMPTS, GROUPS = "answers to one prompt", "documents of one group"
+
+
+def baseline_of(corpus: Corpus) -> str:
+    """What stands together in a row: `PROMPTS`, or `GROUPS` if only groups have several documents.
+
+    >>> baseline_of(Corpus.from_texts(["a", "b"], prompts=["p", "q"], groups=["g", "g"])) == GROUPS
+    True
+    """
+
+    def repeated(names: Sequence[str | None]) -> bool:
+        known = [n for n in names if n is not None]
+        return len(set(known)) < len(known)
+
+    return GROUPS if repeated(corpus.groups) and not repeated(corpus.prompts) else PROMPTS
+
 
 def by_prompt(corpus: Corpus) -> Corpus:
     """One document per prompt, each answer a section; documents without a prompt stay alone, unusable ones are dropped.
 
-    Prompts stand in the order of their ids, and answers in an order that depends on their texts alone.
+    Documents of one group (author, site) stand in for answers where no prompt of the corpus is answered twice. Prompts
+    stand in the order of their ids, and answers in an order that depends on their texts alone.
 
     >>> answers = Corpus.from_texts(["b", "a", "c"], prompts=["p", "p", None])
     >>> [(d.id, [s.text for s in d.sections]) for d in by_prompt(answers)]
@@ -26,9 +44,10 @@ def by_prompt(corpus: Corpus) -> Corpus:
     """
     found: defaultdict[tuple[str, bool], list[tuple[int, str, str | None]]] = defaultdict(list)
     usable = usable_documents(corpus)
+    grouped = baseline_of(usable) == GROUPS
     for document, key in zip(usable, usable.hashes.tolist(), strict=True):
-        name = document.id if document.prompt is None else document.prompt
-        found[name, document.prompt is None].append((key, document.text, document.group))
+        source = document.group if grouped else document.prompt
+        found[document.id if source is None else source, source is None].append((key, document.text, document.group))
     documents = []
     for (name, alone), answers in sorted(found.items()):
         groups = {group for _, _, group in answers}
@@ -36,7 +55,7 @@ def by_prompt(corpus: Corpus) -> Corpus:
             Document(
                 name,
                 tuple(Section(text) for _, text, _ in sorted(answers, key=lambda a: a[:2])),
-                prompt=None if alone else name,
+                prompt=None if alone or grouped else name,
                 group=groups.pop() if len(groups) == 1 else None,
             )
         )
@@ -76,6 +95,10 @@ class Spread:
         float64 (n,): mean cosine of pairs of answers to each prompt.
     distinct
         float64 (n,): effective number of distinct answers among the first ``size``.
+    means
+        CSR (n, V): mean of the vectors of the answers to each prompt.
+    columns
+        What the V columns stand for.
     groups
         For each prompt, groups of answers that are nearly the same, as lists of their numbers.
     counts
@@ -88,6 +111,8 @@ class Spread:
 
     similarity: Floats
     distinct: Floats
+    means: sparse.csr_array
+    columns: list[str]
     groups: list[list[list[int]]]
     counts: Ints
     texts: list[list[str]]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 
 from momus.critic import (
     Critic,
@@ -17,23 +18,30 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     mean,
+    usable_documents,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.registry import critic_class
 from momus.errors import FittingError
+from momus.estimator import Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
+from momus.text.counting import counted, joined
 from momus.text.tokens import Tokenizer
 from momus_critics.diversity import evidence
-from momus_critics.diversity.answers import Spread, alike, by_prompt, effective_number, vectors
+from momus_critics.diversity.answers import GROUPS, Spread, alike, baseline_of, by_prompt, effective_number, vectors
+from momus_critics.diversity.latents import as_documents, critic_of, state_vectors
+from momus_critics.diversity.variance import between_similarity, centroids, prompt_means, relative_variance
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.paragraphs import BREAK, paragraph_tokenizer
 from momus_critics.prose.reading import read_prose
 
 LEAST_SD = 0.1
 """Smallest standard deviation of z, which keeps P_c proper if all prompts are alike."""
+WORDS_OF = "words"
+"""Value of ``of`` for vectors of words."""
 WORDS = 30
 """Words of an answer that are shown."""
 BAND = 0.05
@@ -43,17 +51,20 @@ BAND = 0.05
 class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
 
-    Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, and the
-    similarity of a prompt is the mean cosine of pairs of its answers, which does not depend on how many there are.
-    Prompts with one answer are unscored. Real text without repeated prompts cannot be compared; P_c is then fitted on
-    documents of one group (author, site).
+    Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, or of the
+    latents of another critic. The similarity of a prompt is the mean cosine of pairs of its answers, which does not
+    depend on how many there are. Prompts with one answer are unscored. Where a text answers no prompt twice, documents
+    of one group (author, site) stand in for answers.
 
     Parameters
     ----------
+    of
+        What is compared: ``words``, or a critic by name, such as ``topics``: the shares of its states, under its
+        default parameters.
     alike
         Cosine from which two answers are shown as the same.
     tokens
-        Name of the tokenizer, see `momus.critic.TokenCritic`.
+        Name of the tokenizer of words, see `momus.critic.TokenCritic`.
 
     >>> corpus = Corpus.from_texts(["a b c", "a b d", "e f", "e g"], prompts=["p", "p", "q", "q"])
     >>> critic = Diversity().fit(corpus)
@@ -72,14 +83,19 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("more usual in variety", "less usual in variety")
     }
-    limits = "It compares words: the same story in other words is another answer."
+    limits = "It compares words, or what another critic sees: the same story in other words is another answer."
     needs = 4
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"alike": Range(0, 1)}
 
-    def __init__(self, *, alike: float = 0.8, tokens: str = "words") -> None:
+    def __init__(self, *, of: str = WORDS_OF, alike: float = 0.8, tokens: str = "words") -> None:
+        self.of = of
         self.alike = alike
         self.tokens = tokens
+
+    def component(self, attribute: str) -> Estimator:
+        """Make the unfitted critic whose latents are compared."""
+        return critic_of(self.of) if attribute == "critic_" else super().component(attribute)
 
     @property
     def reader(self) -> Tokenizer:
@@ -91,24 +107,20 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
         return by_prompt(corpus)
 
     def fit(self, real: Corpus) -> Self:
-        """Weigh the words, and learn how alike real answers to one prompt are."""
+        """Weigh the words (or fit the other critic), and learn how alike real answers to one prompt are."""
         answers = by_prompt(real)
-        self.baseline_ = "answers to one prompt"
-        if not (answers.section_counts > 1).any():
-            grouped = [d for d in real if d.group is not None]
-            by_group = Corpus.from_texts(
-                [d.text for d in grouped], ids=[d.id for d in grouped], prompts=[d.group for d in grouped]
-            )
-            if grouped:
-                answers, self.baseline_ = by_prompt(by_group), "documents of one group"
+        self.baseline_ = baseline_of(usable_documents(real))
         several = answers.take(np.flatnonzero(answers.section_counts > 1))
         if len(several) < 2:
             raise FittingError(
                 "critic 'diversity' is not tested: one document per prompt",
                 hint="give several answers per prompt, with a prompt_id, or real text with a group_id",
             )
-        self._weigh(answers)
-        self.size_ = int(np.median(several.section_counts))
+        if self.of == WORDS_OF:
+            self._weigh(answers)
+        else:
+            self.critic_: Critic[Any] = critic_of(self.of).fit(as_documents(answers))
+        self.size_, self.grouped_ = int(np.median(several.section_counts)), list[str]()
         z = _logit(self.project(several).similarity)
         self.mean_, self.sd_ = float(z.mean()), float(max(z.std(), LEAST_SD))
         self.prompts_ = len(several)
@@ -134,20 +146,25 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
             if (counts > 1).any():
                 sizes.append(int(np.median(counts[counts > 1])))
         size = min(sizes, default=self.size_)
-        changed = size != self.size_
-        self.size_ = size
+        grouped = [t.name for t in texts if baseline_of(usable_documents(t)) == GROUPS]
+        changed = (size, grouped) != (self.size_, self.grouped_)
+        self.size_, self.grouped_ = size, grouped
         return changed
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        words = state.texts("words_")
-        state.array("idf_", (len(words),), low=0.0)
+        if self.of == WORDS_OF:
+            words = state.texts("words_")
+            state.array("idf_", (len(words),), low=0.0)
+        else:
+            state.part("critic_", critic_class(self.of))
         state.number("mean_")
         state.number("sd_", low=LEAST_SD)
         state.integer("size_", low=2)
         state.integer("prompts_", low=1)
         state.text("baseline_")
+        state.texts("grouped_")
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Prompts with one answer."""
@@ -155,14 +172,11 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
 
     def project(self, batch: Corpus) -> Spread:
         """Compare the answers to each prompt."""
-        prose = read_prose(batch.tokens(self.reader))
-        sections = _answer_of(batch, len(prose.ids), self.reader)
-        number = {w: i for i, w in enumerate(self.words_)}
-        x = vectors(prose, sections, number, self.idf_)
-        x.resize((int(batch.section_counts.sum()), len(self.idf_)))
+        x, columns = self._vectors(batch)
         similarity, distinct, groups = [], [], []
+        counts = batch.section_counts
         first = 0
-        for count in batch.section_counts.tolist():
+        for count in counts.tolist():
             mine = x[first : first + count]
             first += count
             k = np.asarray((mine @ mine.T).toarray())
@@ -172,7 +186,18 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
             groups.append(alike(k, self.alike))
         texts = [[" ".join(s.text.split()[:WORDS]) for s in d.sections] for d in batch]
         mean_cosine, number_distinct = (np.array(v, dtype=np.float64) for v in (similarity, distinct))
-        return Spread(mean_cosine, number_distinct, groups, batch.section_counts, texts, list(batch.ids))
+        means = prompt_means(x, counts)
+        return Spread(mean_cosine, number_distinct, means, columns, groups, counts, texts, list(batch.ids))
+
+    def _vectors(self, batch: Corpus) -> tuple[sparse.csr_array, list[str]]:
+        """One vector per answer, and what its columns stand for."""
+        if self.of != WORDS_OF:
+            return state_vectors(self.critic_, as_documents(batch))
+        prose = read_prose(batch.tokens(self.reader))
+        sections = _answer_of(batch, len(prose.ids), self.reader)
+        x = vectors(prose, sections, {w: i for i, w in enumerate(self.words_)}, self.idf_)
+        x.resize((int(batch.section_counts.sum()), len(self.idf_)))
+        return x, self.words_
 
     def log_prior(self, latents: Spread) -> LogPrior:
         """log P_c of the logit of the similarity."""
@@ -181,7 +206,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
         return LogPrior.of_vectors(norm.logpdf(_logit(latents.similarity), self.mean_, self.sd_))
 
     def sufficient_statistics(self, latents: Spread) -> Mapping[str, Rows]:
-        """Similarity, effective number of distinct answers, and answers in groups, each beside ones."""
+        """Similarity, effective number of distinct answers, and answers in groups, each beside ones; mean vectors."""
         ones = np.ones(len(latents))
         full = latents.counts >= self.size_
         same = np.array([any(len(g) > 1 for g in groups) for groups in latents.groups], dtype=np.float64)
@@ -190,10 +215,11 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
             # prompts with fewer answers than are counted among take no part; a little keeps the ratio defined
             "distinct": np.column_stack([np.where(full, latents.distinct, 0) + 1e-9, full + 1e-9]),
             "same": np.column_stack([same, ones]),
+            "prompts": centroids(latents.similarity, latents.means, latents.columns),
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Mean similarity, effective number of distinct answers, and prompts with answers that are the same."""
+        """Similarity within and between prompts, distinct answers, and prompts with answers that are the same."""
         of = f" of {self.size_}" if hasattr(self, "size_") else ""
         return (
             Statistic(
@@ -213,6 +239,22 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
                 mean,
                 label=f"effective number of distinct answers{of}",
                 direction=("poorer in distinct answers", "richer in distinct answers"),
+            ),
+            Statistic(
+                "between_similarity",
+                "prompts",
+                "value",
+                between_similarity,
+                label="similarity of answers to different prompts",
+                direction=("more varied between prompts", "more alike between prompts"),
+            ),
+            Statistic(
+                "relative_variance",
+                "prompts",
+                "value",
+                relative_variance,
+                label="variance within prompts, relative to different prompts",
+                direction=("poorer in variance within prompts", "richer in variance within prompts"),
             ),
             Statistic(
                 "same_share",
@@ -235,7 +277,12 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
 
     def notes(self) -> list[Note]:
         """What the critic was fitted on."""
-        return [Note(f"Fitted on {counted(self.prompts_, 'set')} of {self.baseline_}.")]
+        what = "" if self.of == WORDS_OF else f" Answers are compared by the states of critic {self.of!r}."
+        notes = [Note(f"Fitted on {counted(self.prompts_, 'set')} of {self.baseline_}.{what}")]
+        names = joined([f"{name!r}" for name in self.grouped_])
+        return notes + [
+            Note(f"No prompt of {names} is answered twice: documents of one group stand in for answers.")
+        ] * bool(names)
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """The answers to one prompt, those marked that are much like another one."""

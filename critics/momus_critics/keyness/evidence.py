@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from momus.critic import LogPrior, Pooled
-from momus.evidence import Cell, Evidence, MarkedDocument, Table, both
+from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table, both
 from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
@@ -30,6 +30,8 @@ SHOWN, LINED, MARKED = 20, 8, 12
 """Terms of a table, terms with concordance lines, and terms that are marked in a document."""
 FALSE = 0.05
 """Expected share of false discoveries among the listed terms."""
+NAMED = 3
+"""Terms that the first screen of a report names."""
 ALIKE = 0.8
 """A phrase stands for a shorter one within it if at least this share of the documents with the shorter one have it."""
 
@@ -202,7 +204,25 @@ def _terms(name: str, title: str, keys: Sequence[Key], sizes: tuple[int, int], l
         )
         for k in keys
     ]
-    return Table(name, title, columns, rows, note=note)
+    overuse = _overuse(keys, sizes, lines) if name == "over-used" else None
+    return Table(name, title, columns, rows, note=note, overuse=overuse)
+
+
+def _overuse(keys: Sequence[Key], sizes: tuple[int, int], lines: Exampled) -> Overuse | None:
+    """The terms to name: phrases of three words, then of two, then single words, which say less on their own."""
+    # sorting is stable: each kind stays in the order of z
+    named = sorted(keys, key=lambda k: -min(k.term.count(" "), 2))[:NAMED]
+    items = tuple(
+        Overused(
+            k.term,
+            percent(k.real / max(sizes[0], 1)),
+            percent(k.generated / max(sizes[1], 1)),
+            next(iter(lines.texts(k.term)), ""),
+        )
+        for k in named
+    )
+    what = "over-used phrases" if named and " " in named[0].term else "over-used words"
+    return Overuse(what, "% of documents", items) if items else None
 
 
 def _concordance(keys: Sequence[Key], real: Exampled, generated: Exampled) -> Table:

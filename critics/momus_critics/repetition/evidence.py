@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from momus.critic import LogPrior, Pooled
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Overuse, Overused, Series, Table, both
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -105,7 +105,17 @@ def _longest(key: str, title: str, real: Exampled, generated: Exampled) -> Table
         for role, side in (("generated", generated), ("real", real))
         for rank, text in side.examples.get(key, ())
     ]
-    return Table(f"longest-{key}", title, ("text", "words and symbols", "what is said again"), rows)
+    overuse = _overuse(real, generated) if key == "loops" else None
+    return Table(f"longest-{key}", title, ("text", "words and symbols", "what is said again"), rows, overuse=overuse)
+
+
+def _overuse(real: Exampled, generated: Exampled) -> Overuse | None:
+    """The longest loop, with the shares of documents that loop; None if generated text loops no more than real."""
+    a, b = (percent(float(t.arrays["loops"][0]) / max(t.documents, 1)) for t in (real, generated))
+    longest = generated.texts("loops")
+    if b <= a or not longest:
+        return None
+    return Overuse("loops", "% of documents loop", (Overused(longest[0], a, b),))
 
 
 def explain(critic: FittedCritic, document: Corpus) -> MarkedDocument | None:

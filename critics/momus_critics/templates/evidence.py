@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic import Pooled
-from momus.evidence import Cell, Evidence, MarkedDocument, Table, both
+from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table, both
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.keyness.testing import log_odds
@@ -19,6 +19,9 @@ from momus_critics.templates.tagged import Tagged
 
 LENGTH, SHOWN, LINED, KEPT, LEAST = 5, 15, 6, 2, 5
 """Tags of a template, rows of a table, templates with lines, lines of each, and occurrences that are needed."""
+OVERUSED = {"templates": "sentence templates", "openings": "openings of sentences by part of speech"}
+NAMED, CLEAR = 2, 3.0
+"""Templates that the first screen of a report names, and the z that they need at least."""
 BASE = 64
 """Factor of the codes of tags, which count from 1."""
 
@@ -120,6 +123,12 @@ def _table(
         )
         for i, key in zip(order, keys, strict=True)
     ]
+    named = tuple(
+        Overused(str(row[0]), 1000 * float(p[i + 1] / p[0]), 1000 * float(q[i + 1] / q[0]), str(row[-1]))
+        for i, row in zip(order[:NAMED], rows, strict=False)
+        if over and z[i] >= CLEAR
+    )
+    overuse = Overuse(f"over-used {OVERUSED[kind]}", f"per 1,000 {noun}", named) if named else None
     word = "over" if over else "under"
     what = "Templates" if kind == "templates" else "Openings of sentences"
     table = Table(
@@ -129,6 +138,7 @@ def _table(
         rows,
         note="Log-odds and z with an informative prior (Monroe et al. 2008); occurrences in one document depend on "
         "each other, so z orders the templates and is no test.",
+        overuse=overuse,
     )
     return table, keys
 
