@@ -20,7 +20,7 @@ CHANCE, SURE = 0.05, 0.05
 HASTE = 3.0
 """A rater is hasty who answers this many times faster than the median of all raters."""
 SHARED, COINCIDENCE = 20, 1e-9
-"""Two raters' answers are the same if no shared item, of so many or more, has different ones, and chance is this small."""
+"""Fewest shared items of two raters who may have copied, and largest probability of their agreement by chance."""
 Flag = Literal[
     "failed checks", "agrees no better than chance", "one answer only", "hasty", "same answers as another rater"
 ]
