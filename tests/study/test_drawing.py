@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from momus.study.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
 from momus.study.label_studio import configuration, task
 from momus.study.page import page_data, rater_page
 from momus.study.power import logits_of, needs, variance
-from momus.study.protocol import Protocol, preset, protocol_of
+from momus.study.protocol import Protocol, preset, protocol_of, read_protocol
 from momus.study.shown import screens
 from momus.text.corpus import Corpus
 
@@ -157,6 +158,11 @@ def test_what_cannot_be_drawn_is_refused():
         protocol_of({"item": 3}, "here")
     with pytest.raises(MomusError, match="no preset is called"):
         preset("../secrets")
+
+
+def test_the_example_is_the_preset_of_the_paper():
+    example = Path(__file__).parents[2] / "examples" / "study" / "section-order.toml"
+    assert read_protocol(example) == preset("section-order")
 
 
 def test_the_preset_of_the_paper_draws_with_training_and_labels():
