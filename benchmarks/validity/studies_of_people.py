@@ -115,17 +115,17 @@ def one_study(name: str, s: int, tested: bool) -> dict[str, Any]:
     return row
 
 
-def coverage(name: str, studies: int, folder: Path, minutes: float) -> None:
+def coverage(name: str, studies: int, first: int, folder: Path, minutes: float) -> None:
     """Print how often intervals hold the truth; studies that the folder holds are not simulated again."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"coverage-{name.replace(' ', '-')}.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     started = time.monotonic()
     with path.open("a") as file:
-        for s in range(len(rows), studies):
+        for s in range(first + len(rows), first + studies):
             if time.monotonic() - started > 60 * minutes:
                 break
-            rows.append(one_study(name, s, s < TESTED))
+            rows.append(one_study(name, s, s < first + TESTED))
             file.write(json.dumps(rows[-1]) + "\n")
     each = np.mean([v for r in rows for v in r["each"]])
     together = np.mean([r["together"] for r in rows])
@@ -194,6 +194,7 @@ def main() -> None:
     parser.add_argument("--part", choices=("coverage", "power", "lazy"), action="append")
     parser.add_argument("--kind", choices=tuple(SETTINGS), action="append")
     parser.add_argument("--out", type=Path, default=Path("validity-studies-of-people"))
+    parser.add_argument("--first", type=int, default=1000, help="seed of the first study")
     parser.add_argument("--minutes", type=float, default=60, help="stop each kind of simulated study after this time")
     options = parser.parse_args()
     parts = options.part or ["coverage", "power", "lazy"]
@@ -203,7 +204,7 @@ def main() -> None:
         )
         print("|---|---|---|---|---|---|---|---|", flush=True)
         for name in options.kind or SETTINGS:
-            coverage(name, options.studies, options.out, options.minutes)
+            coverage(name, options.studies, options.first, options.out, options.minutes)
     if "power" in parts:
         power(min(options.studies, 300))
     if "lazy" in parts:
