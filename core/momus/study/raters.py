@@ -17,6 +17,8 @@ from momus.study.models import Estimate
 from momus.study.store import Study, rater_name
 
 CHANCE, SURE = 0.05, 0.05
+FAILED = 0.4
+"""Share of failed attention checks from which on a rater is flagged: 1 of 2, 2 of 5."""
 HASTE = 3.0
 """A rater is hasty who answers this many times faster than the median of all raters."""
 SHARED, COINCIDENCE = 20, 1e-9
@@ -91,7 +93,7 @@ def rater_rows(
         same, repeats = repeated_share([a for a, _ in again], [b for _, b in again])
         bad, checks = failed_checks(mine)
         odd: dict[Flag, bool] = {
-            "failed checks": checks > 0 and bad / checks >= 0.5,
+            "failed checks": checks > 0 and bad / checks >= FAILED,
             # where most raters agree with the others, one who does not stands out
             "agrees no better than chance": others[r].p > CHANCE and sure * 2 >= len(others) > 2,
             "one answer only": len(chosen[r]) > 4 and len({str(a.value) for a in mine if a.trial.role == "item"}) == 1,
