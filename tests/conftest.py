@@ -40,8 +40,8 @@ def group_of(nodeid: str) -> str:
 
 FRESH = "saved_critics_load_in_a_fresh_process"
 """A conformance check that starts a Python process for each critic."""
-IN_FRESH_PROCESS = ("sections", "length", "passages")
-"""Critics for which it is not slow: one without arrays, one with, one with an encoder."""
+IN_FRESH_PROCESS = ("sections", "length")
+"""Critics for which it is not slow: one without arrays, one with."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

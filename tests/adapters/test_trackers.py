@@ -126,7 +126,8 @@ def test_tensorboard_has_scalars_answer_and_report(run, comparison, tmp_path, ca
 
 @pytest.mark.slow
 def test_wandb_offline_run_has_numbers_table_and_report(comparison, tmp_path, monkeypatch):
-    pytest.importorskip("wandb", reason="pip install momus[wandb]")
+    wandb = pytest.importorskip("wandb", reason="pip install momus[wandb]")
+    wandb.teardown()  # it keeps the folder in which it was first used
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_API_KEY", "k" * 32 + "hunter2k")
     monkeypatch.chdir(tmp_path)

@@ -127,6 +127,7 @@ def test_ruff_and_mypy_are_content(name, tmp_path):
         assert code == 0, output
 
 
+@pytest.mark.slow
 def test_check(package):
     code, output = momus("check", "momus_mine:Mine", folder=package)
     assert code == 0, output

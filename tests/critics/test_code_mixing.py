@@ -189,6 +189,7 @@ def test_wrong_parameters_are_errors():
         CodeMixing().adopt(-ALPHA, PHI, ["a", "b", "c", "d"], "a test")
 
 
+@pytest.mark.slow
 def test_gensim_models_become_critics(tmp_path):
     from gensim.corpora import Dictionary
     from gensim.models import LdaModel

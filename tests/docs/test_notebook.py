@@ -70,6 +70,7 @@ def test_it_is_kept_without_outputs_in_the_current_format(notebook):
             assert set(cell) == {"cell_type", "id", "metadata", "source"}
 
 
+@pytest.mark.slow
 def test_the_comparison_shows_itself(cells):
     shown, _ = of(cells, "momus.compare(")
     html = shown._repr_html_()
@@ -78,12 +79,14 @@ def test_the_comparison_shows_itself(cells):
     assert shown.frame()["statistic"].nunique() > 5
 
 
+@pytest.mark.slow
 def test_the_answer_is_printed(cells):
     _, printed = of(cells, "comparison.answer.axes")
     assert len(printed.splitlines()) == 3
     assert "beyond human variation" in printed
 
 
+@pytest.mark.slow
 def test_figures_are_drawn(cells):
     import matplotlib.pyplot as plt
 
@@ -94,6 +97,7 @@ def test_figures_are_drawn(cells):
         assert all(a.lines and a.get_xlabel() for a in figure.axes)
 
 
+@pytest.mark.slow
 def test_outliers_and_documents_are_frames(cells):
     outliers, _ = of(cells, "comparison.outliers(")
     assert isinstance(outliers, pd.DataFrame)
@@ -105,6 +109,7 @@ def test_outliers_and_documents_are_frames(cells):
     assert (summary.loc["count"] > 20).all()
 
 
+@pytest.mark.slow
 def test_the_table_is_latex(cells):
     _, printed = of(cells, "to_latex")
     assert printed.count(r"\toprule") == printed.count(r"\bottomrule") == 1

@@ -219,6 +219,7 @@ def test_terminals_that_do_not_know_a_character(encoding, momus_process, tmp_pat
     assert b"Traceback" not in told
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux")
 def test_names_that_are_not_utf8(momus_process, texts, tmp_path):
     name = os.fsdecode(b"caf\xe9.jsonl")

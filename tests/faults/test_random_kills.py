@@ -20,13 +20,13 @@ _spec.loader.exec_module(points)
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL and fork")
 
 KILLS = 15
-"""Kills of each command in the slow run: 255 of 17 commands."""
+"""Kills of each command in the slow run: 330 of 22 commands."""
 
 
 @pytest.fixture(scope="module")
 def folder(texts, tmp_path_factory):
     """A folder with texts and finished runs."""
-    return points.Place.made(tmp_path_factory.mktemp("kills"), texts).folder
+    return points.Place.made(tmp_path_factory.mktemp("kills"), texts).more().folder
 
 
 def killed(name, kills, folder):

@@ -54,7 +54,7 @@ def test_random_kills_lose_and_double_nothing(place):
     assert met["workers"] >= 5
 
 
-@pytest.mark.parametrize("limit", [300, None])
+@pytest.mark.parametrize("limit", [300, pytest.param(None, marks=pytest.mark.slow)])
 def test_a_full_disk_stops_with_words_and_is_resumed(place, limit):
     """The system itself refuses writes beyond a size: that of the manifest, or one that some shards exceed."""
     import resource

@@ -54,6 +54,7 @@ def writer(texts, tmp_path):
     return start
 
 
+@pytest.mark.slow
 def test_a_signal_leaves_no_temporary_file(writer):
     process, temporary, target = writer()
     assert temporary.read_text(encoding="utf-8") == SECRET

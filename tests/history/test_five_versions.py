@@ -57,6 +57,7 @@ def test_the_gate_finds_the_fourth_version_and_names_the_axis(ran):
     assert "length of documents: above its limit in v4" in (out / "history.html").read_text()
 
 
+@pytest.mark.slow
 def test_diff_of_the_versions_says_what_changed(ran):
     out, *_ = ran
     done = CliRunner().invoke(app, ["diff", str(out / "runs" / "v3"), str(out / "runs" / "v4")])

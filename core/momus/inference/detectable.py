@@ -39,6 +39,10 @@ def detectable_difference(error: float, freedom: float, level: float) -> float:
     return (half + math.sqrt(max(half**2 - a * rest, 0.0))) / a * error
 
 
+PRECISE = 0.002
+"""Relative width at which the search for a detectable distance ends: far below its Monte-Carlo error."""
+
+
 def chance_value(null: Floats, level: float) -> float:
     """The value that a distance exceeds by chance with probability ``level``.
 
@@ -82,7 +86,7 @@ def detectable_distance(s: Statistic, null: Floats, noise: tuple[Floats, Floats]
     low, high = 0.0, LARGEST
     if not power(high) >= POWER:
         return math.nan
-    for _ in range(30):
+    while high - low > PRECISE * high:
         half = (low + high) / 2
         low, high = (low, half) if power(half) >= POWER else (half, high)
     return float(distances(high, middle[None], middle[None])[0])

@@ -20,7 +20,7 @@ from momus.study.page import write_pages
 from momus.study.power import Need, needs
 from momus.study.protocol import Protocol
 from momus.study.shown import frequent_titles
-from momus.study.store import Study, name_of, write_study
+from momus.study.store import Study, begin_study, finish_study, name_of
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.version import __version__
@@ -166,7 +166,8 @@ def create(
             "items_of_one_prompt": balance.same_prompt,
         },
     }
-    write_study(study, out, record)
+    begin_study(study, out)
     pages = write_pages(study, out)
     write_label_studio(study, out)
+    finish_study(study, out, record)
     return Made(study, counts, found, pages)

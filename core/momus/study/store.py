@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from momus.errors import StoreError
-from momus.files import plain, read_sealed, write_json, write_sealed
+from momus.files import PART, plain, read_sealed, write_json, write_sealed
 from momus.study.design import Design, Trial
 from momus.study.excerpts import Excerpt
 from momus.study.protocol import Protocol, protocol_of
@@ -72,43 +72,83 @@ def name_of(protocol: Protocol, design: Design) -> str:
 
 
 def write_study(study: Study, folder: Path, record: Mapping[str, Any]) -> None:
-    """Write ``study.json`` (with a further record) and ``key.json``.
+    """Write ``key.json`` and ``study.json`` (with a further record): `begin_study`, then `finish_study`.
 
     Raises
     ------
     StoreError
         The folder cannot be written, or holds something.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise StoreError(f"{folder} is not an empty folder", hint="name a new folder with --out")
-    design = study.design
+    begin_study(study, folder)
+    finish_study(study, folder, record)
+
+
+def begin_study(study: Study, folder: Path) -> None:
+    """Write ``key.json`` into a new folder, or into one that a killed process did not finish.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be written, or holds something else.
+    """
     try:
+        if not _is_free(folder):
+            raise StoreError(f"{folder} is not an empty folder", hint="name a new folder with --out")
         folder.mkdir(parents=True, exist_ok=True)
-        public = {
-            "format": FORMAT,
-            "study": study.name,
-            "protocol": study.protocol.to_json(),
-            "corpora": list(study.corpora),
-            "labels": list(study.labels),
-            "raters": study.raters,
-        }
-        write_json(folder / STUDY, plain({**public, **record}))
-        write_sealed(
-            folder / KEY,
-            plain(
-                {
-                    "format": FORMAT,
-                    "study": study.name,
-                    "passages": [_excerpt_json(e) for e in design.passages],
-                    "items": [list(i) for i in design.items],
-                    "trials": [_trial_json(t) for t in design.trials],
-                    "values": {k: list(v) for k, v in study.values.items()},
-                    "axes": dict(study.axes),
-                }
-            ),
-        )
+        for old in (*folder.glob(f"{RATERS}/rater-*.html"), *folder.glob(f"{LABEL_STUDIO}/rater-*.json")):
+            old.unlink()  # an unfinished study may have had more raters
+        write_sealed(folder / KEY, plain(_key(study)))
     except OSError as error:
-        raise StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another folder") from error
+        raise _unwritable(folder, error) from error
+
+
+def _is_free(folder: Path) -> bool:
+    """Whether there is nothing, or only what an unfinished study leaves: ``study.json`` is written last."""
+    if folder.is_symlink() and not folder.exists():
+        return False
+    if not folder.exists():
+        return True
+    leftovers = {KEY, RATERS, LABEL_STUDIO}
+    return folder.is_dir() and all(p.name in leftovers or p.name.endswith(PART) for p in folder.iterdir())
+
+
+def finish_study(study: Study, folder: Path, record: Mapping[str, Any]) -> None:
+    """Write ``study.json``, without which the folder is no study.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be written.
+    """
+    public = {
+        "format": FORMAT,
+        "study": study.name,
+        "protocol": study.protocol.to_json(),
+        "corpora": list(study.corpora),
+        "labels": list(study.labels),
+        "raters": study.raters,
+    }
+    try:
+        write_json(folder / STUDY, plain({**public, **record}))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another folder")
+
+
+def _key(study: Study) -> dict[str, Any]:
+    design = study.design
+    return {
+        "format": FORMAT,
+        "study": study.name,
+        "passages": [_excerpt_json(e) for e in design.passages],
+        "items": [list(i) for i in design.items],
+        "trials": [_trial_json(t) for t in design.trials],
+        "values": {k: list(v) for k, v in study.values.items()},
+        "axes": dict(study.axes),
+    }
 
 
 def _excerpt_json(e: Excerpt) -> dict[str, Any]:
