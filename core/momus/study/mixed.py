@@ -198,11 +198,12 @@ class Mixed:
         curvature = _inverse_curvature(lambda x: -self._given(x, best.mode).log_posterior, best.log_sds)
         root = np.linalg.cholesky(curvature + 1e-10 * np.eye(k))
         t = stats.t(TAILS)
-        draws = t.ppf(np.clip(stats.qmc.Sobol(k, seed=0).random(POINTS), 1e-4, 1 - 1e-4))
-        # no σ beyond these limits: answers that say nothing of an effect would drive it to 0
-        places = np.clip(best.log_sds + WIDER * draws @ root.T, np.log(LOWEST), np.log(HIGHEST))
-        points = [self._given(x, best.mode) for x in places]
-        ratios = np.array([g.log_posterior for g in points]) - t.logpdf(draws).sum(axis=1)
+        draws = t.ppf(stats.qmc.Sobol(k, rng=np.random.default_rng(0)).random(POINTS))
+        places = best.log_sds + WIDER * draws @ root.T
+        # the prior ends at these limits: points beyond them have no weight
+        inside = ((places >= np.log(LOWEST)) & (places <= np.log(HIGHEST))).all(axis=1)
+        points = [self._given(x, best.mode) for x in places[inside]]
+        ratios = np.array([g.log_posterior for g in points]) - t.logpdf(draws[inside]).sum(axis=1)
         weights = np.exp(ratios - ratios.max())
         return points, weights / weights.sum()
 

@@ -2,8 +2,8 @@
 
 The variance of a contrast of two corpora, in logits, has three parts: what items differ, what a single answer is worth
 (the inverse of its Fisher information), and what raters differ in their taste of corpora, which more items do not
-reduce. The power is that of a t test, since the variances are estimated. Differences are stated as readers see them: the
-probability that a passage of the better corpus is preferred to one of the other, or rated higher.
+reduce. The power is that of a t test, since the variances are estimated. Differences are stated as readers see them:
+the probability that a passage of the better corpus is preferred to one of the other, or rated higher.
 """
 
 from __future__ import annotations
