@@ -1,41 +1,40 @@
-"""Studies with people: are known preferences recovered, and what do real annotators say?
+"""Simulated studies with people: are known preferences recovered, power reached, and lazy raters found?
 
 1. Simulated raters with known preferences, noise and bias answer whole studies (`momus.study.simulated`), which are
    read as real answers are. Reported: how often the 95 % intervals of the contrasts of corpora hold the truth, each by
    itself and all at once, and how often a critic without any bearing on the answers gets p ≤ 0.05.
 2. The power that `momus study new` predicts, and the one reached.
-3. Human choices between continuations, and human scores of summaries, go through `momus study read`.
+3. One rater of each study answers at random, attention checks included. Reported: how often `momus study read` leaves
+   this rater out, how often it flags this rater, and how often it does either to the others.
 
-Run:  python benchmarks/validity/studies_of_people.py [--studies 500] [--part coverage|power|real] [--kind pair]
-Data: ``judgements`` under MOMUS_DATA, else ../shared/data.
+Answers of real people: `human_answers.py`.
+
+Run:  python benchmarks/validity/studies_of_people.py [--studies 500] [--part coverage|power|lazy] [--kind pairs]
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import hashlib
 import json
-import os
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from momus.study.answers import Answers, _joined, read_answers
+from momus.study.answers import Answers, _joined
 from momus.study.axis import axis_rows
-from momus.study.design import Design, Trial, drawn
+from momus.study.design import drawn
 from momus.study.excerpts import Excerpt
 from momus.study.judged import counted_answers, judgements_of, scores_of
 from momus.study.models import estimate
 from momus.study.power import logits_of, needs
 from momus.study.protocol import Protocol
-from momus.study.result import StudyResult, analysed
+from momus.study.raters import rater_rows
+from momus.study.result import MOST_FAILED
 from momus.study.simulated import Truth, simulated_answers
-from momus.study.store import Study, name_of, write_study
+from momus.study.store import Study, name_of
 from momus.text.yardsticks import YARDSTICKS
 
 SETTINGS = {
@@ -116,17 +115,17 @@ def one_study(name: str, s: int, tested: bool) -> dict[str, Any]:
     return row
 
 
-def coverage(name: str, studies: int, folder: Path, minutes: float) -> None:
+def coverage(name: str, studies: int, first: int, folder: Path, minutes: float) -> None:
     """Print how often intervals hold the truth; studies that the folder holds are not simulated again."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"coverage-{name.replace(' ', '-')}.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     started = time.monotonic()
     with path.open("a") as file:
-        for s in range(len(rows), studies):
+        for s in range(first + len(rows), first + studies):
             if time.monotonic() - started > 60 * minutes:
                 break
-            rows.append(one_study(name, s, s < TESTED))
+            rows.append(one_study(name, s, s < first + TESTED))
             file.write(json.dumps(rows[-1]) + "\n")
     each = np.mean([v for r in rows for v in r["each"]])
     together = np.mean([r["together"] for r in rows])
@@ -160,126 +159,56 @@ def power(studies: int) -> None:
         print(f"| {kind} | {corpora} | 60 | 65 % | {need.power:.2f} | {hits / studies:.2f} | {studies} |", flush=True)
 
 
-# Real answers
-
-
-def data() -> Path:
-    """Find the folder of real data."""
-    named = os.environ.get("MOMUS_DATA")
-    return Path(named) if named else Path(__file__).parents[3] / "shared" / "data"
-
-
-def study_of(
-    protocol: Protocol, passages: Sequence[Excerpt], items: Sequence[tuple[int, ...]], given: Sequence[Sequence[Any]]
-) -> tuple[Study, list[dict[str, Any]]]:
-    """Make a study of answers that exist: ``given`` has one row per item and one answer per rater, or None."""
-    trials, files = [], []
-    for rater in range(protocol.raters):
-        answers = []
-        for unit, row in enumerate(given):
-            code = "t" + hashlib.sha256(f"{rater}/{unit}".encode()).hexdigest()[:10]
-            trials.append(Trial(code, rater, "item", items[unit], unit))
-            if row[rater] is not None:
-                answers.append({"trial": code, "answer": row[rater], "seconds": None, "at": ""})
-        files.append({"format": "momus-answers-1", "rater": f"rater-{rater + 1}", "comment": "", "answers": answers})
-    design = Design(passages, items, trials)
-    study = Study(name_of(protocol, design), protocol, sorted({e.corpus for e in passages}), design)
-    return study, [{**f, "study": study.name} for f in files]
-
-
-VOTES = {"system a is more": "left", "system b is more": "right", "two systems are ": "equal"}
-
-
-def continuations() -> tuple[Study, list[dict[str, Any]]]:
-    """Choices between contrastive decoding and contrastive search: 150 pairs, four annotators."""
-    with gzip.open(data() / "judgements" / "contrastive-pairs.json.gz", "rt", encoding="utf-8") as file:
-        found = json.load(file)
-    passages = [
-        Excerpt(p[f"system_{s}_name"], f"{i}{s}", str(i), (p[f"system_{s}_result"],))
-        for i, p in enumerate(found)
-        for s in "ab"
-    ]
-    given = [[VOTES[p["human_annotation"][f"annotator_{k}"][:16]] for k in range(1, 5)] for p in found]
-    protocol = Protocol(question="humanness", kind="pair", ties=True, items=len(found), raters=4, judgements=4)
-    return study_of(protocol, passages, [(2 * i, 2 * i + 1) for i in range(len(found))], given)
-
-
-def summaries(quality: str) -> tuple[Study, list[dict[str, Any]]]:
-    """Scores of summaries by 14 systems: 1,400 summaries, three annotators."""
-    with gzip.open(data() / "judgements" / "dialsummeval.jsonl.gz", "rt", encoding="utf-8") as lines:
-        found = [json.loads(line) for line in lines]
-    passages = [Excerpt(r["model_id"], f"{r['model_id']}/{i}", r["id"], (r["summary"],)) for i, r in enumerate(found)]
-    given = [[int(a[quality]) - 1 for a in r["annotations"]] for r in found]
-    protocol = Protocol(
-        question=quality if quality in ("coherence", "fluency") else f"How good is the {quality}?",
-        items=len(found),
-        raters=3,
-    )
-    return study_of(protocol, passages, [(i,) for i in range(len(found))], given)
-
-
-def through_files(study: Study, files: Sequence[dict[str, Any]], folder: Path) -> StudyResult:
-    """Write a study and its answers, and read them as `momus study read` does."""
-    from momus.study.store import read_study
-
-    write_study(study, folder, {})
-    paths = []
-    for f in files:
-        paths.append(folder / f"answers-{f['rater']}.json")
-        paths[-1].write_text(json.dumps(f), encoding="utf-8")
-    again = read_study(folder)
-    return analysed(again, read_answers(again, paths))
-
-
-def real(folder: Path) -> None:
-    """Print agreement and estimates of real annotators."""
-    from momus.study.agreement import agreement
-    from momus.study.judged import values_of_units
-    from momus.study.words import finding_sentences
-
-    study, files = continuations()
-    result = through_files(study, files, folder / "continuations")
-    print("continuations:", *finding_sentences(result), sep="\n  ")
-    answers = counted_answers(read_answers(study, sorted((folder / "continuations").glob("answers-*"))), range(4))
-    values = values_of_units(study, answers)
-    voted = values.value != 1
-    plain = agreement(values.unit[voted], values.value[voted], "nominal")
-    assert plain is not None
-    print(f"  votes for neither left out, nominal: α {plain.alpha:.3f} [{plain.low:.3f}, {plain.high:.3f}]")
-    for quality in ("coherence", "consistency", "fluency", "relevance"):
-        study, files = summaries(quality)
-        result = through_files(study, files, folder / quality)
-        a = result.agreement
-        assert a is not None
-        order = sorted(result.corpora, key=lambda c: -c.effect)
-        print(f"{quality}: α (ordinal) {a.alpha:.3f} [{a.low:.3f}, {a.high:.3f}], sds {result.sds}")
-        print(
-            "  " + "; ".join(f"{c.corpus} {c.shown:.2f} [{c.shown_low:.2f}, {c.shown_high:.2f}]" for c in order),
-            flush=True,
-        )
+def lazy(studies: int) -> None:
+    """Print how often a rater who answers at random is left out and flagged, and how often the others are."""
+    print("| study | checks | studies | lazy: left out | lazy: flagged | honest: left out | honest: flagged |")
+    print("|---|---|---|---|---|---|---|")
+    for name, checks in (
+        ("ratings of five", 2),
+        ("ratings of five", 4),
+        ("pairs", 2),
+        ("pairs", 5),
+        ("best and worst", 2),
+    ):
+        protocol, corpora, base = SETTINGS[name]
+        counts = {kind: np.zeros(3) for kind in ("lazy", "honest")}
+        for s in range(studies):
+            rng = np.random.default_rng([s, 3])
+            study = simulated_study(replace(protocol, seed=s, checks=checks), corpora, rng)
+            effects = rng.normal(size=corpora) * SPREAD
+            truth = replace(base, effects=dict(zip(study.corpora, effects.tolist(), strict=True)), lazy={0})
+            answers = answered(study, truth, s)
+            first = rater_rows(study, answers, (), None, list(answers.by_rater), s)
+            out = {k for k, r in enumerate(first) if r.checks and r.failed / r.checks > MOST_FAILED}
+            rows = rater_rows(study, answers, out, None, [k for k in answers.by_rater if k not in out], s)
+            for k, row in enumerate(rows):
+                counts["honest" if k else "lazy"] += (1, row.left_out, bool(row.flags))
+        shares = [counts[kind][i] / counts[kind][0] for kind in ("lazy", "honest") for i in (1, 2)]
+        print(f"| {name} | {checks} | {studies} | {' | '.join(f'{v:.1%}' for v in shares)} |", flush=True)
 
 
 def main() -> None:
     """Run the parts that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=500)
-    parser.add_argument("--part", choices=("coverage", "power", "real"), action="append")
+    parser.add_argument("--part", choices=("coverage", "power", "lazy"), action="append")
     parser.add_argument("--kind", choices=tuple(SETTINGS), action="append")
     parser.add_argument("--out", type=Path, default=Path("validity-studies-of-people"))
+    parser.add_argument("--first", type=int, default=1000, help="seed of the first study")
     parser.add_argument("--minutes", type=float, default=60, help="stop each kind of simulated study after this time")
     options = parser.parse_args()
-    parts = options.part or ["coverage", "power", "real"]
+    parts = options.part or ["coverage", "power", "lazy"]
     if "coverage" in parts:
         print(
             "| study | n | each interval | all intervals | bias | sd of z | estimated sds | p ≤ 0.05 without effect |"
         )
         print("|---|---|---|---|---|---|---|---|", flush=True)
         for name in options.kind or SETTINGS:
-            coverage(name, options.studies, options.out, options.minutes)
+            coverage(name, options.studies, options.first, options.out, options.minutes)
     if "power" in parts:
         power(min(options.studies, 300))
-    if "real" in parts:
-        real(options.out)
+    if "lazy" in parts:
+        lazy(min(options.studies, 300))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from momus.study.agreement import agreement, alphas, coincidences
 from momus.study.answers import read_answers
 from momus.study.judged import choice, counted_answers
 from momus.study.label_studio import task
+from momus.study.raters import same_answers
 from momus.study.result import analysed
 from momus.study.shown import screens
 from momus.study.simulated import Truth, simulated_answers
@@ -209,6 +210,26 @@ def test_a_lazy_rater_is_found(tmp_path):
     assert excluded.agreement.alpha > result.agreement.alpha
     with pytest.raises(UsageError, match="no rater is called 'nobody'"):
         analysed(made, read, exclude=["nobody"])
+
+
+def test_a_copied_form_is_found(tmp_path):
+    """Two raters gave the same scores to all items, as in one column of a published data set."""
+    made = study(80, items=48, judgements=4, checks=0, repeats=0)
+    files = simulated_answers(made, TRUTH)
+    item = {t.code: t.unit for t in made.design.trials}
+    copied = {item[a["trial"]]: a["answer"] for a in files[1]["answers"]}
+    for a in files[2]["answers"]:
+        a["answer"] = copied[item[a["trial"]]]
+    result = analysed(made, read_answers(made, written(tmp_path, files)))
+    flagged = [r.name for r in result.raters if "same answers as another rater" in r.flags]
+    assert flagged == ["rater-2", "rater-3"]
+
+
+def test_unanimous_answers_are_no_copies():
+    everyone = dict.fromkeys(range(60), "left")
+    assert same_answers({0: everyone, 1: everyone, 2: {**everyone, 5: "right"}}) == set()
+    nine_of_ten = {u: "left" if u % 10 else "right" for u in range(60)}
+    assert same_answers({0: nine_of_ten, 1: dict(nine_of_ten)}) == set()
 
 
 def test_choices_do_not_depend_on_the_side(tmp_path):

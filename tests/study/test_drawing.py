@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from momus.study.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
 from momus.study.label_studio import configuration, task
 from momus.study.page import page_data, rater_page
 from momus.study.power import logits_of, needs, variance
-from momus.study.protocol import Protocol, preset, protocol_of
+from momus.study.protocol import Protocol, preset, protocol_of, read_protocol
 from momus.study.shown import screens
 from momus.text.corpus import Corpus
 
@@ -159,6 +160,11 @@ def test_what_cannot_be_drawn_is_refused():
         preset("../secrets")
 
 
+def test_the_example_is_the_preset_of_the_paper():
+    example = Path(__file__).parents[2] / "examples" / "study" / "section-order.toml"
+    assert read_protocol(example) == preset("section-order")
+
+
 def test_the_preset_of_the_paper_draws_with_training_and_labels():
     made = study(
         80,
@@ -182,10 +188,14 @@ def test_power_is_that_of_the_formula_and_grows():
     for kind in ("rating", "pair", "set"):
         small, large = (needs(Protocol(kind=kind, items=n), 3, 0.65)[0].power for n in (40, 80))
         assert 0.1 < small < large < 1
-    n = needs(Protocol(kind="pair", raters=6), 2, 0.7)[0]
-    delta = logits_of(0.7, {"passage": 0.8, "taste": 0.3})
-    error = variance(Protocol(kind="pair"), 2, n.items, 3, 6, {"passage": 0.8, "taste": 0.3}) ** 0.5
-    assert delta / error == pytest.approx(1.96 + 0.8416, abs=0.02)
+    sds = {"passage": 0.8, "taste": 0.3}
+    n = needs(Protocol(kind="pair", raters=500), 2, 0.55)[0]
+    delta = logits_of(0.55, sds)
+    error = variance(Protocol(kind="pair"), 2, n.items, 3, 500, sds, delta) ** 0.5
+    assert delta / error == pytest.approx(1.96 + 0.8416, abs=0.02), "many raters and items: a z test"
+    few = needs(Protocol(kind="pair", raters=6), 2, 0.65)[0]
+    error = variance(Protocol(kind="pair"), 2, few.items, 3, 6, sds, logits_of(0.65, sds)) ** 0.5
+    assert logits_of(0.65, sds) / error > 1.96 + 0.8416 + 0.1, "six raters say little of how much tastes differ"
     with pytest.raises(UsageError, match="no probability"):
         needs(Protocol(), 2, 0.4)
     assert needs(Protocol(raters=1), 2, 0.6, {"taste": 2.0})[0].items is None

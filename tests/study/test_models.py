@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import optimize, sparse
 
 from momus.errors import FittingError
 from momus.study.answers import Answers, _joined
 from momus.study.axis import axis_rows, correlations
 from momus.study.judged import Scores, counted_answers, judgements_of, scores_of
 from momus.study.likelihood import BestWorst, Ordered
-from momus.study.mixed import Mixed
+from momus.study.mixed import Mixed, Random
 from momus.study.models import Judgements, estimate, preference
 from momus.study.simulated import Truth, simulated_answers
 from momus.text.yardsticks import YARDSTICKS
@@ -70,6 +71,39 @@ def test_without_random_effects_it_is_the_ordered_logit_of_statsmodels():
     assert mine.covariance[2, 2] ** 0.5 == pytest.approx(found.bse[0], rel=1e-3)
     assert mine.fixed[0] == pytest.approx(found.params[1], abs=1e-3)
     assert mine.log_likelihood == pytest.approx(found.llf, abs=1e-4)
+
+
+def test_fixed_effects_are_those_of_the_integrated_likelihood():
+    """Yes or no about 30 passages of two corpora, three raters each; passages integrated out by quadrature."""
+    sigma, passages = 1.5, np.repeat(np.arange(30), 3)
+    rng = np.random.default_rng(4)
+    x = np.where(passages < 15, 0.5, -0.5)
+    y = (2 * x + sigma * rng.normal(size=30)[passages] + rng.logistic(size=90) > 0).astype(int)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+
+    def loss(beta):  # −Σ log ∫ Π P(y | b) φ(b) db, with P(y = 0) = F(β₀ − β₁ x − b)
+        eta = beta[1] * x[:, None] + sigma * nodes - beta[0]
+        log_p = np.add.reduceat(-np.logaddexp(0, np.where(y[:, None] == 1, -eta, eta)), np.arange(0, 90, 3))
+        return -np.log(np.exp(log_p) @ weights / weights.sum()).sum()
+
+    exact = optimize.minimize(loss, np.zeros(2)).x
+    upper, lower = y == 0, y == 1
+    live = np.column_stack([upper, lower]).astype(float)
+    fixed = np.stack([live, -live * x[:, None]], axis=2).reshape(180, 2)
+    design = sparse.csr_array((-live.ravel(), (np.arange(180), np.repeat(passages, 2))), shape=(180, 30))
+    model = Mixed(Ordered(upper, lower), fixed, [Random("passage", design)], np.zeros(2), np.zeros(2, dtype=bool))
+    given = model._given(np.log([sigma]), np.zeros(32))
+    joint, shifted = given.mode[:2], given.mode[:2] + model._shift(given)
+    assert abs(joint[1]) < abs(exact[1]) - 0.1, "the joint mode is too close to no difference"
+    assert shifted == pytest.approx(exact, abs=0.06)
+    # the average over the posterior of σ, by a grid
+    grid = [model._given(np.array([v]), given.mode) for v in np.linspace(np.log(0.01), np.log(10), 121)]
+    density = np.exp([g.log_posterior - given.log_posterior for g in grid])
+    density /= density.sum()
+    fit = model.fit()
+    assert fit.sds["passage"] == pytest.approx(density @ np.exp([g.log_sds[0] for g in grid]), rel=0.05)
+    averaged = density @ [g.mode[:2] + model._shift(g) for g in grid]
+    assert fit.fixed == pytest.approx(averaged, abs=0.1 * fit.covariance[1, 1] ** 0.5), "the shift is that at the mode"
 
 
 @pytest.mark.parametrize("kind", ["rating", "pair", "set"])

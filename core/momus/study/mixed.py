@@ -1,8 +1,8 @@
-"""Mixed models with crossed random effects, fitted by the Laplace approximation of the marginal likelihood.
+"""Mixed models with crossed random effects, by nested Laplace approximations (Rue, Martino & Chopin 2009).
 
 The linear predictors are ℓ = Xβ + Σ_j Z_j b_j with b_j ~ N(0, σ_j² I). For given standard deviations, the mode of all
-coefficients is found by Newton's method; the σ_j maximise the Laplace approximation of the likelihood with β and b
-integrated out (restricted likelihood), times a boundary-avoiding prior (Chung, Rabe-Hesketh, Dorie, Gelman & Liu 2013).
+coefficients is found by Newton's method, and β and b are integrated out of the likelihood by the Laplace approximation.
+Estimates are averages over the posterior of the σ_j, each of which has a half-t prior (Gelman 2006).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import linalg, optimize, sparse
+from scipy import linalg, optimize, sparse, stats
 from scipy.sparse import linalg as sparse_linalg
 
 from momus.errors import FittingError
@@ -22,14 +22,19 @@ from momus.study.likelihood import Likelihood
 PRIOR_SD = 5.0
 """Standard deviation of the normal prior of the fixed effects that have one, in logits: it matters only where answers
 leave an effect without bound, as when every reader prefers the same text."""
-SHAPE, RATE = 1.4, 0.5
-"""The prior of each σ, a gamma distribution, whose density is 0 at σ = 0."""
+FREEDOM = 3.0
+"""The prior of each σ, in logits, is a half-t distribution with so many degrees of freedom and scale 1."""
+POINTS, TAILS, WIDER = 32, 5.0, 1.2
+"""Points at which the posterior of the σ is averaged; degrees of freedom and widening of the t distribution of log σ
+that they are drawn from."""
 START, LOWEST, HIGHEST = 0.5, 0.01, 10.0
 STEPS, TOLERANCE = 100, 1e-8
 EPS = 1e-3
 """Step of the finite differences in log σ: well above the tolerance of the inner maximum."""
-DENSE = 500
-"""Up to so many coefficients, matrices are dense."""
+MOVE = 0.05
+"""Step of the differences of log|H| in the fixed effects, in logits."""
+DENSE, DENSE_ENTRIES = 500, 400_000
+"""Up to so many coefficients, matrices of them are dense; up to so many entries, the design is, too."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,11 @@ class Fit:
     fixed, covariance
         Fixed effects (p,) and their covariance (p, p), random effects integrated out and the σ averaged over.
     sds
-        Standard deviation of each random effect, by name.
+        Standard deviation of each random effect, by name: mean over its posterior.
     effects
         Modes of the random effects, by name.
     log_likelihood
-        Laplace approximation at the estimate.
+        At the mode, less half the squares of the random effects divided by their variances.
     """
 
     fixed: Floats
@@ -84,8 +89,10 @@ class Mixed:
     shrunk: Floats
 
     @cached_property
-    def _design(self) -> sparse.csr_array:
-        return sparse.csr_array(sparse.hstack([sparse.csr_array(self.fixed), *(r.design for r in self.random)]))
+    def _design(self) -> sparse.csr_array | Floats:
+        """All designs side by side, (n·q, d): dense where that is small, since sparse products cost more then."""
+        design = sparse.csr_array(sparse.hstack([sparse.csr_array(self.fixed), *(r.design for r in self.random)]))
+        return design.toarray() if design.shape[1] <= DENSE and np.prod(design.shape) <= DENSE_ENTRIES else design
 
     @cached_property
     def _levels(self) -> list[int]:
@@ -97,21 +104,30 @@ class Mixed:
         parts += [np.full(n, np.exp(-2 * s)) for n, s in zip(self._levels, log_sds, strict=True)]
         return np.concatenate(parts)
 
+    def _derivatives(self, at: Floats) -> tuple[Floats, sparse.csr_array | Floats]:
+        """Gradient of the log-likelihood (d,), and its negative second derivatives XᵀWX (d, d)."""
+        design = self._design
+        gradient, weights = self.likelihood.derivatives((design @ at).reshape(-1, self.likelihood.width))
+        n, q, _ = weights.shape  # W is block-diagonal: one (q, q) block per answer
+        slope = np.asarray(design.T @ gradient.ravel())
+        if isinstance(design, np.ndarray):
+            return slope, np.asarray(design.T @ (weights @ design.reshape(n, q, -1)).reshape(n * q, -1))
+        blocks = sparse.bsr_array((weights, np.arange(n), np.arange(n + 1)), shape=(n * q,) * 2)
+        return slope, sparse.csr_array(design.T @ (blocks @ design))
+
     def _mode(self, log_sds: Floats, at: Floats) -> tuple[Floats, float, _Factor]:
         """Coefficients that maximise the penalised likelihood, its value there, and its negative second derivative."""
         precision = self._precision(log_sds)
-        shape = (-1, self.likelihood.width)
 
         def value(x: Floats) -> float:
-            return self.likelihood.value((self._design @ x).reshape(shape)) - 0.5 * float(precision @ (x * x))
+            predictors = (self._design @ x).reshape(-1, self.likelihood.width)
+            return self.likelihood.value(predictors) - 0.5 * float(precision @ (x * x))
 
         now = value(at)
         for _ in range(STEPS):
-            gradient, weights = self.likelihood.derivatives((self._design @ at).reshape(shape))
-            n = len(weights)
-            blocks = sparse.bsr_array((weights, np.arange(n), np.arange(n + 1)), shape=(gradient.size,) * 2)
-            factor = _factor(self._design.T @ (blocks @ self._design), precision)
-            slope = self._design.T @ gradient.ravel() - precision * at
+            gradient, information = self._derivatives(at)
+            factor = _factor(information, precision)
+            slope = gradient - precision * at
             step = factor.solve(slope)
             gain = float(slope @ step)  # twice the increase that a quadratic would have
             if gain < TOLERANCE:
@@ -124,6 +140,15 @@ class Mixed:
             at, now = at + size * step, after
         raise FittingError("the model of the answers did not converge", hint="look at the answers: are there enough?")
 
+    def _given(self, log_sds: Floats, at: Floats) -> _Given:
+        """What follows from given log σ (k,), by Newton's method from coefficients (d,)."""
+        mode, value, factor = self._mode(log_sds, at)
+        # −½ log|H| integrates fixed and random effects out; the normal densities bring −n log σ
+        laplace = value - 0.5 * factor.log_det - float(np.dot(self._levels, log_sds))
+        # the half-t density of σ, and log σ since the density is that of log σ
+        prior = log_sds - (FREEDOM + 1) / 2 * np.log1p(np.exp(2 * log_sds) / FREEDOM)
+        return _Given(log_sds, mode, value, laplace + float(prior.sum()), factor)
+
     def fit(self) -> Fit:
         """Estimate the standard deviations, then all coefficients.
 
@@ -132,67 +157,95 @@ class Mixed:
         FittingError
             Newton's method does not converge.
         """
-        begin = np.concatenate([self.start, np.zeros(sum(self._levels))])
-        last = [begin]
-
-        def objective(log_sds: Floats) -> float:
-            at, value, factor = self._mode(log_sds, last[0])
-            last[0] = at
-            sds = np.exp(log_sds)
-            # −½ log|H| integrates fixed and random effects out; the normal densities bring −n log σ
-            laplace = value - 0.5 * factor.log_det - float(np.dot(self._levels, log_sds))
-            return -(laplace + float(((SHAPE - 1) * log_sds - RATE * sds).sum()))
-
-        k = len(self.random)
+        k, p = len(self.random), len(self.start)
+        last = np.concatenate([self.start, np.zeros(sum(self._levels))])
+        log_sds = np.zeros(k)
         if k:
+
+            def objective(at: Floats) -> float:
+                nonlocal last
+                given = self._given(at, last)
+                last = given.mode
+                return -given.log_posterior
+
             bounds = [(np.log(LOWEST), np.log(HIGHEST))] * k
+            options = {"ftol": 1e-6, "eps": EPS}
             first = np.full(k, np.log(START))
-            found = optimize.minimize(
-                objective, first, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-6, "eps": EPS}
-            )
+            found = optimize.minimize(objective, first, method="L-BFGS-B", bounds=bounds, options=options)
             log_sds = np.asarray(found.x, dtype=np.float64)
-        else:
-            log_sds = np.zeros(0)
-        fixed, covariance, coefficients, value = self._integrated(log_sds, objective, last[0])
-        p = len(self.start)
-        parts = np.split(coefficients[p:], np.cumsum(self._levels)[:-1]) if k else []
+        best = self._given(log_sds, last)
+        points, weights = self._posterior(best) if k else ([best], np.ones(1))
+        fixed = np.array([g.mode[:p] for g in points])
+        spread = np.atleast_2d(np.cov(fixed.T, aweights=weights, bias=True)) if k else 0.0
+        covariance = np.einsum("m,mij->ij", weights, [g.factor.inverse(p) for g in points]) + spread
+        parts = np.split(best.mode[p:], np.cumsum(self._levels)[:-1]) if k else []
+        sds = weights @ np.exp([g.log_sds for g in points])
         names = [r.name for r in self.random]
-        sds = dict(zip(names, np.exp(log_sds).tolist(), strict=True))
-        return Fit(fixed, covariance, sds, dict(zip(names, parts, strict=True)), -value)
+        return Fit(
+            weights @ fixed + self._shift(best),
+            covariance,
+            dict(zip(names, sds.tolist(), strict=True)),
+            dict(zip(names, parts, strict=True)),
+            best.value,
+        )
 
-    def _integrated(
-        self, log_sds: Floats, objective: Callable[[Floats], float], at: Floats
-    ) -> tuple[Floats, Floats, Floats, float]:
-        """Fixed effects and covariance, averaged over the uncertainty of the σ; coefficients and value at the mode.
+    def _posterior(self, best: _Given) -> tuple[list[_Given], Floats]:
+        """Points of the posterior of the log σ and their weights, (`POINTS`,), by importance sampling.
 
-        The posterior of the log σ_j is approximated by a normal distribution with the curvature at its mode. The mean
-        runs over the mode and 2k points at ±√(k + 1) standard deviations (the unscented rule), each with a weight that
-        is corrected by the ratio of the posterior to that normal distribution, which is too wide above.
+        Points are quasi-random draws of a t distribution about the mode with its curvature.
         """
-        k, p = len(log_sds), len(self.start)
-        value = objective(log_sds) if k else -self._mode(log_sds, at)[1]
-        mode, _, factor = self._mode(log_sds, at)
-        if not k:
-            return mode[:p], factor.inverse(p), mode, value
-        root = np.linalg.cholesky(_inverse_curvature(objective, log_sds, value) + 1e-10 * np.eye(k))
-        reach = np.sqrt(k + 1)
-        points = [log_sds + reach * sign * root[:, j] for j in range(k) for sign in (-1, 1)]
-        points = [np.clip(point, np.log(LOWEST), np.log(HIGHEST)) for point in points]
-        ratios = np.exp([min(value - objective(point) + reach**2 / 2, 50.0) for point in points])
-        weights = np.append(ratios / (2 * (k + 1)), 1 / (k + 1))
-        weights /= weights.sum()
-        means, inside = [], np.zeros((p, p))
-        for point, weight in zip([*points, log_sds], weights, strict=True):
-            coefficients, _, bent = self._mode(point, mode)
-            means.append(coefficients[:p])
-            inside += weight * bent.inverse(p)
-        spread = np.atleast_2d(np.cov(np.array(means).T, aweights=weights, bias=True))
-        return mode[:p], inside + spread, mode, value
+        k = len(best.log_sds)
+        curvature = _inverse_curvature(lambda x: -self._given(x, best.mode).log_posterior, best.log_sds)
+        root = np.linalg.cholesky(curvature + 1e-10 * np.eye(k))
+        t = stats.t(TAILS)
+        draws = t.ppf(stats.qmc.Sobol(k, rng=np.random.default_rng(0)).random(POINTS))
+        places = best.log_sds + WIDER * draws @ root.T
+        # the prior ends at these limits: points beyond them have no weight
+        inside = ((places >= np.log(LOWEST)) & (places <= np.log(HIGHEST))).all(axis=1)
+        points = [self._given(x, best.mode) for x in places[inside]]
+        ratios = np.array([g.log_posterior for g in points]) - t.logpdf(draws[inside]).sum(axis=1)
+        weights = np.exp(ratios - ratios.max())
+        return points, weights / weights.sum()
+
+    def _shift(self, given: _Given) -> Floats:
+        """From the joint mode of fixed and random effects to the mode of the fixed effects with b integrated out, (p,).
+
+        One Newton step: −½ C ∂ log|H_bb| / ∂β, with b at its best for each β, and C the covariance of β. The joint mode
+        alone is biased towards equal corpora (Breslow & Lin 1995).
+        """
+        p = len(self.start)
+        if not self.random:
+            return np.zeros(p)
+        columns = given.factor.solve(np.eye(given.factor.size, p))
+        covariance = columns[:p]
+        lines = columns @ np.linalg.inv(covariance)  # (d, p): how all coefficients follow each fixed effect
+        precision = self._precision(given.log_sds)
+
+        def log_det(at: Floats) -> float:
+            return _factor(self._derivatives(at)[1][p:, p:], precision[p:]).log_det
+
+        slopes = [
+            (log_det(given.mode + MOVE * line) - log_det(given.mode - MOVE * line)) / (2 * MOVE) for line in lines.T
+        ]
+        return np.asarray(-0.5 * covariance @ np.array(slopes))
 
 
-def _inverse_curvature(function: Callable[[Floats], float], at: Floats, value: float, step: float = 0.1) -> Floats:
+@dataclass(frozen=True)
+class _Given:
+    """What follows from log σ (k,): mode of the coefficients (d,), penalised log-likelihood there, log posterior
+    density of the log σ up to a constant, and factor of H.
+    """  # noqa: D205
+
+    log_sds: Floats
+    mode: Floats
+    value: float
+    log_posterior: float
+    factor: _Factor
+
+
+def _inverse_curvature(function: Callable[[Floats], float], at: Floats, step: float = 0.1) -> Floats:
     """Inverse of the second derivatives by central differences, (k, k); no variance exceeds 1."""
-    k = len(at)
+    k, value = len(at), function(at)
     moves = step * np.eye(k)
     matrix = np.empty((k, k))
     ahead = [function(at + m) for m in moves]
@@ -219,10 +272,10 @@ class _Factor:
         return np.asarray(self.solve(np.eye(self.size, p))[:p])
 
 
-def _factor(matrix: sparse.csr_array, precision: Floats) -> _Factor:
+def _factor(matrix: sparse.csr_array | Floats, precision: Floats) -> _Factor:
     size = matrix.shape[0]
     if size <= DENSE:
-        dense = matrix.toarray()
+        dense = matrix.copy() if isinstance(matrix, np.ndarray) else matrix.toarray()
         # a trace of the diagonal keeps categories that nobody chose from making the matrix singular
         dense[np.diag_indices(size)] += precision + 1e-9
         root = linalg.cho_factor(dense, lower=True)

@@ -1,9 +1,9 @@
 """How many items and raters a study needs, from variances that are assumed or come from a pilot study.
 
 The variance of a contrast of two corpora, in logits, has three parts: what items differ, what a single answer is worth
-(the inverse of its Fisher information where all corpora are equal), and what raters differ in their taste of corpora,
-which more items do not reduce. Differences are stated as readers see them: the probability that a passage of the better
-corpus is preferred to one of the other, or rated higher.
+(the inverse of its Fisher information), and what raters differ in their taste of corpora, which more items do not
+reduce. The power is that of a t test, since the variances are estimated. Differences are stated as readers see them:
+the probability that a passage of the better corpus is preferred to one of the other, or rated higher.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize, stats
+from scipy.special import expit
 
 from momus.errors import UsageError
 from momus.study.models import preference
@@ -61,7 +62,7 @@ def needs(
         The difference is no probability above one half.
 
     >>> [n.items for n in needs(Protocol(kind="pair", raters=5), 2, 0.65)][:1]
-    [64]
+    [136]
     """
     probability = DIFFERENCE if difference is None else difference
     if not 0.5 < probability < 1:
@@ -78,9 +79,13 @@ def needs(
     for judgements, raters in plans:
 
         def power(items: float, judgements: int = judgements, raters: int = raters) -> float:
-            error = math.sqrt(variance(protocol, corpora, items, judgements, raters, sds))
-            z = stats.norm.isf(level / 2)
-            return float(stats.norm.cdf(delta / error - z) + stats.norm.cdf(-delta / error - z))
+            whole = variance(protocol, corpora, items, judgements, raters, sds, delta)
+            of_tastes = 2 * sds["taste"] ** 2 / raters
+            # Satterthwaite's degrees of freedom: few raters tell little of how much tastes differ
+            parts = ((of_tastes, (raters - 1) * (corpora - 1)), (whole - of_tastes, items - 1))
+            freedom = whole**2 / sum(v * v / max(df, 1) for v, df in parts)
+            reach, shift = stats.t.isf(level / 2, freedom), delta / math.sqrt(whole)
+            return float(stats.nct.sf(reach, freedom, shift) + stats.nct.sf(reach, freedom, -shift))
 
         enough = power(MOST) >= POWER
         items = math.ceil(optimize.brentq(lambda n, p=power: p(n) - POWER, 1, MOST)) if enough else None
@@ -98,13 +103,20 @@ def logits_of(probability: float, sds: Mapping[str, float], width: int = 2) -> f
 
 
 def variance(
-    protocol: Protocol, corpora: int, items: float, judgements: int, raters: int, sds: Mapping[str, float]
+    protocol: Protocol,
+    corpora: int,
+    items: float,
+    judgements: int,
+    raters: int,
+    sds: Mapping[str, float],
+    difference: float = 0.0,
 ) -> float:
     """Variance of a contrast of two of C corpora, in squared logits, in a balanced design of n items of r judgements.
 
     * Ratings: a corpus has n/C passages, each with variance σ² + 1/(I r), where I = Σ_k (f_k − f_{k−1})²/p_k is the
       information of a rating on a scale whose categories are equally frequent: 2 (C/n) (σ² + 1/(I r)).
-    * Pairs: each has variance σ² + 4/r, and the contrast (C − 1)/n times that, since all pairs of corpora meet equally.
+    * Pairs: each has variance σ² + 1/(p (1 − p) r), where p is the probability of the better passage at the difference
+      in logits, and the contrast (C − 1)/n times that, since all pairs of corpora meet equally.
     * Sets: m of the six pairs of passages are of two corpora. A best–worst choice has the information
       ⅔ (I − J/4) on the four passages, which gives 6 (C − 1)/(n m r), and a corpus has 4n/C passages: 2 σ² C/(4n).
     """
@@ -116,6 +128,7 @@ def variance(
         information = float((np.diff(cuts * (1 - cuts)) ** 2 * k).sum())
         return 2 * corpora / items * (passage + 1 / (information * judgements)) + taste
     if protocol.kind == "pair":
-        return (corpora - 1) / items * (passage + 4 / judgements) + taste
+        better = float(expit(difference))
+        return (corpora - 1) / items * (passage + 1 / (better * (1 - better) * judgements)) + taste
     across = {2: 4, 3: 5}.get(corpora, 6)
     return 6 * (corpora - 1) / (items * across * judgements) + passage * corpora / (2 * items) + taste

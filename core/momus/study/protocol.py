@@ -17,13 +17,29 @@ Kind = Literal["rating", "pair", "set"]
 SET = 4
 """Passages of a best–worst set."""
 FIVE = ("very poor", "poor", "fair", "good", "very good")
-QUESTIONS: Mapping[str, tuple[str, str]] = {
-    "coherence": ("How well do the parts of this passage fit together?", "Which passage hangs together better?"),
-    "fluency": ("How well is this passage written, as language?", "Which passage is better written, as language?"),
-    "quality": ("How good is this passage?", "Which passage is better?"),
-    "humanness": ("How much does this passage read as if a person wrote it?", "Which passage reads more human?"),
+QUESTIONS: Mapping[str, tuple[str, str, str]] = {
+    "coherence": (
+        "How well do the parts of this passage fit together?",
+        "Which passage hangs together better?",
+        "Which passage hangs together best, and which worst?",
+    ),
+    "fluency": (
+        "How well is this passage written, as language?",
+        "Which passage is better written, as language?",
+        "Which passage is best written, as language, and which worst?",
+    ),
+    "quality": (
+        "How good is this passage?",
+        "Which passage is better?",
+        "Which passage is the best, and which the worst?",
+    ),
+    "humanness": (
+        "How much does this passage read as if a person wrote it?",
+        "Which passage reads more human?",
+        "Which passage reads most human, and which least?",
+    ),
 }
-"""Questions by name: for ratings, and for choices among passages."""
+"""Questions by name: for ratings, for pairs, and for sets."""
 INSTRUCTIONS = (
     "Read each passage to its end, then answer by your own impression: no answer is right or wrong. Some passages are "
     "cut off; that is no fault of theirs. A few passages hold an instruction for you; follow it."
@@ -116,7 +132,7 @@ class Protocol:
     def asked(self) -> str:
         """The question that raters read."""
         if self.question in QUESTIONS:
-            return QUESTIONS[self.question][self.kind != "rating"]
+            return QUESTIONS[self.question][("rating", "pair", "set").index(self.kind)]
         return self.question
 
     @property

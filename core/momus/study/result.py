@@ -4,66 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from momus.errors import FittingError, UsageError
 from momus.files import plain
 from momus.numeric.types import Floats
-from momus.study.agreement import Agreement, agreement, repeated_share, with_others
+from momus.study.agreement import Agreement, agreement
 from momus.study.answers import Answer, Answers
 from momus.study.axis import AxisRow, axis_rows
-from momus.study.judged import choice, counted_answers, judgements_of, scores_of, values_of_units
+from momus.study.judged import counted_answers, judgements_of, scores_of, values_of_units
 from momus.study.models import Estimate, estimate
-from momus.study.store import Study, rater_name
+from momus.study.raters import RaterRow, failed_checks, rater_rows
+from momus.study.store import Study
 
 REAL = "real"
 MOST_FAILED = 0.5
 """Raters who fail more than this share of their attention checks are left out."""
-CHANCE, SURE = 0.05, 0.05
-HASTE = 3.0
-"""A rater is hasty who answers this many times faster than the median of all raters."""
-Flag = Literal["failed checks", "agrees no better than chance", "one answer only", "hasty"]
-
-
-@dataclass(frozen=True)
-class RaterRow:
-    """One rater.
-
-    Attributes
-    ----------
-    answered, missing, invalid
-        Answers to all trials.
-    failed, checks, same, repeats
-        Failed attention checks of those answered; repeated items with the same answer of those answered twice.
-    seconds
-        Median time per item; NaN if unknown.
-    rho, p
-        Rank correlation with the mean of the other raters, and its permutation p.
-    leniency
-        Effect in logits; NaN where the model has none.
-    flags
-        What is odd about the answers.
-    left_out
-        Whether the answers take no part.
-    """
-
-    name: str
-    answered: int
-    missing: int
-    invalid: int
-    failed: int
-    checks: int
-    same: int
-    repeats: int
-    seconds: float
-    rho: float
-    p: float
-    leniency: float
-    flags: tuple[Flag, ...]
-    left_out: bool
-    comment: str = ""
 
 
 @dataclass(frozen=True)
@@ -170,7 +128,7 @@ def analysed(
         raise UsageError(f"no rater is called {unknown[0]!r}", hint=f"raters are {', '.join(study.raters)}")
     if not any(answers.by_rater.values()):
         raise UsageError("there are no answers", hint="pass the files that the raters saved")
-    failed = {r: _checks(study, a) for r, a in answers.by_rater.items()}
+    failed = {r: failed_checks(a) for r, a in answers.by_rater.items()}
     out = {r for r, (bad, n) in failed.items() if n and bad / n > max_failed}
     out |= {study.raters.index(n) for n in exclude}
     kept = [r for r in answers.by_rater if r not in out]
@@ -206,17 +164,11 @@ def analysed(
         _corpus_rows(study, fitted, counted),
         _contrast_rows(fitted),
         dict(fitted.sds) if fitted else {},
-        _rater_rows(study, answers, failed, out, fitted, kept, seed),
+        rater_rows(study, answers, out, fitted, kept, seed),
         rows,
         list(answers.notes),
         why,
     )
-
-
-def _checks(study: Study, answers: Sequence[Answer]) -> tuple[int, int]:
-    """Failed attention checks, and those answered."""
-    checks = [a for a in answers if a.trial.role == "check"]
-    return sum(a.value != a.trial.expected for a in checks), len(checks)
 
 
 def _corpus_rows(study: Study, fitted: Estimate | None, answers: Sequence[Answer]) -> list[CorpusRow]:
@@ -261,62 +213,3 @@ def _contrast_rows(fitted: Estimate | None) -> list[ContrastRow]:
         ContrastRow(names[i], names[j], *(float(v[k]) for v in found), *(fitted.preference(float(v[k])) for v in found))
         for k, (i, j) in enumerate(pairs)
     ]
-
-
-def _rater_rows(
-    study: Study,
-    answers: Answers,
-    failed: dict[int, tuple[int, int]],
-    out: set[int],
-    fitted: Estimate | None,
-    kept: Sequence[int],
-    seed: int,
-) -> list[RaterRow]:
-    everyone = counted_answers(answers, answers.by_rater)
-    values = values_of_units(study, everyone)
-    times = {r: [a.seconds for a in mine if a.seconds] for r, mine in answers.by_rater.items()}
-    medians = {r: float(np.median(t)) if t else float("nan") for r, t in times.items()}
-    usual = float(np.nanmedian(list(medians.values()))) if any(times.values()) else float("nan")
-    leniency = dict(zip(sorted(kept), fitted.leniency if fitted else (), strict=False))
-    others = {}
-    for r in answers.by_rater:  # the others are those who take part
-        among = np.isin(values.rater, [*kept, r])
-        others[r] = with_others(values.unit[among], values.value[among], values.rater[among], r, seed)
-    sure = sum(w.p <= SURE for w in others.values())
-    rows = []
-    for r, mine in sorted(answers.by_rater.items()):
-        first = {a.trial.unit: choice(study, a) for a in mine if a.trial.role == "item"}
-        again = [(first.get(a.trial.unit), choice(study, a)) for a in mine if a.trial.role == "repeat"]
-        again = [pair for pair in again if pair[0] is not None]
-        same, repeats = repeated_share([a for a, _ in again], [b for _, b in again])
-        flags: list[Flag] = []
-        bad, n = failed[r]
-        if n and bad / n >= 0.5:
-            flags.append("failed checks")
-        # where most raters agree with the others, one who does not stands out
-        if others[r].p > CHANCE and sure * 2 >= len(others) > 2:
-            flags.append("agrees no better than chance")
-        if len(first) > 4 and len({str(a.value) for a in mine if a.trial.role == "item"}) == 1:
-            flags.append("one answer only")
-        if medians[r] * HASTE < usual:
-            flags.append("hasty")
-        rows.append(
-            RaterRow(
-                rater_name(r),
-                len(mine),
-                answers.missing[r],
-                answers.invalid[r],
-                bad,
-                n,
-                same,
-                repeats,
-                medians[r],
-                others[r].rho,
-                others[r].p,
-                float(leniency.get(r, float("nan"))),
-                tuple(flags),
-                r in out,
-                answers.comments.get(r, ""),
-            )
-        )
-    return rows

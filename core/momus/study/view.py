@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from momus.report.safe import one_line
 from momus.study.build import Made
 from momus.study.power import DIFFERENCE, Need
-from momus.study.result import CorpusRow, RaterRow, StudyResult
+from momus.study.raters import RaterRow
+from momus.study.result import CorpusRow, StudyResult
 from momus.study.words import axis_cells, finding_sentences, need_sentence, shown_cells, shown_name
 from momus.text.counting import counted
 

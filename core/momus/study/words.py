@@ -9,7 +9,8 @@ from momus.report.format import p_value
 from momus.report.safe import one_line
 from momus.study.axis import AxisRow
 from momus.study.power import Need
-from momus.study.result import REAL, ContrastRow, CorpusRow, RaterRow, StudyResult
+from momus.study.raters import RaterRow
+from momus.study.result import REAL, ContrastRow, CorpusRow, StudyResult
 from momus.text.counting import counted, percentage
 
 SURE = 0.05

@@ -41,7 +41,7 @@
     screen.append(make("h2", "Before you begin"), make("p", study.instructions, { className: "text" }));
     screen.append(make("p", "The question: " + study.question));
     screen.append(make("p", "There are " + trials.length + " screens. Your answers are kept in this browser: you can close "
-      + "the page and go on later. Nothing is sent; at the end you save a file and return it."));
+      + "the page and continue later. Nothing is sent; at the end you save a file and return it."));
     var form = make("form"), box = make("input", null, { type: "checkbox", id: "consent", checked: !!load("consent") });
     var label = make("label", null, { className: "check" });
     label.append(box, make("span", study.consent));
@@ -118,7 +118,7 @@
     var all = trial.passages.map(function (_, k) { return ["Passage " + letters[k], k]; });
     return [
       group("best", study.question + " The best of the four:", all, value && value[0], 1),
-      group("worst", "And the worst of the four:", all, value && value[1], 5)
+      group("worst", "The worst of the four:", all, value && value[1], 5)
     ];
   }
 
@@ -177,7 +177,7 @@
       select.parentNode.append(make("span", right ? " ✓ right" : " ✗ it is " + truth, { className: "true" }));
     });
     form.dataset.verified = "yes";
-    say.textContent = wrong ? wrong + " of the types differ from the true ones, which are shown. Press Next to go on." : "All types are right. Press Next to go on.";
+    say.textContent = wrong ? wrong + " of the types differ from the true ones, which are shown. Press Next to continue." : "All types are right. Press Next to continue.";
   }
 
   // the first screen without an answer, here or, by wrapping around, before
@@ -224,8 +224,8 @@
 
   // number keys choose; they can be turned off, since some people's tools send keys of their own
   function keysBox() {
-    var label = make("label", null, { className: "check" }), box = make("input", null, { type: "checkbox", checked: load("keys") !== false });
-    label.append(box, make("span", "Number keys choose an answer, Enter goes on"));
+    var label = make("label", null, { className: "check keys" }), box = make("input", null, { type: "checkbox", checked: load("keys") !== false });
+    label.append(box, make("span", "Number keys choose an answer, Enter continues"));
     root.classList.toggle("keys-off", !box.checked);
     box.addEventListener("change", function () { save("keys", box.checked); root.classList.toggle("keys-off", !box.checked); });
     return label;
