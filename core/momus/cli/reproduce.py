@@ -64,6 +64,13 @@ def reproduce(
     permutations: Annotated[
         int, typer.Option(min=99, max=MOST_PERMUTATIONS, help="Usual permutations per test.")
     ] = 999,
+    paired: Annotated[
+        bool | None,
+        typer.Option(
+            "--paired/--unpaired",
+            help="Whether to compare documents of one prompt with each other; default: if nearly all have a partner.",
+        ),
+    ] = None,
     field: Field = None,
     fmt: Format = None,
     prompt: PromptField = None,
@@ -126,6 +133,7 @@ def reproduce(
         overwrite=overwrite,
         device=device,
         permutations=permutations,
+        paired=paired,
         command=command_line(),
     )
     if as_json:

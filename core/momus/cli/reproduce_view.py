@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from momus.report.format import number
 from momus.report.safe import one_line
 
 if TYPE_CHECKING:
@@ -109,10 +108,21 @@ def _cell(cell: Cell | None, column: Column) -> str:
         return "–"
     interval = "" if cell.low is None or cell.high is None else f"[{number(cell.low)}, {number(cell.high)}]"
     if column.shows == "difference":
-        return "0" if cell.difference is None and cell.low is None else f"{signed(cell.difference)}\n{interval}"
+        return "–" if cell.difference is None else f"{signed(cell.difference)}\n{interval}"
     if cell.difference is None or not interval:
         return number(cell.value)
     return f"{number(cell.value)}\n" + (interval if cell.distance else f"{signed(cell.difference)} {interval}")
+
+
+def number(value: float | None) -> str:
+    """A number with three significant digits, as the papers have, None as a dash.
+
+    >>> number(0.0036574), number(1234.5), number(None), number(0.0)
+    ('0.00366', '1,234', '–', '0')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def signed(value: float | None) -> str:
@@ -144,6 +154,8 @@ def sentences(found: Reproduction) -> list[str]:
                 "Below a distance: the 95 % interval of the distance between the populations. The row “real” has "
                 "what chance alone gives for two texts of these sizes."
             )
+    if found.table.note:
+        lines.append(found.table.note)
     lines += [
         f"Not the paper's: {critic} has {name} = {_value(here)}; the paper has {_value(paper)}."
         for critic, name, paper, here in found.changed

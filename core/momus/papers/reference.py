@@ -10,9 +10,9 @@ from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
 
 SIMON_NEW = 0.1
-"""Probability of a new word, as Takahashi & Tanaka-Ishii 2019 chose it."""
+"""Probability of a new word in the Simon process."""
 DISCOUNT, STRENGTH = 0.8, 1.0
-"""Parameters of their Pitman–Yor process."""
+"""Parameters of the Pitman–Yor process: types grow with the power ``DISCOUNT`` of the tokens."""
 
 
 def reference_texts(names: Sequence[str], real: Corpus, seed: int) -> dict[str, Corpus]:

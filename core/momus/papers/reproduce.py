@@ -196,7 +196,7 @@ def _measured(columns: Sequence[Column], verdicts: Sequence[Verdict], names: Seq
         return found.get((column.critic, column.statistic, name))
 
     rows = [MeasuredRow(n, tuple(_cell(verdict(c, n), n) for c in columns)) for n in names]
-    # each generated text has a test of its own; where prompts pair documents, real rows differ a little between tests
+    # where prompts pair documents, the real text's values differ a little between the tests of generated texts
     firsts = (next((v for n in names if (v := verdict(c, n)) is not None), None) for c in columns)
     return (MeasuredRow("real", tuple(_cell(v, None) for v in firsts)), *rows)
 
@@ -222,6 +222,7 @@ def as_json(found: Reproduction) -> dict[str, Any]:
         "place": table.place,
         "title": table.title,
         "found": table.found,
+        "note": table.note,
         "columns": [asdict(c) for c in found.columns],
         "printed": [
             {"name": name, "figures": {h: figures[i] for h, i in zip(headings, kept, strict=True) if figures[i]}}

@@ -70,6 +70,10 @@ class PaperTable:
         Parameters by critic that replace those of the paper, because it used what cannot be had offline.
     texts, shipped_parameters
         The texts to run on where none are given, and parameters by critic for texts so small.
+    note
+        How a reader compares the printed figures with the measured ones.
+    seconds
+        CPU time on ``texts``, as measured once; None where it was not measured.
     """
 
     id: str
@@ -82,6 +86,7 @@ class PaperTable:
     rows: tuple[tuple[str, tuple[Printed, ...]], ...] = ()
     settings: str | None = None
     instead: str = ""
+    note: str = ""
     references: tuple[str, ...] = ()
     substitutes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     texts: ShippedTexts | None = None
