@@ -139,6 +139,30 @@ def test_reference_texts_keep_lengths_and_shuffles_keep_words():
     assert sorted(" ".join(d.text for d in made["1-gram shuffle"]).split()) == list("abcdefghi")
 
 
+def test_a_table_with_references_needs_no_generated_text(tmp_path):
+    rng = np.random.default_rng(1)
+    words = np.array([f"w{i}" for i in range(3000)])
+    weights = 1 / np.arange(1, 3001)
+
+    def documents(name):
+        path = tmp_path / f"{name}.jsonl"
+        texts = (" ".join(rng.choice(words, 500, p=weights / weights.sum())) for _ in range(60))
+        path.write_text("".join(json.dumps({"text": t}) + "\n" for t in texts))
+        return path
+
+    found = reproduce(
+        find_table("takahashi-1"), documents("real"), fit=documents("fit"), critics=["heaps"], permutations=99,
+        reporter=Silent(),
+    )  # fmt: skip
+    real, shuffle = found.rows
+    assert shuffle.name == "1-gram shuffle"
+    cell = shuffle.cells[0]
+    # a shuffle of independent draws has the same law: four standard errors, not two, so that chance fails no test
+    assert abs(cell.difference) < cell.high - cell.low
+    assert cell.difference == pytest.approx(cell.value - real.cells[0].value)
+    assert cell.n == real.cells[0].n == 60
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["deng-2", "meister-5"])
 def test_a_table_runs_on_the_texts_that_ship(name):

@@ -120,15 +120,20 @@ def reproduce(
     if not generated and not table.references:
         raise UsageError(f"{table.id} compares generated text", hint="name it: --generated NAME=PATH")
     parameters, changed = _parameters(table, chosen, config or {}, exact, shipped)
-    texts = read_texts(real, dict(generated or {}), fit, seed, reading, reporter)
-    others = {c.name: c for c in texts.generated}
-    others |= reference_texts([n for n in table.references if n not in others], texts.real, seed)
-    comparison = compare(
-        texts.real, others, fit=texts.fit, critics=chosen, config=parameters, seed=seed, reporter=reporter, **options
-    )
-    comparison.warnings[:0] = [w for w in texts.warnings if w not in comparison.warnings]
+    options |= {"critics": chosen, "config": parameters, "seed": seed, "reporter": reporter}
+    if table.references:
+        # references are made of the held-out real text, so the texts are read and split here and not by `compare`
+        texts = read_texts(real, dict(generated or {}), fit, seed, reading, reporter)
+        others = {c.name: c for c in texts.generated}
+        others |= reference_texts([n for n in table.references if n not in others], texts.real, seed)
+        comparison = compare(texts.real, others, fit=texts.fit, **options)
+        comparison.warnings[:0] = [w for w in texts.warnings if w not in comparison.warnings]
+        names = list(others)
+    else:
+        comparison = compare(real, dict(generated or {}), fit=fit, reading=reading, **options)
+        names = list(generated or {})
     columns = tuple(c for c in table.columns if c.critic in chosen)
-    rows = _measured(columns, comparison.verdicts, list(others))
+    rows = _measured(columns, comparison.verdicts, names)
     left_out = tuple(c for c in table.critics if c not in chosen)
     return Reproduction(table, columns, rows, left_out, changed, shipped, comparison)
 
