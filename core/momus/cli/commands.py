@@ -46,6 +46,9 @@ COMMANDS = {
     "history": Command(
         "history", "history", "Draw the distance to real text of all runs below a folder, axis by axis."
     ),
+    "reproduce": Command(
+        "reproduce", "reproduce", "Run a table of a source paper on your texts, and print both figures."
+    ),
     "demo": Command("compare", "demo", "Run a comparison on texts that ship with Momus."),
     "generate": Command("generate", "generate", "Write documents with a language model, ready to be compared."),
     "calibrate": Command(
