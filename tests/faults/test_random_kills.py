@@ -20,7 +20,7 @@ _spec.loader.exec_module(points)
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL and fork")
 
 KILLS = 15
-"""Kills of each command in the slow run: 330 of 22 commands."""
+"""Kills of each command in the slow run: 360 of 24 commands."""
 
 
 @pytest.fixture(scope="module")
