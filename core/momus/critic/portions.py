@@ -86,12 +86,12 @@ def read_portion(critic: Critic[Any], part: Corpus) -> Portion:
     UsageError
         The critic cannot be fitted in parts.
     """
-    check_mergeable(critic)
+    merging = mergeable(critic)
     usable, lacking = documents_to_fit(critic, part)
     left_out = len(part) - len(usable)
     if not len(usable):
         return Portion(left_out=left_out, lacking=lacking)
-    counts = critic.fit_counts(usable)  # type: ignore[attr-defined]  # it is mergeable
+    counts = merging.fit_counts(usable)
     return Portion(counts, usable.hashes, left_out, lacking, splitting_of(critic.tokenizer, usable))
 
 
@@ -119,13 +119,13 @@ def fit_portions(critic: C, name: str, portions: Iterable[Portion]) -> C:
     >>> one.edges_.tolist() == other.edges_.tolist(), one.fitted_on_["fingerprint"] == other.fitted_on_["fingerprint"]
     (True, True)
     """
-    check_mergeable(critic)
+    merging = mergeable(critic)
     critic.check_params()
     critic.reset()
     total = Portion.total(portions)
     check_enough(critic, name, len(total.hashes), len(total.hashes) + total.left_out, total.lacking)
     try:
-        critic.fit_from(total.counts)  # type: ignore[attr-defined]  # it is mergeable
+        merging.fit_from(total.counts)
     except BaseException:
         critic.reset()
         raise
@@ -140,16 +140,17 @@ def fit_portions(critic: C, name: str, portions: Iterable[Portion]) -> C:
     return critic
 
 
-def check_mergeable(critic: Critic[Any]) -> None:
-    """Refuse a critic that must see all real text at once.
+def mergeable(critic: Critic[Any]) -> MergeableMixin:
+    """The critic as one that can be fitted in parts.
 
     Raises
     ------
     UsageError
-        It must.
+        It must see all real text at once.
     """
-    if not is_mergeable(critic):
+    if not isinstance(critic, MergeableMixin):
         raise UsageError(
             f"critic {critic.name!r} cannot be fitted in parts: it must see all real text at once",
             hint="fit it on a random sample of the text: momus fit … --sample 20000",
         )
+    return critic

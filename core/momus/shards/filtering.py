@@ -149,9 +149,8 @@ def filter_text(
         return ShardedText(shards / role, role)
 
     text = scored(real, "real")
-    calibrated, seen, typical = _calibrate(
-        text, classes, fdr
-    )  # refuses real text that will not do before the rest is scored
+    # refuses real text that will not do before the rest is scored
+    calibrated, seen, typical = _calibrate(text, classes, fdr)
     n_real, text = len(text), scored(paths, "new")
     names = list(classes)
     verdicts, before = _Verdicts(), 0

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from momus.critic import Critic, Portion, fit_portions, read_portion
-from momus.critic.portions import check_mergeable
+from momus.critic.portions import mergeable
 from momus.errors import StoreError
 from momus.numeric.draws import hashed
 from momus.numeric.types import Ints
@@ -68,7 +68,7 @@ def fit_in_parts(
     StoreError
         A process was killed.
     """
-    check_mergeable(critic)
+    mergeable(critic)
     reading = reading or ReadingOptions()
     pieces, left_out = _pieces(path, reading, documents or PART_DOCUMENTS)
     with stage(f"fitting {critic.name}", len(pieces)) as advance:
