@@ -39,6 +39,10 @@ def detectable_difference(error: float, freedom: float, level: float) -> float:
     return (half + math.sqrt(max(half**2 - a * rest, 0.0))) / a * error
 
 
+CELLS = 1 << 17
+"""Shares of each text that distances are computed of at a time."""
+GUESSED = 1.2
+"""The detectable shift is looked for up to this factor below and above that of a few pairs first."""
 PRECISE = 0.002
 """Relative width at which the search for a detectable distance ends: far below its Monte-Carlo error."""
 
@@ -80,16 +84,39 @@ def detectable_distance(s: Statistic, null: Floats, noise: tuple[Floats, Floats]
         least = -np.inf if s.function in SIGNED else 0.0
         return np.asarray(s.function(np.maximum(one - move, least), np.maximum(other + move, least)))
 
-    def power(shift: float) -> float:
-        return float((distances(shift, p, q) > critical).mean())
+    def power(shift: float, pairs: int) -> float:
+        # a few pairs at a time, which stay in the cache of the processor
+        found = [distances(shift, p[i : i + step], q[i : i + step]) for i in range(0, pairs, step)]
+        return float((np.concatenate(found) > critical).mean())
 
-    low, high = 0.0, LARGEST
-    if not power(high) >= POWER:
+    step = max(CELLS // len(middle), 1)
+    few = min(step, len(p))
+    if not power(LARGEST, len(p)) >= POWER:
         return math.nan
+    # a few pairs show where to look: power is below the aim at `known[0]`, and reaches it at `known[1]`
+    guess = halved(lambda shift: power(shift, few) >= POWER, LARGEST) if few < len(p) else LARGEST
+    known = [0.0, LARGEST]
+    for shift in (guess / GUESSED, guess * GUESSED):
+        if known[0] < shift < known[1]:
+            known[power(shift, len(p)) >= POWER] = shift
+
+    def reaches(shift: float) -> bool:
+        return shift >= known[1] or (shift > known[0] and power(shift, len(p)) >= POWER)
+
+    return float(distances(halved(reaches, LARGEST), middle[None], middle[None])[0])
+
+
+def halved(reaches: Callable[[float], bool], high: float) -> float:
+    """The smallest value at which something is reached that ``high`` reaches, and 0 does not, by halving.
+
+    >>> round(halved(lambda x: x >= 0.3, 2.0), 3)
+    0.3
+    """
+    low = 0.0
     while high - low > PRECISE * high:
         half = (low + high) / 2
-        low, high = (low, half) if power(half) >= POWER else (half, high)
-    return float(distances(high, middle[None], middle[None])[0])
+        low, high = (low, half) if reaches(half) else (half, high)
+    return high
 
 
 def _ordered(middle: Floats) -> Floats:

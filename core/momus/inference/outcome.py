@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from momus.critic.statistic import Statistic, perplexity
 from momus.inference import intervals
@@ -15,10 +14,9 @@ from momus.inference.constant import apart, nothing, nothing_varies
 from momus.inference.contrast import Contrast, RatioContrast
 from momus.inference.detectable import chance_value, detectable_difference, detectable_distance
 from momus.inference.effects import effective_n, hedges_factor
-from momus.inference.influence import standard_error
+from momus.inference.influence import Errors, bootstraps
 from momus.inference.intervals import Interval, t_quantile
 from momus.inference.method import Method
-from momus.inference.pooling import NARROW
 from momus.inference.pvalues import p_value, tie_above
 from momus.inference.result import TestResult, numbers
 from momus.inference.samples import Samples
@@ -52,6 +50,7 @@ def outcome(
     null: Floats,
     exact: bool,
     noise: tuple[Floats, Floats] | None,
+    errors: Errors,
     question: Question,
 ) -> TestResult:
     """Build the outcome of one test from the null distribution of its contrast.
@@ -64,9 +63,9 @@ def outcome(
     elif isinstance(contrast, RatioContrast):
         fields = _ratio(contrast, samples, np.abs(null), exact, question)
     elif s.kind == "distance":
-        fields = _distance(contrast, samples, null, exact, noise, question)
+        fields = _distance(contrast, samples, null, exact, noise, errors, question)
     else:
-        fields = _value(contrast, samples, null, exact, question)
+        fields = _value(contrast, samples, null, exact, errors, question)
     flat = fields.pop("flat", "")
     return TestResult(
         statistic=s.name,
@@ -100,12 +99,7 @@ def _method(contrast: Contrast, samples: Samples, drawn: int, exact: bool, quest
 
 
 def _bootstraps(contrast: Contrast, samples: Samples) -> bool:
-    """Whether the standard error is a bootstrap one."""
-    if isinstance(contrast, RatioContrast) or min(samples.design.units) < 2:
-        return False
-    if contrast.statistic.kind == "distance":
-        return witness_of(contrast.statistic) is None
-    return bool(sparse.issparse(samples.rows) or samples.rows.shape[1] > NARROW)
+    return not isinstance(contrast, RatioContrast) and bootstraps(contrast.statistic, samples)
 
 
 def _reach(here: float, null: Floats, exact: bool, freedom: float, confidence: float) -> float:
@@ -189,10 +183,12 @@ def _effect(
     return difference, shown[0], shown[1]
 
 
-def _value(contrast: Contrast, samples: Samples, null: Floats, exact: bool, question: Question) -> dict[str, Any]:
+def _value(
+    contrast: Contrast, samples: Samples, null: Floats, exact: bool, errors: Errors, question: Question
+) -> dict[str, Any]:
     """Other values: the larger p-value of a permutation test and a t-test, and the interval of the latter."""
     s = contrast.statistic
-    error, freedom = standard_error(s, samples, question.resamples, question.seed)
+    error, freedom = errors.of(s)
     p, _, _ = p_value("value", contrast.here, null, exact)
     real, generated = contrast.values
     if not math.isfinite(error):
@@ -221,6 +217,7 @@ def _distance(
     null: Floats,
     exact: bool,
     noise: tuple[Floats, Floats] | None,
+    errors: Errors,
     question: Question,
 ) -> dict[str, Any]:
     """Distances: the excess over chance, and an interval of the distance between the two populations.
@@ -236,7 +233,7 @@ def _distance(
         error, freedom = distance_error(samples, witness)
         estimate = cross_fitted(samples, witness, question.seed)
     else:
-        error, freedom = standard_error(s, samples, question.resamples, question.seed)
+        error, freedom = errors.of(s)
         estimate = distance - chance
     finite = null[np.isfinite(null)]
     shown = []

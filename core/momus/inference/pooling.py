@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,22 +34,36 @@ class Tables:
 
     real: Rows
     generated: Rows
+    _both: Rows | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, real: Rows, generated: Rows) -> Tables:
-        """Drop empty columns, make narrow and full tables dense, and use float32 if it holds all sums of counts."""
+        """Drop empty columns, make narrow and full tables dense, and use float32 if it holds all sums of counts.
+
+        Of a dense table, a sum of rows is at most that of its column; of a sparse one, sums over columns count too.
+        """
         if not sparse.issparse(real):
             return cls(np.asarray(real, dtype=np.float64), np.asarray(generated, dtype=np.float64))
         real, generated = sparse.csr_array(real), sparse.csr_array(generated)
         # counting is faster than sorting or hashing the many indices
         counts = sum(np.bincount(m.indices, minlength=m.shape[1]) for m in (real, generated))
         used = np.flatnonzero(counts)
-        cells = (real.shape[0] + generated.shape[0]) * len(used)
-        filled = DENSE_CELLS[0] <= cells <= DENSE_CELLS[1] and DENSE * cells <= real.nnz + generated.nnz
-        if len(used) <= NARROW or filled:
+        if len(used) <= NARROW:
             return cls(*(_columns(m, used, np.float64).toarray() for m in (real, generated)))
+        if is_full(real.shape[0] + generated.shape[0], len(used), real.nnz + generated.nnz):
+            return cls._full(real, generated, used)
         dtype = np.float32 if _count_total(real) + _count_total(generated) < EXACT_IN_FLOAT32 else np.float64
         return cls(_columns(real, used, dtype), _columns(generated, used, dtype))
+
+    @classmethod
+    def _full(cls, real: sparse.csr_array, generated: sparse.csr_array, used: NDArray[np.integer]) -> Tables:
+        """Dense tables of both texts that share their memory with the rows of `both`."""
+        n = real.shape[0]
+        dtype = np.float32 if _largest_column(real, generated) < EXACT_IN_FLOAT32 else np.float64
+        both = np.empty((n + generated.shape[0], len(used)), dtype=dtype)
+        for rows, side in ((real, both[:n]), (generated, both[n:])):
+            _columns(rows, used, dtype).toarray(out=side)
+        return cls(both[:n], both[n:], both)
 
     @property
     def width(self) -> int:
@@ -58,16 +72,32 @@ class Tables:
 
     def both(self) -> Rows:
         """Concatenate the real and the generated rows: (n + m, V)."""
+        if self._both is not None:
+            return self._both
         if isinstance(self.real, np.ndarray):
             return np.concatenate([self.real, self.generated])
         return sparse.vstack([self.real, self.generated], format="csr")
 
 
+def is_full(n: int, width: int, entries: int) -> bool:
+    """Whether sparse rows (n, width) with so many entries are multiplied faster as a dense array."""
+    return DENSE_CELLS[0] <= n * width <= DENSE_CELLS[1] and DENSE * n * width <= entries
+
+
+def _are_counts(data: Floats) -> bool:
+    return len(data) == 0 or bool((data >= 0).all() and (data == np.round(data)).all())
+
+
 def _count_total(matrix: sparse.csr_array) -> float:
     """Sum of a matrix of counts; infinite if an entry is negative or fractional."""
-    data = matrix.data
-    are_counts = len(data) == 0 or bool((data >= 0).all() and (data == np.round(data)).all())
-    return float(data.sum()) if are_counts else float("inf")
+    return float(matrix.data.sum()) if _are_counts(matrix.data) else float("inf")
+
+
+def _largest_column(*tables: sparse.csr_array) -> float:
+    """Largest sum of a column of all tables of counts; infinite if an entry is negative or fractional."""
+    if not all(_are_counts(m.data) for m in tables):
+        return float("inf")
+    return float(sum(np.bincount(m.indices, m.data, m.shape[1]) for m in tables).max(initial=0))
 
 
 def _columns(matrix: sparse.csr_array, used: NDArray[np.integer], dtype: type[np.floating]) -> sparse.csr_array:
@@ -79,9 +109,13 @@ def _columns(matrix: sparse.csr_array, used: NDArray[np.integer], dtype: type[np
 
 
 def pooled(rows: Rows, weights: Weights | Floats) -> Floats:
-    """Weighted sums of rows (N, V) under weights (N, B): (B, V)."""
+    """Weighted sums of rows (N, V) under weights (N, B): (B, V).
+
+    Dense rows in float32 are counts, whose sums are exact there (`Tables.of`); weights in float64 keep their precision.
+    """
     if isinstance(rows, np.ndarray):
-        return np.asarray(weights.T.astype(np.float64) @ rows)
+        dtype = np.float32 if rows.dtype == weights.dtype == np.float32 else np.float64
+        return np.asarray(weights.T.astype(dtype, copy=False) @ rows, dtype=np.float64)
     sums = rows.T @ weights.astype(rows.dtype, copy=False)  # (V, B)
     return np.ascontiguousarray(np.asarray(sums, dtype=np.float64).T)
 

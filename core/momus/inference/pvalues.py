@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean_gap, shares
+from momus.critic.statistic import Statistic, entropy, jensen_shannon, kolmogorov_smirnov, mean_gap, shares
 from momus.numeric.types import Floats
 
 TIE = 1e-9
@@ -76,6 +77,12 @@ class Prepared:
     def __init__(self, real: Floats, generated: Floats) -> None:
         self._done: dict[Callable[[Floats], Floats] | None, tuple[Floats, Floats]] = {None: (real, generated)}
 
+    @cached_property
+    def entropies(self) -> tuple[Floats, Floats]:
+        """Entropies of both texts, (B,) each, which several statistics use."""
+        real, generated = self._done[None]
+        return entropy(real), entropy(generated)
+
     def __call__(self, prepare: Callable[[Floats], Floats] | None) -> tuple[Floats, Floats]:
         """Pooled rows of both texts after ``prepare``."""
         if prepare not in self._done:
@@ -87,9 +94,13 @@ class Prepared:
 
 def both_values(s: Statistic, prepared: Prepared) -> tuple[Floats, Floats]:
     """Values of both texts, or NaN and their distance: (B,) each, one per weighting."""
+    if s.function is entropy and s.prepare is None:
+        return prepared.entropies
     real, generated = prepared(s.prepare)
     if s.kind == "distance":
-        distance = np.asarray(s.function(real, generated), dtype=np.float64)
+        shared = s.function is jensen_shannon and s.prepare is None
+        found = jensen_shannon(real, generated, prepared.entropies) if shared else s.function(real, generated)
+        distance = np.asarray(found, dtype=np.float64)
         return np.full_like(distance, np.nan), distance
     return np.asarray(s.function(real), dtype=np.float64), np.asarray(s.function(generated), dtype=np.float64)
 

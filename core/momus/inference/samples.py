@@ -46,7 +46,8 @@ class Samples:
                 numbers, self.design.units, (self.tables.real, self.tables.generated), weights, strict=True
             )
         ]
-        return sparse.vstack(sums, format="csr") if sparse.issparse(sums[0]) else np.concatenate(sums)
+        # sums over clusters of documents may be full, where the documents were not
+        return Tables.of(*sums).both() if sparse.issparse(sums[0]) else np.concatenate(sums)
 
     @cached_property
     def observed_labels(self) -> Weights:

@@ -96,7 +96,7 @@ def influences(statistic: Statistic, sums: LabelledSums) -> Influences | None:
         values = []
         for rows, h, total in zip(sums.sides, witness(real, generated), (real, generated), strict=True):
             whole = float(total.sum())
-            tokens = np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
+            tokens = np.asarray(rows.sum(axis=1, dtype=np.float64)).ravel()
             values.append((np.asarray(rows @ h).ravel() - float(total[0] @ h) / whole * tokens) / whole)
     weighted = [np.asarray(v) * w for v, w in zip(values, design.weights, strict=True)]
     if design.kind == "bins" and design.numbers is not None and design.groups is None:

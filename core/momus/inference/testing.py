@@ -11,6 +11,7 @@ import numpy as np
 from momus.critic.statistic import Statistic
 from momus.inference.contrast import Contrast, contrast_of
 from momus.inference.design import Design
+from momus.inference.influence import Errors
 from momus.inference.outcome import Question, outcome
 from momus.inference.pooling import NARROW, Rows, Tables
 from momus.inference.pvalues import Prepared
@@ -22,6 +23,8 @@ from momus.numeric.types import Floats
 
 NOISE = 1 << 22
 """Largest number of pooled values that are kept to find the minimum detectable distance."""
+CELLS = 1 << 17
+"""Pooled values that statistics are computed of at a time: 1 MB of each text."""
 
 
 def compare_rows(
@@ -98,8 +101,10 @@ def compare_rows(
         samples = Samples(tables, key_design)
         contrasts = [contrast_of(s, samples) for _, s in of_key]
         nulls = Nulls(contrasts, samples, Budget(usual, family, 1 - confidence), seed, workers)
-        for (i, _), contrast, null in zip(of_key, contrasts, nulls.drawn(), strict=True):
-            results[i] = outcome(contrast, samples, null, nulls.exact, nulls.noise, question)
+        drawn = nulls.drawn()
+        errors = Errors(samples, [c.statistic for c in contrasts], question.resamples, seed)
+        for (i, _), contrast, null in zip(of_key, contrasts, drawn, strict=True):
+            results[i] = outcome(contrast, samples, null, nulls.exact, nulls.noise, errors, question)
     return [results[i] for i in range(len(statistics))]
 
 
@@ -167,14 +172,21 @@ class Nulls:
     def _contrasts(self, labels: Weights, active: Sequence[int], keep: bool) -> list[Floats]:
         chosen = [self.contrasts[i] for i in active]
         with np.errstate(divide="ignore", invalid="ignore"):
-            prepared = None
-            if any(c.needs_sums for c in chosen):
-                sums = self.samples.pooled(labels)
-                prepared = Prepared(*sums)
-                if keep and any(c.statistic.kind == "distance" for c in chosen):
-                    few = max(NOISE // max(sums[0].shape[1], 1), 8)
-                    self.noise = sums[0][:few], sums[1][:few]
-            return [c.under(labels, prepared) for c in chosen]
+            if not any(c.needs_sums for c in chosen):
+                return [c.under(labels, None) for c in chosen]
+            sums = self.samples.pooled(labels)
+            if keep and any(c.statistic.kind == "distance" for c in chosen):
+                few = max(NOISE // max(sums[0].shape[1], 1), 8)
+                self.noise = sums[0][:few], sums[1][:few]
+            # sums (B, V) of some relabellings at a time, which stay in the cache of the processor
+            step = max(CELLS // max(sums[0].shape[1], 1), 1)
+            parts = [slice(i, i + step) for i in range(0, labels.shape[1], step)]
+            of_parts = [
+                [c.under(labels[:, part], prepared) for c in chosen]
+                for part in parts
+                for prepared in [Prepared(*(side[part] for side in sums))]
+            ]
+            return [np.concatenate(values) for values in zip(*of_parts, strict=True)]
 
     def _done(self, i: int, null: Sequence[Floats]) -> bool:
         values = np.concatenate(null)

@@ -19,7 +19,7 @@ from momus.numeric.types import Ints
 Weights = NDArray[np.float32]
 CHUNK = 64
 FEW = 1 << 15
-"""Documents up to which labellings are kept, as bits: 512 chunks of 64 take 134 MB at most."""
+"""Documents or clusters up to which labellings are kept, as bits: 512 chunks of 64 take 134 MB at most."""
 _PERMUTATION, _BOOTSTRAP = 1, 2
 
 
@@ -43,8 +43,8 @@ def random_labels(design: Design, seed: int, chunk: int, size: int) -> Weights:
 
     Within prompts and bins, rows are documents. In bins with groups, whole groups are labelled, and rows are documents.
     """
-    if design.kind == "documents" and sum(design.units) <= FEW:
-        return _of_documents(*design.units, seed, chunk, size)
+    if _whole_units(design) and sum(design.units) <= FEW:
+        return _of_units(*design.units, seed, chunk, size)
     rng = np.random.default_rng([seed, _PERMUTATION, chunk])
     if design.flips:
         kept = rng.integers(0, 2, (design.units[0], size)).astype(np.float32)
@@ -57,8 +57,13 @@ def random_labels(design: Design, seed: int, chunk: int, size: int) -> Weights:
     return labels
 
 
-def _of_documents(n_real: int, n_generated: int, seed: int, chunk: int, size: int) -> Weights:
-    """Labellings of independent documents, which all critics that score the same documents share."""
+def _whole_units(design: Design) -> bool:
+    """Whether labels go to documents or clusters, all of which are exchangeable."""
+    return design.kind == "documents" or (design.kind == "clusters" and not design.flips and design.groups is None)
+
+
+def _of_units(n_real: int, n_generated: int, seed: int, chunk: int, size: int) -> Weights:
+    """Labellings of independent documents or clusters, which all critics that score the same documents share."""
     bits = _bits(n_real, n_generated, seed, chunk, size)
     labels = np.unpackbits(bits, axis=1, count=size)  # (N, size)
     return labels.astype(np.float32)

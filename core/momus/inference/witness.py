@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy import sparse
 
 from momus.critic.statistic import (
     Statistic,
@@ -21,12 +20,14 @@ from momus.critic.statistic import (
     supremum,
     total_variation,
 )
-from momus.inference.pooling import Rows
-from momus.inference.samples import Samples, sums_by
+from momus.inference.pooling import Rows, pooled
+from momus.inference.samples import Samples
 from momus.numeric.types import Floats
 
 Witness = Callable[[Floats, Floats], tuple[Floats, Floats]]
 """From pooled counts of both texts, (1, V) each, to the weights of the columns for each text, (V,) each."""
+FEW = 512
+"""Rows that are multiplied at a time."""
 FOLDS = 10
 _FOLDS = 5
 """Number that keeps the random stream of folds apart."""
@@ -91,8 +92,11 @@ def distance_error(samples: Samples, witness: Witness) -> tuple[float, float]:
 
 def _influences(rows: Rows, weights: Floats) -> Floats:
     """Influence of each unit on the weighted sum of shares: (units,)."""
-    tokens = np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
-    values = np.asarray(rows @ weights, dtype=np.float64).ravel()
+    # sums of float32 rows over columns may be too large to be exact there
+    tokens = np.asarray(rows.sum(axis=1, dtype=np.float64)).ravel()
+    # some rows at a time, as float32 rows are copied for this product
+    parts = [rows[i : i + FEW] @ weights for i in range(0, rows.shape[0], FEW)]
+    values = np.concatenate(parts).astype(np.float64, copy=False).ravel()
     whole = tokens.sum()
     if not whole:
         return np.zeros(len(tokens))
@@ -113,7 +117,8 @@ def cross_fitted(samples: Samples, witness: Witness, seed: int) -> float:
     fold_of.append(fold_of[0] if d.together else rng.permutation(d.units[1]) % folds)
     # sums of each fold and of all others, (folds, V)
     inside = [
-        _dense(sums_by(f, folds, rows, np.ones(len(f)))) for f, rows in zip(fold_of, samples.unit_rows, strict=True)
+        pooled(rows, (f[:, None] == np.arange(folds)).astype(np.float32))
+        for f, rows in zip(fold_of, samples.unit_rows, strict=True)
     ]
     outside = [side.sum(axis=0) - side for side in inside]
     values, weights = [], []
@@ -124,7 +129,3 @@ def cross_fitted(samples: Samples, witness: Witness, seed: int) -> float:
         values.append(sum(float(shares(side[k : k + 1])[0] @ w) for side, w in zip(inside, h, strict=True)))
         weights.append(float((fold_of[0] == k).sum() + (fold_of[1] == k).sum()))
     return float(np.average(values, weights=weights)) if values else float("nan")
-
-
-def _dense(rows: Rows) -> Floats:
-    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
