@@ -119,7 +119,8 @@ def _recolumn(table: Counted, columns: Ints, labels: Sequence[str] | NDArray[np.
     """Renumber the columns of a table: column j becomes ``columns[j]``."""
     m = table.matrix
     # sorting moves entries in place, so the data must not be those of the given table
-    moved = sparse.csr_array((m.data.copy(), columns[m.indices], m.indptr), shape=(m.shape[0], len(labels)))
+    indices = columns.astype(m.indices.dtype)[m.indices]
+    moved = sparse.csr_array((m.data.copy(), indices, m.indptr), shape=(m.shape[0], len(labels)))
     moved.sort_indices()
     return Counted(moved, labels)
 

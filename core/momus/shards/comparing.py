@@ -37,6 +37,7 @@ from momus.progress import Reporter, Timed, default_reporter
 from momus.shards.folder import ShardFolder
 from momus.shards.judging import Judged, Side, judge_sides, summary_of
 from momus.shards.kept import ShardedText
+from momus.shards.sums import KeptSums
 from momus.text.counting import counted
 from momus.version import __version__
 
@@ -109,13 +110,14 @@ def compare_shards(
             folder.open_for_writing(overwrite=overwrite)
             stack.callback(folder.release)
             folder.begin(resume=False)
+        kept = KeptSums()
         work = {"reading": len(text) + sum(map(len, others)), "testing": len(others)}
         stack.enter_context(timed.overall("critic", len(names), work))
         for name in names:
             path = text.folder.critic(name)
             critic = load_critic(path, trust=is_trusted(path, trust))
             with timed.part(name):
-                result = _critic_result(critic, text, others, settings, timed, len(names) * len(others))
+                result = _critic_result(critic, text, others, settings, timed, len(names) * len(others), kept)
             comparison.add(Outcome(result))
             if folder is not None:
                 critic.save(folder.critic_folder(name))
@@ -192,10 +194,11 @@ def _critic_result(
     settings: Settings,
     timed: Timed,
     family: int,
+    kept: KeptSums,
 ) -> CriticResult:
     name = critic.name
     with timed.stage("reading", text.name, documents=len(text)):
-        real = Side.of(text, name)
+        real = Side.of(text, name, kept)
     bands = HumanBands(real.scores.scored_groups, settings.seed)
     verdicts: list[Verdict] = []
     evidence: list[tuple[str, Sequence[Evidence]]] = []
@@ -204,7 +207,7 @@ def _critic_result(
     unscored = count_unscored([real.scores])
     for other in others:
         with timed.stage("reading", other.name, documents=len(other)):
-            side = Side.of(other, name)
+            side = Side.of(other, name, kept)
         with timed.stage("testing", other.name, documents=1):
             judged = judge_sides(critic, real, side, settings, family, bands)
         verdicts += judged.verdicts
@@ -220,7 +223,7 @@ def _critic_result(
         fitted_on=critic.fitted_on_,
         params=critic.json_params(),
         verdicts=verdicts,
-        pairs=_pairs(critic, others, settings, timed, family) if settings.pairwise else (),
+        pairs=_pairs(critic, others, settings, timed, family, kept) if settings.pairwise else (),
         evidence=evidence,
         outliers=outliers,
         odd_real=_outliers(critic, real, settings.top),
@@ -234,13 +237,18 @@ def _critic_result(
 
 
 def _pairs(
-    critic: Critic[Any], others: Sequence[ShardedText], settings: Settings, timed: Timed, family: int
+    critic: Critic[Any],
+    others: Sequence[ShardedText],
+    settings: Settings,
+    timed: Timed,
+    family: int,
+    kept: KeptSums,
 ) -> list[Verdict]:
     """Headline verdicts between the generated texts."""
     verdicts: list[Verdict] = []
     for one, other in combinations(others, 2):
         with timed.stage("testing", f"{one.name} and {other.name}"):
-            sides = Side.of(one, critic.name), Side.of(other, critic.name)
+            sides = Side.of(one, critic.name, kept), Side.of(other, critic.name, kept)
             of_pairs = family * (len(others) - 1) // 2
             verdicts += judge_sides(critic, *sides, settings, of_pairs, only_headline=True).verdicts
     return verdicts

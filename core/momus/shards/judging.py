@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -22,12 +21,10 @@ from momus.inference.blocks import in_blocks, of_units
 from momus.inference.design import Design
 from momus.numeric.types import Floats, Ints
 from momus.shards.kept import ShardedText, counts_of
+from momus.shards.sums import KeptSums
 
 if TYPE_CHECKING:
     from momus.critic import Critic
-
-KEPT_SUMS = 4
-"""Tables of summed rows that a text keeps in memory: those of a real text serve for many generated ones."""
 
 
 @dataclass
@@ -38,16 +35,18 @@ class Side:
     ----------
     text, scores
         The shards, and what is read of all documents.
+    kept
+        Sums of wide rows that were made before, also for other texts and critics.
     """
 
     text: ShardedText
     scores: Scores
-    _sums: OrderedDict[tuple[Any, ...], Counted] = field(default_factory=OrderedDict)
+    kept: KeptSums = field(default_factory=KeptSums)
 
     @classmethod
-    def of(cls, text: ShardedText, critic: str) -> Side:
+    def of(cls, text: ShardedText, critic: str, kept: KeptSums) -> Side:
         """Read what is needed of all documents."""
-        return cls(text, text.scores(critic))
+        return cls(text, text.scores(critic), kept)
 
     @property
     def keys(self) -> list[str]:
@@ -64,15 +63,15 @@ class Side:
         units, weights
             The unit and the weight of each of these.
         """
-        name = (key, size, hash(documents.tobytes()), hash(units.tobytes()), hash(weights.tobytes()))
-        if name not in self._sums:
+        drawn = (hash(array.tobytes()) for array in (documents, units, weights))
+        name = (self.text.digest, self.text.stored(self.scores.critic, key), size, *drawn)
+
+        def make() -> Counted:
             unit, weight = np.full(len(self.scores), -1), np.zeros(len(self.scores))
             unit[documents], weight[documents] = units, weights
-            self._sums[name] = self.text.summed(self.scores.critic, key, unit, size, weight)
-            while len(self._sums) > KEPT_SUMS:
-                self._sums.popitem(last=False)
-        self._sums.move_to_end(name)
-        return self._sums[name]
+            return self.text.summed(self.scores.critic, key, unit, size, weight)
+
+        return self.kept.get(name, make)
 
 
 @dataclass(frozen=True)

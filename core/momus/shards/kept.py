@@ -11,19 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from scipy import sparse
 
 from momus.critic import Counted, Pooled, Scores
 from momus.errors import StoreError
-from momus.inference.samples import indicator
 from momus.numeric.types import Floats, Ints
 from momus.shards.folder import AGAIN, ShardFolder
-from momus.shards.packing import columns_of, keys_of, unpack
+from momus.shards.packing import column_of, columns_of, keys_of, stored_column, unpack
 from momus.shards.plan import Plan
+from momus.shards.sums import Sums
 from momus.shards.summaries import summary_from_json
-
-MERGED = 16_000_000
-"""Entries of sparse sums that are collected before they are merged."""
 
 
 class Texts(Sequence[str]):
@@ -113,7 +109,7 @@ class ShardedText:
             parts.append(part.select(list(columns)).replace_schema_metadata(None))
         return pa.concat_tables(parts)
 
-    @property
+    @cached_property
     def labels(self) -> tuple[Texts, list[str | None], list[str | None]]:
         """Ids, prompts and groups of all documents.
 
@@ -145,7 +141,9 @@ class ShardedText:
 
     def scores(self, critic: str) -> Scores:
         """Scores of all documents with their dense rows; counts of labelled items are read by `summed`."""
-        table = self.table([f"{critic}.{what}" for what in ("nll", "states", "reason", "oddity")])
+        columns = [f"{critic}.{what}" for what in ("nll", "states", "reason", "oddity")]
+        dense = {key: column_of(critic, key) for key in self.keys(critic) if not self.is_wide(critic, key)}
+        table = self.table([*columns, *dense.values()])
         ids, prompts, groups = self.labels
         oddity = _floats(table[f"{critic}.oddity"])
         return Scores(
@@ -156,21 +154,10 @@ class ShardedText:
             nll=_floats(table[f"{critic}.nll"]),
             steps=np.asarray(table[f"{critic}.states"].to_numpy(), dtype=np.int64),
             reasons=table[f"{critic}.reason"].to_pylist(),
-            rows={key: self._dense(critic, key) for key in self.keys(critic) if not self.is_wide(critic, key)},
+            rows={key: _dense(table[column]) for key, column in dense.items()},
             groups=groups,
             oddity=oddity if np.isfinite(oddity).any() else None,
         )
-
-    def _dense(self, critic: str, key: str) -> Floats:
-        parts: list[Floats | int] = []
-        for path, schema in zip(self.paths, self.schemas, strict=True):
-            names = columns_of(schema, critic, key)
-            if names:
-                parts.append(np.asarray(unpack(_read(path, names), critic, key)))
-            else:
-                parts.append(int(pq.read_metadata(path).num_rows))
-        width = next(p.shape[1] for p in parts if not isinstance(p, int))
-        return np.concatenate([np.zeros((p, width)) if isinstance(p, int) else p for p in parts])
 
     def counts(self, critic: str, key: str) -> Iterator[tuple[int, Counted]]:
         """Counts of labelled items, shard by shard, each with the number of documents before it."""
@@ -182,6 +169,10 @@ class ShardedText:
                 assert isinstance(rows, Counted)
                 yield before, rows
             before += size
+
+    def stored(self, critic: str, key: str) -> tuple[str, ...]:
+        """The column of each shard with rows of a critic, which critics with the same counts share."""
+        return tuple(stored_column(schema, critic, key) for schema in self.schemas)
 
     def summed(self, critic: str, key: str, units: Ints, size: int, weights: Floats) -> Counted:
         """Weighted sums of counts by unit, in memory that does not grow with the number of documents.
@@ -199,12 +190,10 @@ class ShardedText:
         -------
         Counts (U, V); numbers as labels are in ascending order.
         """
-        sums = _Sums(size)
+        sums = Sums(size)
         for before, rows in self.counts(critic, key):
             part = slice(before, before + len(rows))
-            taking_part = np.flatnonzero(units[part] >= 0)
-            table = rows.matrix if len(taking_part) == len(rows) else rows.matrix[taking_part]
-            sums.add(indicator(units[part][taking_part], size, weights[part][taking_part]) @ table, rows.labels)
+            sums.add(rows, units[part], weights[part])
         return sums.result()
 
     def summary(self, critic: str) -> tuple[Pooled, dict[str, str]] | None:
@@ -218,58 +207,20 @@ class ShardedText:
         return total
 
 
-class _Sums:
-    """Adds sparse tables whose columns have labels."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._columns: dict[str | float, int] = {}
-        self._kind: type = str
-        self._pending: list[tuple[Ints, Ints, Floats]] = []
-        self._held = 0
-
-    def add(self, table: sparse.sparray, labels: Sequence[str] | np.ndarray[Any, Any]) -> None:
-        """Add a table (U, v) whose columns have these labels."""
-        self._kind = np.ndarray if isinstance(labels, np.ndarray) else str
-        names = labels.tolist() if isinstance(labels, np.ndarray) else labels
-        number = self._columns
-        columns = np.fromiter((number.setdefault(name, len(number)) for name in names), np.int64, len(names))
-        entries = sparse.coo_array(table)
-        self._pending.append((entries.row.astype(np.int32), columns[entries.col].astype(np.int32), entries.data))
-        self._held += len(entries.data)
-        if self._held > MERGED and len(self._pending) > 1:
-            self._merge()
-
-    def _merge(self) -> None:
-        rows, columns, values = (np.concatenate(arrays) for arrays in zip(*self._pending, strict=True))
-        self._pending.clear()
-        shape = (self._size, max(len(self._columns), 1))
-        merged = sparse.coo_array((values, (rows, columns)), shape=shape).tocsr().tocoo()
-        self._pending = [(merged.row, merged.col, merged.data)]
-        self._held = 0  # since the last merge
-
-    def result(self) -> Counted:
-        """The sums (U, V)."""
-        if not self._pending:
-            return Counted(sparse.csr_array((self._size, 0)), [])
-        self._merge()
-        row, column, data = self._pending[0]
-        labels: Any = list(self._columns)
-        if self._kind is np.ndarray:
-            # numbers in ascending order: place[j] is the place of column j among them
-            labels = np.array(labels)
-            order = np.argsort(labels, kind="stable")
-            place = np.empty(len(order), dtype=np.int64)
-            place[order] = np.arange(len(order))
-            labels, column = labels[order], place[column]
-        matrix = sparse.coo_array((data, (row, column)), shape=(self._size, len(labels))).tocsr()
-        matrix.sort_indices()
-        return Counted(matrix, labels)
-
-
 def counts_of(rows: Counted) -> Mapping[str | float, float]:
     """Totals by label."""
     return Pooled.of_rows({"rows": rows}, 0).counts["rows"]
+
+
+def _dense(column: pa.ChunkedArray) -> Floats:
+    """Rows (n, d) that are stored as lists of one length; those of a shard without rows are 0."""
+    width = column.type.list_size
+    rows, before = np.zeros((len(column), width)), 0
+    for chunk in column.chunks:
+        if not chunk.null_count:
+            rows[before : before + len(chunk)] = chunk.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
+        before += len(chunk)
+    return rows
 
 
 def _floats(column: pa.ChunkedArray) -> Floats:
@@ -278,6 +229,8 @@ def _floats(column: pa.ChunkedArray) -> Floats:
 
 def _read(path: Path, columns: Sequence[str]) -> pa.Table:
     try:
-        return pq.read_table(path, columns=list(columns))
+        # a data set of one file, as pq.read_table makes it, takes three times as long
+        with pq.ParquetFile(path) as file:
+            return file.read(columns=list(columns), use_threads=False)
     except (OSError, pa.ArrowException) as error:
         raise StoreError(f"{path}: not readable ({error})", hint=AGAIN) from error

@@ -129,7 +129,7 @@ def unpack(table: pa.Table, critic: str, key: str) -> Rows:
         return np.asarray(values.flatten().to_numpy(zero_copy_only=False)).reshape(-1, width)
     labels, counts = (table[f"{column}.{what}"].combine_chunks() for what in ("labels", "counts"))
     words = labels.flatten()
-    offsets = np.concatenate([[0], np.cumsum(np.diff(labels.offsets.to_numpy()))])
+    offsets = labels.offsets.to_numpy() - labels.offsets[0].as_py()  # int32, so that columns are too
     data = counts.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
     if pa.types.is_dictionary(words.type):
         codes, names = words.indices.to_numpy(), words.dictionary.to_pylist()

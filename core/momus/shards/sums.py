@@ -1,0 +1,170 @@
+"""Weighted sums of counts by unit, shard by shard, in memory that does not grow with the number of documents."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from momus.critic import Counted
+from momus.inference.samples import indicator
+from momus.numeric.ragged import owners_of
+from momus.numeric.types import Floats, Ints
+
+FULL = 1 << 25
+"""Cells of a dense table of sums (268 MB at most); larger tables are sparse."""
+SPARSE = 16
+"""Sums are sparse if the first documents have fewer than one in so many entries of their table."""
+MERGED = 8_000_000
+"""Entries of sparse sums that are collected before they are merged."""
+KEPT_BYTES = 1 << 29
+"""Memory of the tables of sums that a comparison keeps."""
+
+
+class Sums:
+    """Adds up counts whose columns have labels: a dense table while it is small, then a sparse one.
+
+    Parameters
+    ----------
+    size
+        Number of units U.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._columns: dict[str | float, int] = {}
+        self._numbers = False
+        self._dense: Floats | None = np.zeros((size, 0))
+        self._pending: list[tuple[NDArray[np.int32], NDArray[np.int32], Floats]] = []
+        self._held = 0
+
+    def add(self, rows: Counted, units: Ints, weights: Floats) -> None:
+        """Add documents.
+
+        Parameters
+        ----------
+        rows
+            Counts of n documents.
+        units, weights
+            The unit, −1 for none, and the weight of each document, (n,).
+        """
+        self._numbers = isinstance(rows.labels, np.ndarray)
+        names = rows.labels.tolist() if isinstance(rows.labels, np.ndarray) else rows.labels
+        number = self._columns
+        columns = np.fromiter((number.setdefault(name, len(number)) for name in names), np.int64, len(names))
+        if self._fits(rows.matrix.nnz):
+            self._add_dense(rows.matrix, columns, units, weights)
+        else:
+            self._add_sparse(rows.matrix, columns, units, weights)
+
+    def _fits(self, entries: int) -> bool:
+        """Whether the table is dense: then it has room for all columns."""
+        dense, width = self._dense, len(self._columns)
+        if dense is None:
+            return False
+        first = not dense.shape[1]
+        if self._size * width > FULL or (first and SPARSE * entries < self._size * width):
+            self._keep(sparse.coo_array(dense))
+            self._dense = None
+            return False
+        if width > dense.shape[1]:
+            room = min(width + width // 4, max(FULL // max(self._size, 1), width))
+            self._dense = np.zeros((self._size, room))
+            self._dense[:, : dense.shape[1]] = dense
+        return True
+
+    def _add_dense(self, matrix: sparse.csr_array, columns: Ints, units: Ints, weights: Floats) -> None:
+        assert self._dense is not None
+        # entries of documents that take part, each with its document; its cell is unit · width + column
+        owners = owners_of(matrix.indptr)
+        taking_part = slice(None) if (units >= 0).all() else units[owners] >= 0
+        owners, indices, data = owners[taking_part], matrix.indices[taking_part], matrix.data[taking_part]
+        cells = units[owners] * self._dense.shape[1] + columns[indices]
+        np.add.at(self._dense.reshape(-1), cells, data if (weights == 1).all() else data * weights[owners])
+
+    def _add_sparse(self, matrix: sparse.csr_array, columns: Ints, units: Ints, weights: Floats) -> None:
+        taking_part = np.flatnonzero(units >= 0)
+        table = matrix if len(taking_part) == matrix.shape[0] else matrix[taking_part]
+        entries = sparse.coo_array(indicator(units[taking_part], self._size, weights[taking_part]) @ table)
+        entries.coords = (entries.row, columns[entries.col])
+        self._keep(entries)
+        if self._held > MERGED and len(self._pending) > 1:
+            self._merge()
+
+    def _keep(self, entries: sparse.coo_array) -> None:
+        self._pending.append((entries.row.astype(np.int32), entries.col.astype(np.int32), entries.data))
+        self._held += len(entries.data)
+
+    def _merge(self) -> None:
+        rows, columns, values = (np.concatenate(arrays) for arrays in zip(*self._pending, strict=True))
+        self._pending.clear()
+        shape = (self._size, max(len(self._columns), 1))
+        merged = sparse.coo_array((values, (rows, columns)), shape=shape).tocsr().tocoo()
+        self._pending = [(merged.row, merged.col, merged.data)]
+        self._held = 0  # since the last merge
+
+    def result(self) -> Counted:
+        """The sums (U, V); numbers as labels are in ascending order. The object is empty afterwards."""
+        labels: Any = list(self._columns)
+        order = np.arange(len(labels))
+        if self._numbers:
+            labels = np.array(labels)
+            order = np.argsort(labels, kind="stable")
+            labels = labels[order]
+        if self._dense is not None:
+            return Counted(_compressed(self._dense, order), labels)
+        self._merge()
+        ((row, column, data),) = self._pending
+        # place[j] is the place of column j among the labels
+        place = np.empty(len(order), dtype=np.int32)
+        place[order] = np.arange(len(order))
+        matrix = sparse.coo_array((data, (row, place[column])), shape=(self._size, len(labels))).tocsr()
+        matrix.sort_indices()
+        return Counted(matrix, labels)
+
+
+def _compressed(dense: Floats, order: Ints) -> sparse.csr_array:
+    """Columns of a dense table in an order, as CSR: row by row, so that no list of all cells is made."""
+    sizes = np.count_nonzero(dense[:, : len(order)], axis=1)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    indices, data = np.empty(offsets[-1], dtype=np.int32), np.empty(offsets[-1])
+    for i, row in enumerate(dense):
+        values = row[order]
+        used = np.flatnonzero(values)
+        indices[offsets[i] : offsets[i + 1]], data[offsets[i] : offsets[i + 1]] = used, values[used]
+    return sparse.csr_array((data, indices, offsets), shape=(len(dense), len(order)))
+
+
+class KeptSums:
+    """The tables of sums that were used last, in bounded memory: those of a real text serve for many generated ones.
+
+    Parameters
+    ----------
+    limit
+        Bytes; the last table is kept whatever its size.
+    """
+
+    def __init__(self, limit: int = KEPT_BYTES) -> None:
+        self._limit = limit
+        self._tables: OrderedDict[tuple[Any, ...], Counted] = OrderedDict()
+
+    def get(self, name: tuple[Any, ...], make: Callable[[], Counted]) -> Counted:
+        """The table of a name, made if it is not kept."""
+        if name not in self._tables:
+            self._tables[name] = make()
+            while self._bytes() > self._limit and len(self._tables) > 1:
+                self._tables.popitem(last=False)
+        self._tables.move_to_end(name)
+        return self._tables[name]
+
+    def _bytes(self) -> int:
+        return sum(_bytes(table.matrix) for table in self._tables.values())
+
+
+def _bytes(matrix: sparse.csr_array) -> int:
+    arrays: Sequence[NDArray[Any]] = (matrix.data, matrix.indices, matrix.indptr)
+    return sum(int(a.nbytes) for a in arrays)
