@@ -58,19 +58,31 @@ def _at_floor(v: Verdict) -> bool:
     return m.permutations > 0 and v.p is not None and (m.exact or v.p <= m.floor * (1 + 1e-9))
 
 
-def floor_warnings(verdicts: Sequence[Verdict], adjustment: str = "holm") -> list[str]:
-    """Warn of headline rows that the number of relabellings decides, and say how to go on."""
+def floor_warnings(verdicts: Sequence[Verdict], adjustment: str = "holm", *, pairs: bool = False) -> list[str]:
+    """Warn of headline rows that the number of relabellings decides, and say how to go on.
+
+    Parameters
+    ----------
+    pairs
+        The rows are of pairs of generated texts, in a table of their own.
+    """
     limits = decided_rows(verdicts, adjustment)
     if not limits.rows:
         return []
     names = ", ".join(f"{v.critic} on {v.generated}" for v in limits.rows[:SHOWN])
     more = f" and {len(limits.rows) - SHOWN} more" if len(limits.rows) > SHOWN else ""
-    who = "No headline row can differ" if limits.all else f"{len(limits.rows)} of {limits.tested} headline rows cannot"
+    if pairs:
+        names = ", ".join(f"{v.critic} on {v.reference} and {v.generated}" for v in limits.rows[:SHOWN])
+    kind = "row of a pair of generated texts" if pairs else "headline row"
+    plural = "rows of pairs of generated texts" if pairs else "headline rows"
+    who = f"No {kind} can differ" if limits.all else f"{len(limits.rows)} of {limits.tested} {plural} cannot"
     who += "" if limits.all else f" differ ({names}{more})"
     times = f" once adjusted for {limits.tested} rows" if adjustment == "holm" and limits.tested > 1 else ""
     out = (
         "give more documents, prompts or groups, or choose fewer critics and texts"
         if limits.exact
+        else "adjust by --adjustment bh, raise --permutations, or choose fewer critics and texts"
+        if pairs and adjustment == "holm"
         else "raise --permutations, or choose fewer critics and texts"
     )
     return [

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 STAGES = (448, 2048)
 """Relabellings after which a test may stop: whole chunks."""
-EXCEEDED = 100
-"""Relabellings that must reach the observed contrast before a test stops early."""
+FIRST = (64,)
+"""A stage before these for tests of very many pairs."""
+EXCEEDED, REACHED = 100, 20
+"""Relabellings that must reach the observed contrast before a test stops early; before it stops after the first 64."""
 MARGIN = 1.5
 """How many times the level the p-value must be for a test to stop early."""
 FINE = 2.0
@@ -35,26 +37,37 @@ class Budget:
         Rows in the family whose p-values are adjusted together.
     alpha
         Level of the verdict.
+    early
+        Relabellings after which a test may stop, see `stops`.
 
     >>> Budget(9999, 1, 0.05).stages
     (448, 2048, 9999)
     >>> Budget(1999, 216, 0.05).stages
     (448, 1999, 8639)
+    >>> Budget(1999, 20_000, 0.05).stages  # Holm's method needs p ≤ 0.05/20,000
+    (448, 1999)
     """
 
     usual: int
     family: int
     alpha: float
+    early: tuple[int, ...] = STAGES
 
     @property
     def needed(self) -> int:
-        """Relabellings that a verdict in this family may need."""
-        return min(math.ceil(FINE * self.family / self.alpha) - 1, max(MOST, self.usual))
+        """Relabellings that a verdict in this family may need; the usual number if `MOST` would not do either.
+
+        Of m rows that Holm's method adjusts, the first can only be rejected if 1/(B + 1) ≤ α/m.
+        """
+        most = max(MOST, self.usual)
+        if self.family > self.alpha * (most + 1) * (1 + 1e-9):
+            return self.usual
+        return min(math.ceil(FINE * self.family / self.alpha) - 1, most)
 
     @property
     def stages(self) -> tuple[int, ...]:
         """Cumulative numbers of relabellings after which tests may stop."""
-        early = [n for n in STAGES if n < self.usual]
+        early = [n for n in self.early if n < self.usual]
         return (*early, self.usual, self.needed) if self.needed > self.usual else (*early, self.usual)
 
     def stops(self, drawn: int, extreme: int) -> bool:
@@ -67,4 +80,5 @@ class Budget:
             return True
         if drawn >= self.usual:
             return extreme >= NEAR
-        return extreme >= EXCEEDED and (extreme + 1) / (drawn + 1) >= MARGIN * self.alpha
+        reached = EXCEEDED if drawn > FIRST[-1] else REACHED
+        return extreme >= reached and (extreme + 1) / (drawn + 1) >= MARGIN * self.alpha

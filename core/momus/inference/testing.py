@@ -15,7 +15,7 @@ from momus.inference.influence import Errors
 from momus.inference.outcome import Question, outcome
 from momus.inference.pooling import NARROW, Rows, Tables
 from momus.inference.pvalues import Prepared
-from momus.inference.relabelling import Budget
+from momus.inference.relabelling import STAGES, Budget
 from momus.inference.result import TestResult
 from momus.inference.samples import Samples
 from momus.inference.weights import CHUNK, Weights, all_labels, chunks, random_labels
@@ -36,6 +36,7 @@ def compare_rows(
     permutations: int = 9999,
     resamples: int = 499,
     wide: tuple[int, int] = (1999, 199),
+    early: tuple[int, ...] = STAGES,
     confidence: float = 0.95,
     family: int = 1,
     seed: int = 0,
@@ -64,6 +65,8 @@ def compare_rows(
         Usual number of relabellings of a row that may differ; resamples of a bootstrap standard error.
     wide
         Largest usual numbers of both for rows with more than 64 columns.
+    early
+        Relabellings after which a test whose p is clearly above every level stops.
     family
         Number of rows whose p-values are adjusted together: the smallest possible p-value must not decide, and the
         minimum detectable difference is that of level α/family.
@@ -100,7 +103,7 @@ def compare_rows(
         of_key = [(i, s) for i, s in enumerate(statistics) if s.rows == key]
         samples = Samples(tables, key_design)
         contrasts = [contrast_of(s, samples) for _, s in of_key]
-        nulls = Nulls(contrasts, samples, Budget(usual, family, 1 - confidence), seed, workers)
+        nulls = Nulls(contrasts, samples, Budget(usual, family, 1 - confidence, early), seed, workers)
         drawn = nulls.drawn()
         errors = Errors(samples, [c.statistic for c in contrasts], question.resamples, seed)
         for (i, _), contrast, null in zip(of_key, contrasts, drawn, strict=True):

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +36,7 @@ from momus.progress import Reporter, Timed, default_reporter
 from momus.shards.folder import ShardFolder
 from momus.shards.judging import Judged, Side, judge_sides, summary_of
 from momus.shards.kept import ShardedText
+from momus.shards.pairs import pair_verdicts
 from momus.shards.sums import KeptSums
 from momus.text.counting import counted
 from momus.version import __version__
@@ -128,6 +128,7 @@ def compare_shards(
             f"Critic {r.name!r}: {n.text}" for r in comparison.results for n in r.notes if n.warning
         ]
         comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
+        comparison.warnings += floor_warnings(comparison.pairs, settings.adjustment, pairs=True)
         comparison.signature = _signature(comparison, [text, *others], settings, command, started)
         seconds = {k: round(v, 3) for k, v in timed.seconds.items()}
         comparison.signature["seconds"] = {**seconds, "total": round(time.perf_counter() - clock, 3)}
@@ -223,7 +224,7 @@ def _critic_result(
         fitted_on=critic.fitted_on_,
         params=critic.json_params(),
         verdicts=verdicts,
-        pairs=_pairs(critic, others, settings, timed, family, kept) if settings.pairwise else (),
+        pairs=pair_verdicts(critic, others, settings, timed, family, kept) if settings.pairwise else (),
         evidence=evidence,
         outliers=outliers,
         odd_real=_outliers(critic, real, settings.top),
@@ -234,24 +235,6 @@ def _critic_result(
         notes=notes_of(critic),
         signature={"shards": [t.digest for t in (text, *others)], "critic": name, "version": __version__},
     )
-
-
-def _pairs(
-    critic: Critic[Any],
-    others: Sequence[ShardedText],
-    settings: Settings,
-    timed: Timed,
-    family: int,
-    kept: KeptSums,
-) -> list[Verdict]:
-    """Headline verdicts between the generated texts."""
-    verdicts: list[Verdict] = []
-    for one, other in combinations(others, 2):
-        with timed.stage("testing", f"{one.name} and {other.name}"):
-            sides = Side.of(one, critic.name, kept), Side.of(other, critic.name, kept)
-            of_pairs = family * (len(others) - 1) // 2
-            verdicts += judge_sides(critic, *sides, settings, of_pairs, only_headline=True).verdicts
-    return verdicts
 
 
 def _evidence(critic: Critic[Any], real: Side, generated: Side, judged: Judged) -> list[tuple[str, Sequence[Evidence]]]:

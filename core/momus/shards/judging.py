@@ -17,8 +17,9 @@ from momus.comparison.verdict import Verdict
 from momus.critic import Counted, Pooled, Scores, Statistic, aligned
 from momus.errors import StoreError
 from momus.inference import TestResult, compare_rows, design_of
-from momus.inference.blocks import in_blocks, of_units
+from momus.inference.blocks import ABOVE, MOST, in_blocks, of_units
 from momus.inference.design import Design
+from momus.inference.relabelling import STAGES
 from momus.numeric.types import Floats, Ints
 from momus.shards.kept import ShardedText, counts_of
 from momus.shards.sums import KeptSums
@@ -75,6 +76,24 @@ class Side:
 
 
 @dataclass(frozen=True)
+class Economy:
+    """What a test costs.
+
+    Attributes
+    ----------
+    above, most
+        Documents of a text above which they are put into blocks, and most blocks; see `momus.inference.blocks`.
+    wide, early
+        See `momus.inference.compare_rows`.
+    """
+
+    above: int = ABOVE
+    most: int = MOST
+    wide: tuple[int, int] = (1999, 199)
+    early: tuple[int, ...] = STAGES
+
+
+@dataclass(frozen=True)
 class Judged:
     """Verdicts of a generated text under a critic, and the totals that evidence is computed from."""
 
@@ -89,12 +108,18 @@ def judge_sides(
     settings: Settings,
     family: int,
     bands: HumanBands | None = None,
-    only_headline: bool = False,
+    economy: Economy | None = None,
 ) -> Judged:
     """Test every statistic of a critic between two texts; p-values are not adjusted yet.
 
     As `momus.comparison.judge`, with the same designs and the same blocks.
+
+    Parameters
+    ----------
+    economy
+        Test the headline statistic alone, at this cost.
     """
+    only_headline = economy is not None
     one, other = real.scores, generated.scores
     keys = list(dict.fromkeys([*real.keys, *generated.keys]))
     statistics = all_statistics(critic, keys)
@@ -104,7 +129,7 @@ def judge_sides(
     if not one.n_scored or not other.n_scored:
         results = [untested(s, one, other) for s in statistics]
     else:
-        results = _tested(statistics, real, generated, settings, family, totals)
+        results = _tested(statistics, real, generated, settings, family, totals, economy or Economy())
     missing = None if only_headline else missing_result(one, other, settings, family)
     results += [missing] if missing is not None else []
     return Judged(verdicts_of(critic, results, one, other, keys, settings, bands), totals)
@@ -117,19 +142,22 @@ def _tested(
     settings: Settings,
     family: int,
     totals: tuple[dict[str, Counted], dict[str, Counted]],
+    economy: Economy,
 ) -> list[TestResult]:
     sides = real, generated
     one, other = real.scores, generated.scores
     groups = one.scored_groups, other.scored_groups
     names = one.corpus, other.corpus
     design = design_of(one.scored_prompts, other.scored_prompts, settings.paired, names, groups=groups)
-    design = in_blocks(design, settings.seed)
+    design = in_blocks(design, settings.seed, economy.above, economy.most)
     options: dict[str, Any] = {
         "permutations": settings.permutations,
         "resamples": settings.resamples,
         "confidence": settings.confidence,
         "family": family,
         "seed": settings.seed,
+        "wide": economy.wide,
+        "early": economy.early,
     }
     rows = one.test_rows(), other.test_rows()
     for s in statistics:
