@@ -18,7 +18,7 @@ EXACT_IN_FLOAT32 = 2**24
 """float32 sums of whole numbers below this bound are exact."""
 NARROW = 64
 """Rows with more columns are wide: they get fewer resamples, and centred intervals."""
-DENSE, DENSE_CELLS = 0.1, (1 << 20, 1 << 25)
+DENSE, DENSE_CELLS = 0.03, (1 << 20, 1 << 25)
 """Wide rows are multiplied faster as a dense array from this share of entries on, with so many cells (256 MB)."""
 
 

@@ -22,7 +22,7 @@ from momus.inference.weights import CHUNK, Weights, all_labels, chunks, random_l
 from momus.numeric.types import Floats
 
 NOISE = 1 << 22
-"""Largest number of pooled values that are kept to find the minimum detectable distance."""
+"""Pooled values that are kept to find the minimum detectable distance, of 64 relabellings at most."""
 CELLS = 1 << 17
 """Pooled values that statistics are computed of at a time: 1 MB of each text."""
 
@@ -37,6 +37,7 @@ def compare_rows(
     resamples: int = 499,
     wide: tuple[int, int] = (1999, 199),
     early: tuple[int, ...] = STAGES,
+    noise: int = NOISE,
     confidence: float = 0.95,
     family: int = 1,
     seed: int = 0,
@@ -67,6 +68,8 @@ def compare_rows(
         Largest usual numbers of both for rows with more than 64 columns.
     early
         Relabellings after which a test whose p is clearly above every level stops.
+    noise
+        Largest number of pooled values that are kept to find the minimum detectable distance.
     family
         Number of rows whose p-values are adjusted together: the smallest possible p-value must not decide, and the
         minimum detectable difference is that of level α/family.
@@ -104,6 +107,7 @@ def compare_rows(
         samples = Samples(tables, key_design)
         contrasts = [contrast_of(s, samples) for _, s in of_key]
         nulls = Nulls(contrasts, samples, Budget(usual, family, 1 - confidence, early), seed, workers)
+        nulls.kept = noise
         drawn = nulls.drawn()
         errors = Errors(samples, [c.statistic for c in contrasts], question.resamples, seed)
         for (i, _), contrast, null in zip(of_key, contrasts, drawn, strict=True):
@@ -125,8 +129,9 @@ class Nulls:
     ----------
     exact
         Whether all relabellings are enumerated.
-    noise
-        Pooled rows of both sides under the first relabellings, (b, V) each, if a distance asks for them.
+    noise, kept
+        Pooled rows of both sides under the first relabellings, (b, V) each, if a distance asks for them; the largest
+        number of values to keep.
     """
 
     def __init__(
@@ -137,6 +142,7 @@ class Nulls:
         self.exact = design.enumerable and design.relabellings <= max(budget.usual, budget.needed)
         self.stages = (design.relabellings,) if self.exact else budget.stages
         self.noise: tuple[Floats, Floats] | None = None
+        self.kept = NOISE
 
     def drawn(self) -> list[Floats]:
         """Contrasts under relabelling, (B,) for each contrast, where B differs between contrasts."""
@@ -179,7 +185,7 @@ class Nulls:
                 return [c.under(labels, None) for c in chosen]
             sums = self.samples.pooled(labels)
             if keep and any(c.statistic.kind == "distance" for c in chosen):
-                few = max(NOISE // max(sums[0].shape[1], 1), 8)
+                few = max(self.kept // max(sums[0].shape[1], 1), 8)
                 self.noise = sums[0][:few], sums[1][:few]
             # sums (B, V) of some relabellings at a time, which stay in the cache of the processor
             step = max(CELLS // max(sums[0].shape[1], 1), 1)

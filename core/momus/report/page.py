@@ -38,6 +38,7 @@ from momus.report.joint_words import (
     subgroup_cells,
 )
 from momus.report.overuse import overuse_of
+from momus.report.pairs import pair_rows, pair_sentences
 from momus.report.passages import Shown
 from momus.report.safe import anchor, clean
 from momus.report.sentences import finding_words, first_sentences, label, overuse_lines
@@ -124,7 +125,7 @@ def render(comparison: Comparison) -> str:
     """Render the report as HTML; all content of texts is cleaned and escaped."""
     from markupsafe import Markup
 
-    answer = answer_of(comparison)
+    answer, pairs = answer_of(comparison), pair_rows(comparison.pairs)
     shown, cards = overview_of(answer), cards_of(comparison, answer)
     script, style = asset("report.js"), asset("style.css")
     return (
@@ -136,6 +137,8 @@ def render(comparison: Comparison) -> str:
             first=first_sentences(answer) if answer.corpora else [],
             trust=trust_items(comparison),
             cards=cards,
+            pairs=pairs,
+            pair_sentences=pair_sentences(pairs),
             example=first_excerpt(cards),
             overuse=overuse_lines(overuse_of(comparison.results, answer)),
             overview_wide=Markup(overview_svg(shown)),

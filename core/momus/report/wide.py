@@ -17,6 +17,7 @@ from momus.report.joint_words import (
     rank,
     subgroup_cells,
 )
+from momus.report.pairs import pair_rows, pair_sentences
 from momus.report.safe import one_line
 from momus.report.words import families, floors, gap, shows
 from momus.text.counting import counted
@@ -87,7 +88,8 @@ def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:
     parts: list[RenderableType] = [verdict_table(comparison.verdicts, every)]
     if comparison.pairs:
         parts += [Text("\nGenerated corpora compared with each other (p adjusted over this table)", style="bold")]
-        parts += [verdict_table(comparison.pairs, every)]
+        pairs = pair_rows(comparison.pairs)
+        parts += [verdict_table(pairs.rows, every), *(Text(one_line(s)) for s in pair_sentences(pairs))]
     parts += joint_parts(comparison)
     parts += [Text.from_markup(f"[yellow]Note:[/yellow] {safe(w)}") for w in comparison.warnings]
     for result in comparison.results:

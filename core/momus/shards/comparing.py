@@ -224,7 +224,7 @@ def _critic_result(
         fitted_on=critic.fitted_on_,
         params=critic.json_params(),
         verdicts=verdicts,
-        pairs=pair_verdicts(critic, others, settings, timed, family, kept) if settings.pairwise else (),
+        pairs=pair_verdicts(critic, others, settings, timed, family) if settings.pairwise else (),
         evidence=evidence,
         outliers=outliers,
         odd_real=_outliers(critic, real, settings.top),

@@ -20,6 +20,7 @@ from momus.inference import TestResult, compare_rows, design_of
 from momus.inference.blocks import ABOVE, MOST, in_blocks, of_units
 from momus.inference.design import Design
 from momus.inference.relabelling import STAGES
+from momus.inference.testing import NOISE
 from momus.numeric.types import Floats, Ints
 from momus.shards.kept import ShardedText, counts_of
 from momus.shards.sums import KeptSums
@@ -67,12 +68,12 @@ class Side:
         drawn = (hash(array.tobytes()) for array in (documents, units, weights))
         name = (self.text.digest, self.text.stored(self.scores.critic, key), size, *drawn)
 
-        def make() -> Counted:
+        def make(columns: dict[str | float, int] | None) -> Counted:
             unit, weight = np.full(len(self.scores), -1), np.zeros(len(self.scores))
             unit[documents], weight[documents] = units, weights
-            return self.text.summed(self.scores.critic, key, unit, size, weight)
+            return self.text.summed(self.scores.critic, key, unit, size, weight, columns)
 
-        return self.kept.get(name, make)
+        return self.kept.get(name, key, make)
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Economy:
     ----------
     above, most
         Documents of a text above which they are put into blocks, and most blocks; see `momus.inference.blocks`.
-    wide, early
+    wide, early, noise
         See `momus.inference.compare_rows`.
     """
 
@@ -91,6 +92,7 @@ class Economy:
     most: int = MOST
     wide: tuple[int, int] = (1999, 199)
     early: tuple[int, ...] = STAGES
+    noise: int = NOISE
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,7 @@ def _tested(
         "seed": settings.seed,
         "wide": economy.wide,
         "early": economy.early,
+        "noise": economy.noise,
     }
     rows = one.test_rows(), other.test_rows()
     for s in statistics:

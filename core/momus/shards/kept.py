@@ -18,8 +18,8 @@ from momus.numeric.types import Floats, Ints
 from momus.shards.folder import AGAIN, ShardFolder
 from momus.shards.packing import column_of, columns_of, keys_of, stored_column, unpack
 from momus.shards.plan import Plan
-from momus.shards.sums import Sums
 from momus.shards.summaries import summary_from_json
+from momus.shards.sums import Sums
 
 
 class Texts(Sequence[str]):
@@ -174,7 +174,15 @@ class ShardedText:
         """The column of each shard with rows of a critic, which critics with the same counts share."""
         return tuple(stored_column(schema, critic, key) for schema in self.schemas)
 
-    def summed(self, critic: str, key: str, units: Ints, size: int, weights: Floats) -> Counted:
+    def summed(
+        self,
+        critic: str,
+        key: str,
+        units: Ints,
+        size: int,
+        weights: Floats,
+        columns: dict[str | float, int] | None = None,
+    ) -> Counted:
         """Weighted sums of counts by unit, in memory that does not grow with the number of documents.
 
         Parameters
@@ -185,12 +193,14 @@ class ShardedText:
             Number of units U.
         weights
             float (n,): the weight of each document.
+        columns
+            See `momus.shards.sums.Sums`.
 
         Returns
         -------
         Counts (U, V); numbers as labels are in ascending order.
         """
-        sums = Sums(size)
+        sums = Sums(size, columns)
         for before, rows in self.counts(critic, key):
             part = slice(before, before + len(rows))
             sums.add(rows, units[part], weights[part])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MANY = 100
 """Pairs above which tests are made at less cost."""
-CHEAP = Economy(above=512, most=128, wide=(1999, 64), early=(*FIRST, *STAGES))
+CHEAP = Economy(above=512, most=128, wide=(1999, 64), early=(*FIRST, *STAGES), noise=1 << 19)
 
 
 def pair_verdicts(
@@ -35,18 +35,18 @@ def pair_verdicts(
     settings: Settings,
     timed: Timed,
     family: int,
-    kept: KeptSums,
 ) -> list[Verdict]:
     """Headline verdicts between the generated texts, in the order of `itertools.combinations`.
 
-    Memory grows by the scores and the headline rows of each document of each text (some 50 bytes), and by what ``kept``
-    keeps of counts.
+    Memory grows by the scores and the headline rows of each document of each text (some 50 bytes); summed counts are
+    kept in `momus.shards.sums.KEPT_BYTES`, and read again for texts beyond that.
 
     Parameters
     ----------
     family
         Number of headline rows of the table that compares these texts with real text.
     """
+    kept = KeptSums(shared=True)
     with timed.stage("reading", "pairs"):
         sides = [_lean(Side.of(text, critic.name, kept), critic) for text in texts]
     pairs = list(combinations(sides, 2))
