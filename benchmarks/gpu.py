@@ -8,12 +8,11 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import torch
+from gpu_stages import chains, gibbs, relabelling, timed, topics
 
 from momus import Corpus
 from momus.sequences import Decoding, Sequences, document_seed, sample
@@ -22,20 +21,6 @@ from momus_critics.hsmm import Parameters, posterior, viterbi
 from momus_critics.hsmm.passes import SegmentScores
 from momus_critics.passages import Passages
 from momus_critics.pcfg.grammar import Grammar
-
-T = TypeVar("T")
-
-
-def timed(function: Callable[[], T], device: str) -> tuple[T, float]:
-    """Return the result and the seconds of the second call."""
-    function()
-    if device != "cpu":
-        torch.cuda.synchronize()
-    start = time.perf_counter()
-    result = function()
-    if device != "cpu":
-        torch.cuda.synchronize()
-    return result, time.perf_counter() - start
 
 
 def spans(total: torch.Tensor) -> SegmentScores:
@@ -194,6 +179,10 @@ def main() -> None:
     passages(device)
     encoder(device, 4096 if device != "cpu" else 256)
     language_model(device, 4096 if device != "cpu" else 64)
+    topics(device, 5000 if device != "cpu" else 300)
+    gibbs(device, 5000 if device != "cpu" else 200)
+    chains(20_000 if device != "cpu" else 2000)
+    relabelling(device, *((1000, 30_000, 32) if device != "cpu" else (200, 6000, 4)))
 
 
 if __name__ == "__main__":
