@@ -132,8 +132,8 @@ def test_full_tables_are_dense_and_say_the_same():
     assert isinstance(tables.real, np.ndarray)
     assert tables.real.shape == (90, np.count_nonzero(real.sum(axis=0) + generated.sum(axis=0)))
     (dense,) = compare_rows([TVD], {"counts": real}, {"counts": generated}, **QUICK)
-    # the same test on a table that stays sparse, because it has many empty rows
-    many = [sparse.vstack([m, sparse.csr_array((900, 8_000))], format="csr") for m in (real, generated)]
+    # the same test on a table that stays sparse, because it has very many empty rows
+    many = [sparse.vstack([m, sparse.csr_array((3_000, 8_000))], format="csr") for m in (real, generated)]
     assert sparse.issparse(Tables.of(*many).real)
     assert (
         dense.generated_value

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
 from momus.critic import Statistic, mean, total_variation
 from momus.inference import compare_rows
-from momus.inference.relabelling import EXCEEDED, MARGIN, MOST, NEAR, Budget
+from momus.inference.relabelling import EXCEEDED, FIRST, MARGIN, MOST, NEAR, STAGES, Budget
 from momus.inference.weights import CHUNK
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
@@ -25,7 +25,9 @@ def ones(x):
         (Budget(1999, 216, 0.05), (448, 1999, 8639)),
         (Budget(199, 1, 0.05), (199,)),
         (Budget(99, 10, 0.05), (99, 399)),
-        (Budget(9999, 10**6, 0.05), (448, 2048, 9999, MOST)),
+        (Budget(9999, 9_000, 0.05), (448, 2048, 9999, MOST)),
+        (Budget(9999, 10**6, 0.05), (448, 2048, 9999)),  # Holm's method could not reject after MOST of them either
+        (Budget(9999, 1, 0.05, (*FIRST, *STAGES)), (64, 448, 2048, 9999)),
     ],
 )
 def test_stages(budget, stages):
@@ -112,3 +114,16 @@ def test_rows_of_one_key_have_budgets_of_their_own_and_the_same_relabellings():
     assert [r.method.permutations for r in both] == [r.method.permutations for r in alone]
     assert min(r.method.permutations for r in both) == 448
     assert both[-1].method.permutations == 9999
+
+
+def test_a_first_stage_of_64_keeps_the_level():
+    """Of 400 pairs of samples of one source, at most 5 % have p at most .05, and most stop after 64 relabellings."""
+    early, p, drawn = (*FIRST, *STAGES), [], []
+    for i in range(400):
+        x = np.random.default_rng([11, i]).lognormal(0, 0.8, 60)
+        (r,) = compare_rows([MEAN], {"x": ones(x[:30])}, {"x": ones(x[30:])}, permutations=999, early=early, seed=i)
+        p.append(r.p)
+        drawn.append(r.method.permutations)
+    assert stats.binom.sf(sum(v <= 0.05 for v in p) - 1, 400, 0.05) > 0.001
+    assert np.mean(np.array(drawn) == 64) > 0.5
+    assert min(v for v, n in zip(p, drawn, strict=True) if n == 64) > MARGIN * 0.05
