@@ -63,7 +63,9 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
     wanted = parse_sizes(a.sizes) or SIZES
     sizes = [s for s in study.sizes if sum(s) <= largest and s in wanted]
     few = min(study.power_splits, a.splits)
-    common = Plan(alpha=ALPHA, power=POWER, splits=min(study.splits, a.splits), power_splits=few, wide=study.wide)
+    common = Plan(
+        alpha=ALPHA, power=POWER, splits=min(study.splits, a.splits), power_splits=few, wide=study.wide, seed=a.seed
+    )
     if kind == "null":
         plan = replace(common, defects=(), replacement=study.replacement)
         small = [s for s in sizes if max(s) < 1000]
@@ -282,6 +284,9 @@ def main() -> None:
     parser.add_argument("--sizes", help="null splits: 50,50x200,200,200x1000,1000; default: all")
     parser.add_argument("--large-splits", type=int, help="null splits of sizes with 1,000 documents on a side")
     parser.add_argument("--splits", type=int, default=SPLITS, help="at most so many splits of each size and defect")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of splits and relabellings; another one needs another --out"
+    )
     parser.add_argument("--jobs", type=int, default=1)
     a = parser.parse_args()
     critics = a.critics.split(",") if a.critics else [c for s in STUDIES for c in s.critics]
