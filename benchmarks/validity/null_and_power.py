@@ -201,7 +201,7 @@ def merged(old: str, new: str) -> str:
     """Put the measured rows of new tables into old ones: rows of the same name are replaced, others are added.
 
     A row is named by its first cell, in tables of defects by the first two, and a line of a list by what stands before
-    its colon. Rows of critics that were not measured stay as they were.
+    its colon. Rows and cells that were not measured stay as they were.
 
     >>> merged("| a | b |\\n| x | 1 |\\n| y | 2 |", "| a | b |\\n| y | 3 |\\n| z | 4 |").split("\\n")
     ['| a | b |', '| x | 1 |', '| y | 3 |', '| z | 4 |']
@@ -215,13 +215,21 @@ def merged(old: str, new: str) -> str:
         for line in block.split("\n"):
             unmeasured = not re.sub(r"not measured|[–|\s]", "", line.partition(") |")[2]) and ") |" in line
             if line and not (unmeasured and _key(line) in lines) and "| – | not measured |" not in line:
-                lines[_key(line)] = line
+                lines[_key(line)] = _filled(line, lines.get(_key(line)))
         merged_block = "\n".join(lines.values())
         if same:
             blocks[blocks.index(same[0])] = merged_block
         else:
             blocks.append(merged_block)
     return "\n\n".join(b for b in blocks if b)
+
+
+def _filled(line: str, old: str | None) -> str:
+    """A row whose cells that were not measured are those of the old row."""
+    if old is None or "| not measured |" not in line:
+        return line
+    cells = zip(line.split(" |"), old.split(" |"), strict=True)
+    return " |".join(was if now == " not measured" else now for now, was in cells)
 
 
 def _key(line: str) -> str:

@@ -194,7 +194,7 @@ def _scored(
     overwrite: bool,
     progress: Callable[[str, ShardRun], None] | None,
 ) -> ShardedText:
-    """Score a text, or go on with its scores; what was scored otherwise is scored again with ``overwrite``."""
+    """Score a text, from where its scores end; what was scored otherwise is scored again with ``overwrite``."""
     score = partial(score, given, shards / role, progress=None if progress is None else partial(progress, role))
     try:
         score(resume=True)
