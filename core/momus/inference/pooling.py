@@ -93,11 +93,12 @@ def _count_total(matrix: sparse.csr_array) -> float:
     return float(matrix.data.sum()) if _are_counts(matrix.data) else float("inf")
 
 
-def _largest_column(*tables: sparse.csr_array) -> float:
-    """Largest sum of a column of all tables of counts; infinite if an entry is negative or fractional."""
-    if not all(_are_counts(m.data) for m in tables):
+def _largest_column(real: sparse.csr_array, generated: sparse.csr_array) -> float:
+    """Largest sum of a column of two tables of counts; infinite if an entry is negative or fractional."""
+    if not (_are_counts(real.data) and _are_counts(generated.data)):
         return float("inf")
-    return float(sum(np.bincount(m.indices, m.data, m.shape[1]) for m in tables).max(initial=0))
+    one, other = (np.bincount(m.indices, m.data, m.shape[1]) for m in (real, generated))
+    return float((one + other).max(initial=0))
 
 
 def _columns(matrix: sparse.csr_array, used: NDArray[np.integer], dtype: type[np.floating]) -> sparse.csr_array:

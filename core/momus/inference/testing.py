@@ -106,8 +106,7 @@ def compare_rows(
         of_key = [(i, s) for i, s in enumerate(statistics) if s.rows == key]
         samples = Samples(tables, key_design)
         contrasts = [contrast_of(s, samples) for _, s in of_key]
-        nulls = Nulls(contrasts, samples, Budget(usual, family, 1 - confidence, early), seed, workers)
-        nulls.kept = noise
+        nulls = Nulls(contrasts, samples, Budget(usual, family, 1 - confidence, early), seed, workers, noise)
         drawn = nulls.drawn()
         errors = Errors(samples, [c.statistic for c in contrasts], question.resamples, seed)
         for (i, _), contrast, null in zip(of_key, contrasts, drawn, strict=True):
@@ -135,14 +134,20 @@ class Nulls:
     """
 
     def __init__(
-        self, contrasts: Sequence[Contrast], samples: Samples, budget: Budget, seed: int, workers: int
+        self,
+        contrasts: Sequence[Contrast],
+        samples: Samples,
+        budget: Budget,
+        seed: int,
+        workers: int,
+        kept: int = NOISE,
     ) -> None:
         self.contrasts, self.samples, self.budget, self.seed, self.workers = contrasts, samples, budget, seed, workers
         design = samples.design
         self.exact = design.enumerable and design.relabellings <= max(budget.usual, budget.needed)
         self.stages = (design.relabellings,) if self.exact else budget.stages
         self.noise: tuple[Floats, Floats] | None = None
-        self.kept = NOISE
+        self.kept = kept
 
     def drawn(self) -> list[Floats]:
         """Contrasts under relabelling, (B,) for each contrast, where B differs between contrasts."""

@@ -138,7 +138,13 @@ def monte_carlo_p(
     >>> monte_carlo_p(sample)[1] > 0.05
     True
     """
-    ordered = ranked(np.asarray(counts, dtype=np.float64)[None])
+    # a comparison of many texts asks for the same real text again and again
+    return _monte_carlo_p(ranked(np.asarray(counts, dtype=np.float64)[None]).tobytes(), ranks, samples, seed, support)
+
+
+@lru_cache(maxsize=4)
+def _monte_carlo_p(counts: bytes, ranks: int, samples: int, seed: int, support: int) -> tuple[float, float]:
+    ordered = np.frombuffer(counts)[None]
     ordered = ordered[:, : int((ordered > 0).sum())]
     observed = float(ks_own_law(ordered, ranks)[0])
     law = law_shares(exponents(ordered), support)[0]
