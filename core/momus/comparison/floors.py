@@ -64,7 +64,7 @@ def floor_warnings(verdicts: Sequence[Verdict], adjustment: str = "holm", *, pai
     Parameters
     ----------
     pairs
-        The rows are of pairs of generated texts, in a table of their own.
+        The rows compare generated texts with each other.
     """
     limits = decided_rows(verdicts, adjustment)
     if not limits.rows:
