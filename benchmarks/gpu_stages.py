@@ -121,8 +121,8 @@ def relabelling(device: str, units: int, words: int, chunks: int) -> None:
         if sparse.issparse(rows):
             # the product takes the table as (words, units)
             turned = sparse.csr_array(rows.T)
-            parts = (torch.from_numpy(x) for x in (turned.indptr, turned.indices, turned.data))
-            there = torch.sparse_csr_tensor(*parts, size=turned.shape).to(device)
+            ends, columns, values = (torch.from_numpy(x) for x in (turned.indptr, turned.indices, turned.data))
+            there = torch.sparse_csr_tensor(ends, columns, values, size=turned.shape).to(device)
         else:
             there = torch.from_numpy(rows).to(device).T
 
