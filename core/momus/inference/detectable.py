@@ -9,7 +9,6 @@ import numpy as np
 
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, shares, supremum, total_variation
 from momus.inference.intervals import critical_value, t_quantile
-from momus.inference.pvalues import row_blocks
 from momus.numeric.types import Floats
 
 POWER = 0.8
@@ -81,10 +80,8 @@ def detectable_distance(s: Statistic, null: Floats, noise: tuple[Floats, Floats]
         least = -np.inf if s.function in SIGNED else 0.0
         return np.asarray(s.function(np.maximum(one - move, least), np.maximum(other + move, least)))
 
-    blocks = [(p[rows], q[rows]) for rows in row_blocks(*p.shape)]
-
     def power(shift: float) -> float:
-        return float((np.concatenate([distances(shift, *block) for block in blocks]) > critical).mean())
+        return float((distances(shift, p, q) > critical).mean())
 
     low, high = 0.0, LARGEST
     if not power(high) >= POWER:

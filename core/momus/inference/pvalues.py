@@ -14,8 +14,6 @@ TIE = 1e-9
 """Relative tolerance within which two contrasts count as equal."""
 FINE = 1e-6
 """Weight of the distance that breaks ties, smaller than the steps between values of the main distance."""
-CELLS = 1 << 15
-"""Entries of a table that are computed with at once: 256 kB, which a processor's cache holds."""
 
 
 def p_value(kind: Literal["value", "distance"], here: float, null: Floats, exact: bool) -> tuple[float, float, float]:
@@ -73,16 +71,10 @@ def tie_above(value: float) -> float:
 
 
 class Prepared:
-    """Pooled rows of both texts, (B, V) each; every ``prepare`` function is applied at most once.
-
-    Wide rows are cut into blocks of weightings that fit into a processor's cache: each weighting has its own value, so
-    blocks change nothing but the speed.
-    """
+    """Pooled rows of both texts, (B, V) each; every ``prepare`` function is applied at most once."""
 
     def __init__(self, real: Floats, generated: Floats) -> None:
         self._done: dict[Callable[[Floats], Floats] | None, tuple[Floats, Floats]] = {None: (real, generated)}
-        cuts = row_blocks(*real.shape) if real.shape == generated.shape else []
-        self.blocks = [Prepared(real[rows], generated[rows]) for rows in cuts] if len(cuts) > 1 else [self]
 
     def __call__(self, prepare: Callable[[Floats], Floats] | None) -> tuple[Floats, Floats]:
         """Pooled rows of both texts after ``prepare``."""
@@ -93,23 +85,8 @@ class Prepared:
         return self._done[prepare]
 
 
-def row_blocks(rows: int, columns: int) -> list[slice]:
-    """Cut the rows of a table into blocks of `CELLS` entries, or of one row where a row has more.
-
-    >>> row_blocks(5, CELLS // 2)
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
-    size = max(CELLS // max(columns, 1), 1)
-    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
-
-
 def both_values(s: Statistic, prepared: Prepared) -> tuple[Floats, Floats]:
     """Values of both texts, or NaN and their distance: (B,) each, one per weighting."""
-    pairs = [_both_values(s, block) for block in prepared.blocks]
-    return np.concatenate([real for real, _ in pairs]), np.concatenate([generated for _, generated in pairs])
-
-
-def _both_values(s: Statistic, prepared: Prepared) -> tuple[Floats, Floats]:
     real, generated = prepared(s.prepare)
     if s.kind == "distance":
         distance = np.asarray(s.function(real, generated), dtype=np.float64)
@@ -119,15 +96,11 @@ def _both_values(s: Statistic, prepared: Prepared) -> tuple[Floats, Floats]:
 
 def contrasts(s: Statistic, prepared: Prepared) -> Floats:
     """Differences or distances, as compared with their null distribution: (B,), one per weighting."""
-    return np.concatenate([_contrasts(s, block) for block in prepared.blocks])
-
-
-def _contrasts(s: Statistic, prepared: Prepared) -> Floats:
     if s.function is kolmogorov_smirnov and s.ties is mean_gap:  # both are made of the same gaps
         one, other = prepared(s.prepare)
         gaps = np.abs(np.cumsum(shares(one) - shares(other), axis=1))
         return np.asarray(gaps.max(axis=1) + FINE * gaps.mean(axis=1))
-    real, generated = _both_values(s, prepared)
+    real, generated = both_values(s, prepared)
     if s.kind == "distance":
         if s.ties is None:
             return generated
