@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,25 +19,21 @@ from momus.numeric.types import Ints
 
 Array: TypeAlias = Any
 """A NumPy array or a torch tensor; torch is not imported here, for installations without it."""
-ArrayT = TypeVar("ArrayT")
 
 _GOLDEN = -7046029254386353131  # 2⁶⁴ / φ, as a signed number
 _FIRST, _SECOND = -4658895280553007687, -7723592293110705685
 
 
-def _mix(x: ArrayT) -> ArrayT:
+def _mix(x: Any) -> Any:
     """SplitMix64 on int64; torch masks the sign bits that a right shift of a negative number brings in."""
-    value: Any = x
-    if isinstance(value, np.ndarray):
-        unsigned = value.view(np.uint64)  # shifts bring in zeros
+    if isinstance(x, np.ndarray):
+        bits = x.view(np.uint64)  # shifts bring in zeros
         for shift, factor in ((30, _FIRST), (27, _SECOND)):
-            unsigned = (unsigned ^ (unsigned >> np.uint64(shift))) * np.uint64(factor % 2**64)
-        mixed: ArrayT = (unsigned ^ (unsigned >> np.uint64(31))).view(np.int64)
-        return mixed
+            bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor % 2**64)
+        return (bits ^ (bits >> np.uint64(31))).view(np.int64)
     for shift, factor in ((30, _FIRST), (27, _SECOND)):
-        value = (value ^ ((value >> shift) & ((1 << (64 - shift)) - 1))) * factor
-    mixed = value ^ ((value >> 31) & ((1 << 33) - 1))
-    return mixed
+        x = (x ^ ((x >> shift) & ((1 << (64 - shift)) - 1))) * factor
+    return x ^ ((x >> 31) & ((1 << 33) - 1))
 
 
 def _integers(parts: tuple[Array | int, ...]) -> list[Array]:

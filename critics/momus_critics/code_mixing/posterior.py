@@ -58,7 +58,8 @@ def _sample(tokens: Tokens, keys: Ints, phi: Floats, alpha: Floats, sampling: Sa
     # random numbers depend on the document, the topic or the token's place, and the chain and the sweep
     of_topic, of_token = hashed(key[:, None], torch.arange(k, device=device)), hashed(key[rows], place)
     first_step = 1_000_003 * torch.arange(chains, device=device)[:, None]
-    cell = ((torch.arange(chains, device=device)[:, None] * n + rows) * k).ravel()  # of each token's counts, (chains · N,)
+    # the first cell of each token's counts in an array (chains, n, K): (chains · N,)
+    cell = ((torch.arange(chains, device=device)[:, None] * n + rows) * k).ravel()
     out = np.zeros((n, chains, sampling.sweeps, k))
     counts = torch.zeros(chains, n, k, dtype=torch.float64, device=device)
     for sweep in range(sampling.burn_in + sampling.sweeps):
