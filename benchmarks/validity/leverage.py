@@ -1,0 +1,128 @@
+"""Standard errors of ratios of totals where documents are long and short: how far residuals are corrected for leverage.
+
+Latent PPL of equal processes, whose lengths are log-normal with other σ on each side. A document of weight w moves the
+ratio θ = Σx/Σw, so that its residual x − θw is too small by a factor of about 1 − h, h = w/Σw. Rules divide squared
+residuals by (1 − h)^k, to second order around h = 1/n: k = 0 is the delta method, 2 the jackknife, 4 is in use
+(`momus.inference.studentised`). Levels and power are those of permutation tests with 199 relabellings at 0.05; errors
+are root mean squares over samples, divided by the standard deviation of the difference.
+
+Run:  python benchmarks/validity/leverage.py [--replications 4000] [--write docs/validity.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from null_and_power import write_between
+
+sys.path.insert(1, str(Path(__file__).parent / "decisions"))
+
+from data import sequences
+
+from momus.calibration.rates import Rate
+from momus.numeric.types import Bools, Floats
+
+RULES = {0: "delta method", 2: "jackknife", 3: "k = 3", 4: "k = 4 (used)"}
+RELABELLINGS, ALPHA, NATS = 199, 0.05, 3.0
+SETTINGS = (
+    (50, 50, 0.3, 1.5, 0.0),
+    (50, 200, 0.3, 1.5, 0.0),
+    (200, 50, 0.3, 1.5, 0.0),
+    (20, 60, 1.5, 0.5, 0.0),
+    (20, 20, 0.5, 1.0, 0.0),
+    (20, 20, 1.5, 1.5, 0.0),
+    (10, 10, 1.5, 1.5, 0.0),
+    (50, 50, 0.3, 1.5, 0.2),
+    (50, 200, 0.3, 1.5, 0.15),
+)
+"""Documents per side, σ of log length per side, and the true difference in nats per step."""
+Setting = tuple[int, int, float, float, float]
+
+
+def variances(x: Floats, w: Floats, labels: Bools) -> tuple[Floats, dict[int, Floats]]:
+    """Ratio of the labelled documents, (B,), and its variance by rule; labels are (B, N)."""
+    mine = labels.astype(float)
+    total, n = mine @ w, mine.sum(axis=1)
+    ratio = (mine @ x) / total
+    sums = mine @ np.column_stack([c * w**k for k in range(3) for c in (x * x, x * w, w * w)])
+    # Σ (x − θw)² hᵏ, (B,) for k = 0, 1, 2
+    parts = [
+        (sums[:, 3 * k] - 2 * ratio * sums[:, 3 * k + 1] + ratio**2 * sums[:, 3 * k + 2]) / total**k for k in range(3)
+    ]
+    a, found = n / (n - 1), {}
+    for k in RULES:
+        one, two = k, k * (k + 1) / 2  # (1 + d)⁻ᵏ to second order, d = −(h − 1/n)/(1 − 1/n)
+        factors = 1 - one * a / n + two * (a / n) ** 2, one * a - 2 * two * a**2 / n, two * a**2
+        found[k] = a * sum(f * p for f, p in zip(factors, parts, strict=True)) / total**2
+    return ratio, found
+
+
+def studentised(x: Floats, w: Floats, labels: Bools) -> tuple[Floats, dict[int, Floats]]:
+    """Difference of the ratios of both sides, and its standard error by rule, (B,) each."""
+    centred = x - x.sum() / w.sum() * w
+    (one, first), (other, second) = (variances(centred, w, side) for side in (labels, ~labels))
+    return other - one, {k: np.sqrt(first[k] + second[k]) for k in RULES}
+
+
+def draws(setting: Setting, replications: int, seed: int = 1) -> Iterator[tuple[Floats, Bools]]:
+    """Rows [nats, steps] of both sides, the real ones first, with labellings of which the first is the observed one."""
+    n, m, real, generated, difference = setting
+    rng = np.random.default_rng(seed)
+    for _ in range(replications):
+        rows = np.concatenate([sequences(rng, n, NATS, real), sequences(rng, m, NATS + difference, generated)])
+        labels = np.argsort(rng.random((RELABELLINGS + 1, n + m), dtype=np.float32), axis=1) < n
+        labels[0] = np.arange(n + m) < n
+        yield rows, labels
+
+
+def measure(setting: Setting, replications: int) -> tuple[dict[int, int], dict[int, float]]:
+    """Rejections by rule, and root mean square of the standard error in standard deviations of the difference."""
+    hits, differences = dict.fromkeys(RULES, 0), []
+    squares: dict[int, list[float]] = {k: [] for k in RULES}
+    for rows, labels in draws(setting, replications):
+        difference, errors = studentised(*rows.T, labels)
+        differences.append(float(difference[0]))
+        for k, error in errors.items():
+            t = np.abs(difference / error)
+            hits[k] += bool((t >= t[0] - 1e-12).mean() <= ALPHA)
+            squares[k].append(float(error[0]) ** 2)
+    spread = float(np.std(differences))
+    return hits, {k: float(np.sqrt(np.mean(v))) / spread for k, v in squares.items()}
+
+
+def table(replications: int) -> str:
+    """One row per setting, with level or power and the standard error of each rule."""
+    lines = [
+        f"| documents | σ of log length | difference | {' | '.join(RULES.values())} |",
+        "|---|---|---:|" + "---:|" * len(RULES),
+    ]
+    for setting in SETTINGS:
+        n, m, real, generated, difference = setting
+        hits, errors = measure(setting, replications)
+        cells = []
+        for k in RULES:
+            r = Rate.of(hits[k], replications)
+            cells.append(f"{r.share:.3f} [{r.low:.3f}, {r.high:.3f}], {errors[k]:.2f}")
+        lines.append(f"| {n} \\| {m} | {real:g} \\| {generated:g} | {difference:g} | {' | '.join(cells)} |")
+        print(lines[-1], flush=True)
+    return "\n".join([*lines, "", f"R = {replications:,}."])
+
+
+def main() -> None:
+    """Measure, print, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replications", type=int, default=4000)
+    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
+    a = parser.parse_args()
+    text = table(a.replications)
+    print(text)
+    if a.write:
+        write_between(a.write, "leverage", text)
+
+
+if __name__ == "__main__":
+    main()
