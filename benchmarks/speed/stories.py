@@ -1,6 +1,6 @@
 """Time of all critics on short stories: 500 real ones against two models' continuations of 500 each.
 
-Each run is a process of its own. With several trees (folders of this repository at other commits), their runs take
+Each run is a separate process. With several trees (folders of this repository at other commits), their runs take
 turns, so that whatever else the machine does falls on all of them alike. CPU seconds count all threads, wall seconds
 what a user waits for on this machine.
 
@@ -75,7 +75,7 @@ def _silent() -> Any:
 
 
 def in_process(tree: Path, folder: Path, out: Path) -> dict[str, Any]:
-    """Run `once` with the Momus of a tree, in a process of its own."""
+    """Run `once` with the Momus of a tree, in a separate process."""
     path = os.pathsep.join(str(tree.resolve() / room) for room in ROOMS)
     command = [sys.executable, __file__, "--texts", str(folder), "--out", str(out)]
     ran = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True)
