@@ -53,16 +53,19 @@ def variances(x: Floats, w: Floats, labels: Bools) -> tuple[Floats, dict[int, Fl
     parts = [
         (sums[:, 3 * k] - 2 * ratio * sums[:, 3 * k + 1] + ratio**2 * sums[:, 3 * k + 2]) / total**k for k in range(3)
     ]
-    a, found = n / (n - 1), {}
+    a = n / (n - 1)
+    found: dict[int, Floats] = {}
     for k in RULES:
         one, two = k, k * (k + 1) / 2  # (1 + d)⁻ᵏ to second order, d = −(h − 1/n)/(1 − 1/n)
         factors = 1 - one * a / n + two * (a / n) ** 2, one * a - 2 * two * a**2 / n, two * a**2
-        found[k] = a * sum(f * p for f, p in zip(factors, parts, strict=True)) / total**2
+        squares = sum((f * p for f, p in zip(factors, parts, strict=True)), np.zeros_like(total))
+        found[k] = np.asarray(a * squares / total**2)
     return ratio, found
 
 
-def studentised(x: Floats, w: Floats, labels: Bools) -> tuple[Floats, dict[int, Floats]]:
-    """Difference of the ratios of both sides, and its standard error by rule, (B,) each."""
+def studentised(rows: Floats, labels: Bools) -> tuple[Floats, dict[int, Floats]]:
+    """Difference of the ratios of both sides, and its standard error by rule, (B,) each; rows are (N, 2)."""
+    x, w = rows[:, 0], rows[:, 1]
     centred = x - x.sum() / w.sum() * w
     (one, first), (other, second) = (variances(centred, w, side) for side in (labels, ~labels))
     return other - one, {k: np.sqrt(first[k] + second[k]) for k in RULES}
@@ -82,7 +85,7 @@ def rejections(setting: Setting, replications: int) -> dict[int, int]:
         rows = sample(rng, setting)
         labels = np.argsort(rng.random((RELABELLINGS + 1, n + m), dtype=np.float32), axis=1) < n
         labels[0] = np.arange(n + m) < n
-        difference, errors = studentised(*rows.T, labels)
+        difference, errors = studentised(rows, labels)
         for k, error in errors.items():
             t = np.abs(difference / error)
             hits[k] += bool((t >= t[0] - 1e-12).mean() <= ALPHA)
@@ -93,7 +96,7 @@ def error_ratios(setting: Setting, replications: int) -> dict[int, float]:
     """Root mean square of the standard error of each rule, in standard deviations of the difference."""
     rng, (n, m, *_) = np.random.default_rng(5), setting
     observed = (np.arange(n + m) < n)[None]
-    found = [studentised(*sample(rng, setting).T, observed) for _ in range(replications)]
+    found = [studentised(sample(rng, setting), observed) for _ in range(replications)]
     spread = float(np.std([float(difference[0]) for difference, _ in found]))
     return {k: float(np.sqrt(np.mean([errors[k][0] ** 2 for _, errors in found]))) / spread for k in RULES}
 
