@@ -5,19 +5,23 @@
 * Families: null splits of single chapters of different novels, tested by all statistics of four critics. How often any
   headline row, any other row, and any row at all differs after Holm's adjustment within its family.
 
-Run:  python benchmarks/validity/bands_and_families.py [--replications 1000] [--write docs/validity.md]
+Each replication is a line of JSON in --out, and a run resumes behind the last one.
+
+Run:  python benchmarks/validity/bands_and_families.py [--replications 1000] [--out DIR] [--write docs/validity.md]
 Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from studies import chapters, data
+from texts_in_groups import Row, kept
 
 from momus import Corpus, read_corpus
 from momus.calibration.rates import Rate
@@ -29,7 +33,6 @@ from momus.critic import Counted, Critic, Scores
 from momus.critic.registry import make_critics
 from momus.inference.design import Design
 from momus.inference.testing import compare_rows
-from momus.progress import default_reporter
 
 CRITICS = ("length", "type-token", "stopword-share", "symbol-share")
 FITTED, PER_NOVEL, SIDE = 20, 10, 10
@@ -50,14 +53,24 @@ def pool() -> tuple[Corpus, Corpus]:
     return corpus(cut[:FITTED], "fit"), corpus(cut[FITTED:], "real")
 
 
-def in_band(critic: Critic[Any], scores: Scores, replications: int) -> tuple[int, int, list[float]]:
-    """Count effects between other novels inside the band, beside all replications, and list the bands."""
+def resumed(path: Path, replications: int, once: Callable[[int], Row]) -> list[Row]:
+    """Append the replications that a file lacks, and return all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        for k in range(len(kept(path)), replications):
+            file.write(json.dumps(once(k)) + "\n")
+            file.flush()
+    return kept(path)[:replications]
+
+
+def in_band(critic: Critic[Any], scores: Scores) -> Callable[[int], Row]:
+    """Whether the effect between other novels lies inside the band, and the band, by number of the replication."""
     statistic = next(s for s in all_statistics(critic, list(scores.rows)) if s.name == critic.headline_statistic)
     table = scores.test_rows()[statistic.rows]
     rows = table.matrix if isinstance(table, Counted) else table
     novels = np.unique(np.asarray(scores.groups, dtype=object), return_inverse=True)[1]
-    inside, bands = 0, []
-    for k in range(replications):
+
+    def once(k: int) -> Row:
         drawn = np.random.default_rng([k, 1]).permutation(int(novels.max()) + 1)[: 4 * SIDE]
         known, one, other = (np.flatnonzero(np.isin(novels, part)) for part in np.split(drawn, (20, 30)))
         band = HumanBands([str(g) for g in novels[known]], k).of(statistic, rows[known], ())
@@ -73,16 +86,16 @@ def in_band(critic: Critic[Any], scores: Scores, replications: int) -> tuple[int
             seed=k,
         )
         size = max(found.effect, 0.0) if statistic.kind == "distance" else abs(found.effect)
-        inside += size <= band.value
-        bands.append(band.value)
-    return inside, replications, bands
+        return {"inside": bool(size <= band.value), "band": band.value}
+
+    return once
 
 
-def family_alarms(critics: Sequence[Critic[Any]], scores: Sequence[Scores], replications: int) -> dict[str, int]:
-    """Count null splits in which any headline row, any other row, or any row differs."""
-    counts = {"headline rows": 0, "other rows": 0, "the whole table": 0}
+def family_alarms(critics: Sequence[Critic[Any]], scores: Sequence[Scores]) -> Callable[[int], Row]:
+    """Whether any headline row, any other row, or any row differs in a null split, by its number."""
     novels = np.unique(np.asarray(scores[0].groups, dtype=object), return_inverse=True)[1]
-    for k in range(replications):
+
+    def once(k: int) -> Row:
         rng = np.random.default_rng([k, 2])
         # one chapter of each novel: independent documents, half of them called generated
         chosen = np.array([rng.choice(np.flatnonzero(novels == n)) for n in rng.permutation(int(novels.max()) + 1)])
@@ -93,10 +106,9 @@ def family_alarms(critics: Sequence[Critic[Any]], scores: Sequence[Scores], repl
             verdicts += judge(critic, *sides, permutations=1999, seed=k, family=len(critics))
         rows = adjust(verdicts)
         headline, other = (any(v.differs for v in rows if v.headline is kind) for kind in (True, False))
-        counts["headline rows"] += headline
-        counts["other rows"] += other
-        counts["the whole table"] += headline or other
-    return counts
+        return {"headline rows": headline, "other rows": other, "the whole table": headline or other}
+
+    return once
 
 
 def _plain(scores: Scores) -> Scores:
@@ -110,6 +122,7 @@ def main() -> None:
     """Measure both, print the table, and write it into a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=1000)
+    parser.add_argument("--out", type=Path, default=Path("runs/bands-and-families"))
     parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
     a = parser.parse_args()
     fit, real = pool()
@@ -119,15 +132,16 @@ def main() -> None:
         "| critic | effects of other novels inside the band (goal 0.95) | median band |",
         "|---|---:|---:|",
     ]
-    with default_reporter().stage("bands", len(critics)) as advance:
-        for i, (critic, s) in enumerate(zip(critics, scores, strict=True)):
-            inside, n, bands = in_band(critic, s, a.replications)
-            r = Rate.of(inside, n)
-            lines.append(f"| {critic.name} | {r.share:.3f} [{r.low:.3f}, {r.high:.3f}] | {np.median(bands):.3g} |")
-            advance(i + 1)
+    for critic, table in zip(critics, scores, strict=True):
+        rows = resumed(a.out / f"{critic.name}.jsonl", a.replications, in_band(critic, table))
+        r = Rate.of(sum(row["inside"] for row in rows), len(rows))
+        band = np.median([row["band"] for row in rows])
+        lines.append(f"| {critic.name} | {r.share:.3f} [{r.low:.3f}, {r.high:.3f}] | {band:.3g} |")
+        print(lines[-1], flush=True)
     lines += ["", "| family | any row differs (null splits) |", "|---|---:|"]
-    for name, count in family_alarms(critics, scores, a.replications).items():
-        r = Rate.of(count, a.replications)
+    rows = resumed(a.out / "families.jsonl", a.replications, family_alarms(critics, scores))
+    for name in ("headline rows", "other rows", "the whole table"):
+        r = Rate.of(sum(row[name] for row in rows), len(rows))
         lines.append(f"| {name} | {r.share:.3f} [{r.low:.3f}, {r.high:.3f}] |")
     text = "\n".join(lines)
     print(text)

@@ -72,3 +72,13 @@ def test_hashes_are_splitmix():
         expected = mix((part + 0x9E3779B97F4A7C15) & mask)
         assert int(hashed(part)) & mask == expected
         assert int(hashed(np.array([part]))[0]) & mask == expected
+
+
+@pytest.mark.parametrize("of", [np.asarray, torch.as_tensor], ids=["numpy", "torch"])
+def test_hashes_and_draws_go_on_after_a_hash(of):
+    first, second = of(np.arange(-3, 3)[:, None]), of(np.arange(4))
+    before = hashed(first, 8)
+    assert (hashed(second, 1, after=before) == hashed(first, 8, second, 1)).all()
+    assert (uniforms(second, after=before) == uniforms(first, 8, second)).all()
+    shapes = of(np.full((6, 4), 0.7))
+    assert (log_gammas(shapes, second, after=before) == log_gammas(shapes, first, 8, second)).all()

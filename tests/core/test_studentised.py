@@ -85,11 +85,21 @@ def brute(design, labels, x, w):
         return values, sum(e**2 for e in by_unit.values()) * n / (n - 1)
     variance = 0.0
     for label, n in ((True, design.units[0]), (False, design.units[1])):
-        by_unit = dict.fromkeys(unit, 0.0)
+        by_unit = {d[1]: [0.0, 0.0] for d in influences if d[0] is label}  # influence and weight
         for d in influences:
-            by_unit[d[1]] += d[-1] if d[0] is label else 0.0
-        variance += sum(e**2 for e in by_unit.values()) * n / (n - 1)
+            if d[0] is label:
+                by_unit[d[1]][0] += d[-1]
+                by_unit[d[1]][1] += d[5]
+        total = sum(weight for _, weight in by_unit.values())
+        factors = [of_leverage(weight / total, n) if design.strata is None else 1 for _, weight in by_unit.values()]
+        variance += sum(e**2 * c for (e, _), c in zip(by_unit.values(), factors, strict=True)) * n / (n - 1)
     return values, variance
+
+
+def of_leverage(h, n):
+    """(1 − 1/n)⁴/(1 − h)⁴ to second order around h = 1/n: 1 + 4d + 10d²."""
+    d = (h - 1 / n) / (1 - 1 / n)
+    return 1 + 4 * d + 10 * d**2
 
 
 PROMPTS = np.array([0, 0, 1, 2, 2, 3, 4]), np.array([0, 1, 1, 1, 2, 3, 3, 4])
@@ -273,6 +283,35 @@ def test_equal_means_of_unequal_variance_are_rejected_at_the_level(sizes):
         for k in range(400)
     ]
     assert 0.03 <= np.mean(np.array(p) <= 0.05) <= 0.08
+
+
+@pytest.mark.parametrize("sizes", [(200, 50), (50, 50)])
+def test_equal_ratios_of_unequal_lengths_are_rejected_at_the_level(sizes):
+    """The lengths of one side are log-normal with σ = 1.5; by plain residuals, 10 % of 200 and 50 were rejected.
+
+    Plain standard errors of 50 and 50 are 0.86 of the true one.
+    """
+    rng = np.random.default_rng(0)
+    p, differences, errors = [], [], []
+    for k in range(300):
+        sides = []
+        for n, sigma in zip(sizes, (0.3, 1.5), strict=True):
+            lengths = np.round(100 * np.exp(sigma * rng.normal(size=n))) + 1
+            sides.append(np.column_stack([lengths * (3 + 0.3 * rng.normal(size=n)), lengths]))
+        p.append(one(PPL, *sides, permutations=199, seed=k).p)
+        observed = Ratio(Samples(Tables.of(*sides), Design.documents(*sizes))).observed
+        differences.append(observed.value[0])
+        errors.append(observed.error[0])
+    assert 0.025 <= np.mean(np.array(p) <= 0.05) <= 0.085
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.std(differences), rel=0.25)
+    assert np.sqrt(np.mean(np.square(errors))) > 0.95 * np.std(differences)
+
+
+def test_equal_lengths_have_the_plain_variance():
+    rng = np.random.default_rng(0)
+    a, b = (np.column_stack([rng.normal(size=n), np.full(n, 7.0)]) for n in (6, 9))
+    found = Ratio(Samples(Tables.of(a, b), Design.documents(6, 9))).observed
+    assert found.error[0] ** 2 == pytest.approx(sum(np.var(x[:, 0], ddof=1) / len(x) for x in (a, b)) / 49)
 
 
 @pytest.mark.parametrize("name", ["prompts", "bins", "bins with groups", "prompts in groups", "clusters"])

@@ -52,6 +52,15 @@ def test_gibbs_posterior_equals_enumeration():
     assert stats.chi2(60).cdf((z**2).sum()) > 0.001
 
 
+def test_draws_of_a_chain_depend_on_neither_other_chains_nor_other_documents():
+    words, offsets = np.array([0, 1, 2, 1, 0, 2, 2, 1, 0]), np.array([0, 4, 6, 9])
+    three = sample(Tokens(words, offsets), PHI, ALPHA, Sampling(3, 2, 5, 1))
+    assert np.array_equal(three[:, :1], sample(Tokens(words, offsets), PHI, ALPHA, Sampling(1, 2, 5, 1)))
+    last = sample(Tokens(words[6:], np.array([0, 3])), PHI, ALPHA, Sampling(3, 2, 5, 1))
+    assert np.array_equal(three[2:], last)
+    assert (three.sum(axis=-1) == np.diff(offsets)[:, None, None]).all()
+
+
 @pytest.mark.slow
 def test_latent_nll_equals_enumeration_within_its_own_error():
     words = ["aa", "bb", "cc", "dd"]

@@ -2,8 +2,7 @@
 
 Exchangeability is the null hypothesis of a permutation test, but a row shows a mean. Divided by its standard error
 under each relabelling, a difference of means keeps its level where the means are equal and the variances are not
-(Janssen 1997; Chung & Romano 2013). The error needs second moments of the rows, which are sums like the means
-themselves.
+(Janssen 1997; Chung & Romano 2013). The error needs moments of the rows, which are sums like the means themselves.
 """
 
 from __future__ import annotations
@@ -58,7 +57,9 @@ class Difference:
 class Ratio:
     """Total of column 0 over total of column 1 of two samples (a mean, if column 1 is 1), under relabellings.
 
-    The variance of a ratio θ = Σx/Σw is that of Σ(x − θw)/Σw over independent units (the delta method).
+    The variance of a ratio θ = Σx/Σw is that of Σ(x − θw)/Σw over independent units (the delta method). Where these
+    units are long and short, the residuals of the long ones are too small, because they move θ: independent documents
+    and clusters have them divided by a power of 1 − w/Σw, see `_leverage`.
     """
 
     def __init__(self, samples: Samples) -> None:
@@ -100,7 +101,9 @@ class Ratio:
     def _independent(self) -> Callable[[Weights], Difference]:
         """Units are independent between and within texts."""
         x, w = self.x, self.w
-        moments = np.column_stack([x, w, x**2, x * w, w**2])  # (N, 5)
+        # one set of second moments where all weights are equal, else also those times w and w²: (N, 5 or 11)
+        powers = [w**k for k in range(1 if np.ptp(w) == 0 else 3)]
+        moments = np.column_stack([x, w, *(c * power for power in powers for c in (x**2, x * w, w**2))])
         whole, n = moments.sum(axis=0), (self.samples.n_real, len(x) - self.samples.n_real)
 
         def under(labels: Weights) -> Difference:
@@ -212,9 +215,9 @@ def _ratio(sums: Floats) -> Floats:
     return np.asarray(sums[:, 0] / sums[:, 1])
 
 
-def _squares(sums: Floats, ratio: Floats) -> Floats:
-    """Σ (x − θw)² from sums of x, w, x², xw, w² (B, 5 or more)."""
-    return np.asarray(sums[:, 2] - 2 * ratio * sums[:, 3] + ratio**2 * sums[:, 4])
+def _squares(sums: Floats, ratio: Floats, first: int = 2) -> Floats:
+    """Σ (x − θw)² from the sums of x², xw, w² in three columns of (B, V)."""
+    return np.asarray(sums[:, first] - 2 * ratio * sums[:, first + 1] + ratio**2 * sums[:, first + 2])
 
 
 def _moments(sums: Floats, n: int) -> tuple[Floats, Floats]:
@@ -222,7 +225,26 @@ def _moments(sums: Floats, n: int) -> tuple[Floats, Floats]:
     ratio = _ratio(sums)
     if n < 2:
         return ratio, np.full_like(ratio, np.nan)
-    return ratio, np.maximum(_squares(sums, ratio), 0.0) / sums[:, 1] ** 2 * n / (n - 1)
+    squares = _squares(sums, ratio)
+    if sums.shape[1] > 5:
+        # Σ (x − θw)² hᵏ with h = w/Σw, (B,) for k = 0, 1, 2
+        by_power = (squares, *(_squares(sums, ratio, 2 + 3 * k) / sums[:, 1] ** k for k in (1, 2)))
+        squares = sum((c * part for c, part in zip(_leverage(n), by_power, strict=True)), np.zeros_like(ratio))
+    return ratio, np.asarray(np.maximum(squares, 0.0) / sums[:, 1] ** 2 * n / (n - 1))
+
+
+def _leverage(n: int) -> tuple[float, float, float]:
+    """Coefficients of 1, h and h² in (1 − 1/n)⁴/(1 − h)⁴, to second order around h = 1/n.
+
+    Dividing squared residuals by (1 − h)⁴ goes beyond the jackknife, which divides by (1 − h)² (MacKinnon & White
+    1985), as HC4 does (Cribari-Neto 2004). Units of equal weight have h = 1/n, and a factor of 1.
+
+    >>> one, linear, square = _leverage(10)
+    >>> round(one + linear / 10 + square / 100, 12)
+    1.0
+    """
+    a = n / (n - 1)
+    return 1 - 4 * a / n + 10 * (a / n) ** 2, 4 * a - 20 * a**2 / n, 10 * a**2
 
 
 def _influences(x: Floats, w: Floats) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,21 @@ from momus.numeric.types import Ints
 
 Array: TypeAlias = Any
 """A NumPy array or a torch tensor; torch is not imported here, for installations without it."""
-ArrayT = TypeVar("ArrayT")
 
 _GOLDEN = -7046029254386353131  # 2⁶⁴ / φ, as a signed number
 _FIRST, _SECOND = -4658895280553007687, -7723592293110705685
 
 
-def _mix(x: ArrayT) -> ArrayT:
-    """SplitMix64 on int64; the masks clear the sign bits that a right shift of a negative number brings in."""
-    value: Any = x
+def _mix(x: Any) -> Any:
+    """SplitMix64 on int64; torch masks the sign bits that a right shift of a negative number brings in."""
+    if isinstance(x, np.ndarray):
+        bits = x.view(np.uint64)  # shifts bring in zeros
+        for shift, factor in ((30, _FIRST), (27, _SECOND)):
+            bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor % 2**64)
+        return (bits ^ (bits >> np.uint64(31))).view(np.int64)
     for shift, factor in ((30, _FIRST), (27, _SECOND)):
-        value = (value ^ ((value >> shift) & ((1 << (64 - shift)) - 1))) * factor
-    mixed: ArrayT = value ^ ((value >> 31) & ((1 << 33) - 1))
-    return mixed
+        x = (x ^ ((x >> shift) & ((1 << (64 - shift)) - 1))) * factor
+    return x ^ ((x >> 31) & ((1 << 33) - 1))
 
 
 def _integers(parts: tuple[Array | int, ...]) -> list[Array]:
@@ -50,45 +52,53 @@ def _library(x: Array) -> Any:
     return np if isinstance(x, np.ndarray | np.generic) else sys.modules["torch"]
 
 
-def hashed(*parts: Array | int) -> Array:
+def hashed(*parts: Array | int, after: Array | int = 0) -> Array:
     """Hash integers, broadcast against one another, to int64.
+
+    Parameters
+    ----------
+    after
+        The hash of parts that come before these: ``hashed(b, after=hashed(a))`` is ``hashed(a, b)``. It saves hashing
+        ``a`` again for every ``b``.
 
     >>> [int(x) for x in hashed(np.arange(2), 1)]
     [-5821677484683391100, 5306726986202815968]
     """
-    x: Any = 0
+    x, *rest = _integers((after, *parts))
     with np.errstate(over="ignore"):  # modulo 2⁶⁴ is meant; NumPy warns of it for scalars only
-        for part in _integers(parts):
+        for part in rest:
             x = _mix(x * 31 + part + _GOLDEN)
     return x
 
 
-def uniforms(*parts: Array | int) -> Array:
-    """Draw uniformly from (0, 1): float64, one number per element of the broadcast parts.
+def uniforms(*parts: Array | int, after: Array | int = 0) -> Array:
+    """Draw uniformly from (0, 1): float64, one number per element of the broadcast parts; ``after`` as in `hashed`.
 
     >>> u = uniforms(np.arange(20_000), 1)
     >>> bool((u > 0).all() and (u < 1).all()), round(float(u.mean()), 1), round(float(12 * u.var()), 1)
     (True, 0.5, 1.0)
     """
     # the upper 53 bits of the hash; half a step is added to exclude 0
-    bits = (hashed(*parts) >> 11) & ((1 << 53) - 1)
+    bits = (hashed(*parts, after=after) >> 11) & ((1 << 53) - 1)
     library = _library(bits)
     return (library.asarray(bits, dtype=library.float64) + 0.5) / (1 << 53)
 
 
-def log_gammas(shape: Array, *parts: Array | int) -> Array:
+def log_gammas(shape: Array, *parts: Array | int, after: Array | int = 0) -> Array:
     """Draw from Gamma(shape, 1) by the method of Marsaglia & Tsang (2000) and return the logarithms, float64.
 
     Parameters
     ----------
     shape
         Shape parameters, positive; broadcast against the parts.
+    after
+        The hash of parts that come before these, as in `hashed`.
 
     >>> x = np.exp(log_gammas(np.full(20_000, 0.3), np.arange(20_000)))
     >>> round(float(x.mean()), 1), round(float(x.var()), 1)
     (0.3, 0.3)
     """
-    key = hashed(*parts)
+    key = hashed(*parts, after=after)
     xp = _library(key)
     shape = xp.asarray(shape, dtype=xp.float64)
     size = np.broadcast_shapes(tuple(shape.shape), tuple(key.shape))
@@ -97,23 +107,24 @@ def log_gammas(shape: Array, *parts: Array | int) -> Array:
     # sample Gamma(shape + 1), since the method needs a shape of at least 1; the last line maps it to Gamma(shape)
     d = shape + 2 / 3
     c = 1 / xp.sqrt(9 * d)
+    streams = hashed(key)  # what the random numbers of all attempts have in common
     out = xp.zeros_like(d)
     missing = xp.ones_like(d, dtype=bool)
     # rejection: each attempt draws for the elements that still lack one, shape (m,), from three streams of its number
     for attempt in range(32):
-        k, dd, cc = key[missing], d[missing], c[missing]
-        radius = xp.sqrt(-2 * xp.log(uniforms(k, 3 * attempt)))
-        normal = radius * xp.cos(2 * math.pi * uniforms(k, 3 * attempt + 1))
+        k, dd, cc = streams[missing], d[missing], c[missing]
+        radius = xp.sqrt(-2 * xp.log(uniforms(3 * attempt, after=k)))
+        normal = radius * xp.cos(2 * math.pi * uniforms(3 * attempt + 1, after=k))
         v = (1 + cc * normal) ** 3
         log_v = xp.log(xp.clip(v, 1e-300, None))
-        accepted = (v > 0) & (xp.log(uniforms(k, 3 * attempt + 2)) < 0.5 * normal**2 + dd - dd * v + dd * log_v)
+        accepted = (v > 0) & (xp.log(uniforms(3 * attempt + 2, after=k)) < 0.5 * normal**2 + dd - dd * v + dd * log_v)
         drawn = xp.where(missing)[0][accepted]
         out[drawn] = (xp.log(dd) + log_v)[accepted]
         missing[drawn] = False
         if not bool(missing.any()):
             break
     # log of Gamma(shape + 1) · U^(1 / shape)
-    return (out + xp.log(uniforms(key, 97)) / shape).reshape(size)
+    return (out + xp.log(uniforms(97, after=streams)) / shape).reshape(size)
 
 
 def document_keys(codes: NDArray[np.integer], offsets: Ints, seed: int) -> Ints:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from momus.numeric.draws import document_keys, log_gammas, uniforms
+from momus.numeric.draws import document_keys, hashed, log_gammas, uniforms
 from momus.numeric.ragged import places_of
 from momus.numeric.types import Floats, Ints
 from momus_critics.code_mixing.lda import Tokens
@@ -49,26 +49,29 @@ def sample(tokens: Tokens, phi: Floats, alpha: Floats, sampling: Sampling, devic
 
 def _sample(tokens: Tokens, keys: Ints, phi: Floats, alpha: Floats, sampling: Sampling, device: str) -> Floats:
     """Sample one batch; ``keys`` (n,) seed its documents."""
-    n, k = len(keys), len(alpha)
+    n, k, chains = len(keys), len(alpha), sampling.chains
     words, rows = (torch.from_numpy(x).to(device) for x in (tokens.words, tokens.documents))
     place = torch.from_numpy(places_of(tokens.offsets)).to(device)
     key = torch.from_numpy(keys).to(device)
     prior = torch.from_numpy(alpha).to(device)
     likelihood = torch.from_numpy(phi).to(device).T[words]  # φ of each token's word, (N, K)
-    topic = torch.arange(k, device=device)
-    out = np.zeros((n, sampling.chains, sampling.sweeps, k))
-    for chain in range(sampling.chains):
-        counts = torch.zeros(n, k, dtype=torch.float64, device=device)
-        for sweep in range(sampling.burn_in + sampling.sweeps):
-            step = chain * 1_000_003 + sweep  # random numbers depend on the document, the token and this number
-            log_theta = log_gammas(prior + counts, key[:, None], topic, 2 * step) * (sweep > 0)
-            theta = (log_theta - log_theta.max(dim=1, keepdim=True).values).exp()
-            total = (theta[rows] * likelihood).cumsum(dim=1)
-            u = uniforms(key[rows], place, 2 * step + 1) * total[:, -1]
-            t = (u[:, None] >= total[:, :-1]).sum(dim=1)
-            counts = torch.bincount(rows * k + t, minlength=n * k).reshape(n, k).double()
-            if sweep >= sampling.burn_in:
-                out[:, chain, sweep - sampling.burn_in] = counts.cpu().numpy()
+    # random numbers depend on the document, the topic or the token's place, and the chain and the sweep
+    of_topic, of_token = hashed(key[:, None], torch.arange(k, device=device)), hashed(key[rows], place)
+    first_step = 1_000_003 * torch.arange(chains, device=device)[:, None]
+    # the first cell of each token's counts in an array (chains, n, K): (chains · N,)
+    cell = ((torch.arange(chains, device=device)[:, None] * n + rows) * k).ravel()
+    out = np.zeros((n, chains, sampling.sweeps, k))
+    counts = torch.zeros(chains, n, k, dtype=torch.float64, device=device)
+    for sweep in range(sampling.burn_in + sampling.sweeps):
+        step = first_step + sweep  # (chains, 1)
+        log_theta = log_gammas(prior + counts, 2 * step[:, :, None], after=of_topic) * (sweep > 0)
+        theta = (log_theta - log_theta.max(dim=2, keepdim=True).values).exp()
+        total = (theta[:, rows] * likelihood).cumsum(dim=2)  # (chains, N, K)
+        u = uniforms(2 * step + 1, after=of_token) * total[:, :, -1]
+        t = (u[:, :, None] >= total[:, :, :-1]).sum(dim=2)
+        counts = torch.bincount(cell + t.ravel(), minlength=chains * n * k).reshape(chains, n, k).double()
+        if sweep >= sampling.burn_in:
+            out[:, :, sweep - sampling.burn_in] = counts.transpose(0, 1).cpu().numpy()
     return out
 
 

@@ -57,6 +57,14 @@ def _mean_log_table() -> tuple[Floats, Floats]:
     return exponents, -slope
 
 
+@lru_cache(maxsize=8)
+def _log_ranks(n: int) -> Floats:
+    """Logarithms of ranks 1 … n."""
+    logs: Floats = np.log(np.arange(1, n + 1))
+    logs.flags.writeable = False
+    return logs
+
+
 def ranked(pooled: Floats) -> Floats:
     """Sort each row in descending order; the functions below take ranked rows."""
     return np.sort(pooled, axis=1)[:, ::-1]
@@ -66,7 +74,7 @@ def exponents(ordered: Floats, truncated: bool = False) -> Floats:
     """Maximum-likelihood exponent of each row."""
     if truncated:
         return np.array([fit_exponent(row, truncated=True) for row in ordered])
-    mean_log = ordered @ np.log(np.arange(1, ordered.shape[1] + 1)) / ordered.sum(axis=1)
+    mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)
     grid, implied = _mean_log_table()
     return np.asarray(np.interp(mean_log, implied[::-1], grid[::-1]))
 
@@ -90,13 +98,12 @@ def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:
 
 def law_shares(exponents_: Floats, n: int, types: Ints | None = None) -> Floats:
     """Cumulative distribution of laws at ranks 1 … n, (B, n); constant beyond rank ``types`` if those are given."""
-    ks = np.arange(1, n + 1)
-    log_mass = -exponents_[:, None] * np.log(ks)
+    log_mass = -exponents_[:, None] * _log_ranks(n)
     if types is None:
         return np.asarray(np.cumsum(np.exp(log_mass - np.log(zeta(exponents_))[:, None]), axis=1))
     norm = [log_normalizer(float(s), int(v)) for s, v in zip(exponents_, types, strict=True)]
     mass = np.exp(log_mass - np.array(norm)[:, None])
-    mass[ks[None, :] > types[:, None]] = 0.0
+    mass[np.arange(1, n + 1) > types[:, None]] = 0.0
     return np.asarray(np.cumsum(mass, axis=1))
 
 
@@ -138,14 +145,15 @@ def monte_carlo_p(
     >>> monte_carlo_p(sample)[1] > 0.05
     True
     """
-    # a comparison of many texts asks for the same real text again and again
-    return _monte_carlo_p(ranked(np.asarray(counts, dtype=np.float64)[None]).tobytes(), ranks, samples, seed, support)
+    ordered = np.asarray(counts, dtype=np.float64)
+    ordered = np.sort(ordered[ordered > 0])[::-1]
+    return _monte_carlo_p(ordered.tobytes(), ranks, samples, seed, support)
 
 
 @lru_cache(maxsize=4)
 def _monte_carlo_p(counts: bytes, ranks: int, samples: int, seed: int, support: int) -> tuple[float, float]:
+    """`monte_carlo_p` of ranked counts, float64; the real text is asked about once per generated text."""
     ordered = np.frombuffer(counts)[None]
-    ordered = ordered[:, : int((ordered > 0).sum())]
     observed = float(ks_own_law(ordered, ranks)[0])
     law = law_shares(exponents(ordered), support)[0]
     mass = np.append(np.diff(law, prepend=0.0), max(1 - law[-1], 0.0))
