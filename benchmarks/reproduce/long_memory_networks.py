@@ -129,7 +129,7 @@ def build(recipe: Recipe, words: int, seed: int = 0) -> Lstm | Transformer:
 
 
 def batches(stream: Stream, rows: int, chunk: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Cut a stream into ``rows`` long rows, and read these side by side: inputs and the words that follow, (rows, T)."""
+    """Cut a stream into ``rows`` long rows, read side by side: inputs and the words that follow, (rows, T)."""
     length = (len(stream) - 1) // rows
     inputs = torch.from_numpy(stream[: rows * length]).view(rows, length)
     targets = torch.from_numpy(stream[1 : rows * length + 1]).view(rows, length)
@@ -138,7 +138,7 @@ def batches(stream: Stream, rows: int, chunk: int) -> Iterator[tuple[Tensor, Ten
 
 
 def train(name: str, stream: Stream, valid: Stream, words: int, folder: Path, minutes: float) -> tuple[Any, bool]:
-    """Train for at most ``minutes``, continuing the checkpoint in ``folder``; return the network and whether it is done.
+    """Train for ``minutes`` at most, from the checkpoint in ``folder``; return the network and whether it is done.
 
     Adam, with a linear warm-up and a cosine decay to zero over all epochs, gradients clipped at norm 1 (LSTM: .25).
     """
@@ -175,7 +175,8 @@ def train(name: str, stream: Stream, valid: Stream, words: int, folder: Path, mi
             loss = net.head(hidden.flatten(0, 1), targets.flatten()).loss
             loss.backward()
             nn.utils.clip_grad_norm_(
-                [p for n, p in net.named_parameters() if n != "embedding.weight"], 0.25 if recipe.kind == "lstm" else 1.0
+                [p for n, p in net.named_parameters() if n != "embedding.weight"],
+                0.25 if recipe.kind == "lstm" else 1.0,
             )
             dense.step()
             sparse.step()
@@ -233,9 +234,7 @@ def scored(net: Any, stream: Stream) -> tuple[NDArray[np.float64], Tensor]:
                 begin = max(0, a - half)
                 hidden.append(net(inputs[None, begin : a + half])[0][0, a - begin :])
         states = torch.cat(hidden)
-        values = [
-            net.head(states[a : a + 4096], targets[a : a + 4096]).output for a in range(0, len(targets), 4096)
-        ]
+        values = [net.head(states[a : a + 4096], targets[a : a + 4096]).output for a in range(0, len(targets), 4096)]
     return torch.cat(values).double().numpy(), states
 
 
@@ -308,7 +307,9 @@ class Memory:
         return drawn
 
 
-def cached(stream: Stream, base: NDArray[np.float64], states: Tensor, flatness: float, window: int) -> NDArray[np.float64]:
+def cached(
+    stream: Stream, base: NDArray[np.float64], states: Tensor, flatness: float, window: int
+) -> NDArray[np.float64]:
     """p_cache of each word but the first, given the states of `scored`; 0 for the first, which has no cache."""
     ids = torch.from_numpy(stream[1:])
     out = np.zeros(len(base))
