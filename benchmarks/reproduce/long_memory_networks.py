@@ -39,7 +39,7 @@ class Recipe:
 
 RECIPES = {
     "LSTM": Recipe("lstm", width=200, layers=1, chunk=35, rows=32, epochs=2, rate=4e-3, dropout=0.2),
-    "transformer": Recipe("transformer", width=128, layers=2, chunk=128, rows=8, epochs=2, rate=2e-3),
+    "transformer": Recipe("transformer", width=128, layers=2, chunk=128, rows=8, epochs=1, rate=2e-3),
 }
 
 
@@ -205,12 +205,9 @@ def train(name: str, stream: Stream, valid: Stream, words: int, folder: Path, mi
     return net, done == total
 
 
-def load(name: str, words: int, folder: Path) -> tuple[Any, float]:
-    """A trained network, and the CPU seconds of its training."""
-    kept = torch.load(folder / f"{name}.pt", weights_only=True)
-    net = build(RECIPES[name], words)
-    net.load_state_dict(kept["net"])
-    return net.eval(), kept["seconds"]
+def seconds_of(name: str, folder: Path) -> float:
+    """CPU seconds of the training."""
+    return float(torch.load(folder / f"{name}.pt", weights_only=True)["seconds"])
 
 
 def scored(net: Any, stream: Stream) -> tuple[NDArray[np.float64], Tensor]:
@@ -324,3 +321,23 @@ def cached(
             p = torch.nan_to_num(logits.softmax(dim=1))
             out[a:b] = (p * (ids[low:b][None, :] == ids[a:b, None])).sum(dim=1).numpy()
     return out
+
+
+def mixed(cache: Cache, stream: Stream, base: NDArray[np.float64], states: Tensor) -> NDArray[np.float64]:
+    """log p of each word but the first under the mixture of network and cache."""
+    p = np.exp(base)
+    memory = cached(stream, states, cache.flatness, cache.window)
+    share = np.where(np.arange(len(p)) > 0, cache.share, 0.0)  # the first has no cache
+    return np.asarray(np.log((1 - share) * p + share * memory))
+
+
+def tuned(stream: Stream, base: NDArray[np.float64], states: Tensor, window: int = 2000, words: int = 50_000) -> Cache:
+    """The share and flatness with the best perplexity on the first words of a stream."""
+    part, p = stream[: words + 1], np.exp(base[:words])
+    best = (math.inf, Cache(0.0, 0.0))
+    for flatness in (0.1, 0.3, 0.6, 1.0):
+        memory = cached(part, states[:words], flatness, window)
+        for share in (0.02, 0.05, 0.1, 0.15, 0.2, 0.3):
+            loss = -float(np.log((1 - share) * p + share * memory)[1:].mean())
+            best = min(best, (loss, Cache(share, flatness, window)), key=lambda pair: pair[0])
+    return best[1]

@@ -15,8 +15,9 @@ LARGEST = 5
 def good_turing(counts: Floats, largest: int = LARGEST) -> Floats:
     """The factors by which Katz multiplies the counts r = 0 … ``largest`` (1987, equation 15).
 
-    d_r = (r* / r − A) / (1 − A) with r* = (r + 1) n_{r+1} / n_r and A = (k + 1) n_{k+1} / n_1. Where the counts of counts
-    of a small text give a factor outside of (0, 1), all r take the absolute discount of `discount` instead: 1 − D / r.
+    d_r = (r* / r − A) / (1 − A) with r* = (r + 1) n_{r+1} / n_r and A = (k + 1) n_{k+1} / n_1. Where the counts of
+    counts of a small text give a factor outside of (0, 1), all r take the absolute discount of `discount` instead:
+    1 − D / r.
 
     >>> good_turing(np.repeat([1.0, 2, 3, 4, 5, 6, 7], [100, 40, 20, 12, 8, 5, 3])).round(3).tolist()
     [1.0, 0.714, 0.643, 0.714, 0.762, 0.643]

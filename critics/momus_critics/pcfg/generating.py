@@ -98,4 +98,3 @@ class _Choice(Generic[T]):
 
     def draw(self, random: Random) -> T:
         return self.things[bisect_right(self.ends, random.random() * self.ends[-1])]
-
