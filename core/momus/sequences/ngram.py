@@ -64,6 +64,10 @@ class NGramModel(StepModel):
             known = ", ".join(get_args(Smoothing))
             raise UsageError(f"there is no smoothing {smoothing!r}", hint=f"choose one of {known}")
         self.order, self.smoothing, self.name = order, smoothing, f"{order}-gram"
+        if smoothing == "katz":
+            self.name += "-katz"
+        elif smoothing == "pitman-yor" or isinstance(smoothing, PitmanYor):
+            self.name += "-pitman-yor"
 
     def fit(self, sequences: Sequences, symbols: int) -> Self:
         """Count n-grams of all orders.
