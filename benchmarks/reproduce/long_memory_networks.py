@@ -304,12 +304,10 @@ class Memory:
         return drawn
 
 
-def cached(
-    stream: Stream, base: NDArray[np.float64], states: Tensor, flatness: float, window: int
-) -> NDArray[np.float64]:
-    """p_cache of each word but the first, given the states of `scored`; 0 for the first, which has no cache."""
+def cached(stream: Stream, states: Tensor, flatness: float, window: int) -> NDArray[np.float64]:
+    """p_cache of each word but the first, given the states of `scored`; 0 for the second, which has no cache."""
     ids = torch.from_numpy(stream[1:])
-    out = np.zeros(len(base))
+    out = np.zeros(len(ids))
     rows = 500
     with torch.inference_mode():
         for a in range(0, len(ids), rows):

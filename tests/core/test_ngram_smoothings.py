@@ -162,7 +162,7 @@ def consistent(seating: Seating) -> bool:
 
 
 def test_one_table_per_dish_without_strength_is_absolute_discounting():
-    # Teh 2006, section 5: interpolated Kneser–Ney is the seating with one table per dish and θ = 0
+    # Teh 2006: interpolated Kneser–Ney is the seating with one table per dish and θ = 0
     keys, counts = np.array([[0, 0, 1], [0, 1, 0]]), np.array([3, 2, 2])
     seating = Seating(keys, counts, 2, 10, 4, PitmanYor(0, 0, (0.4, 0.4), (1e-12, 1e-12)))
     top = seating.orders[1]

@@ -9,11 +9,11 @@ from momus.numeric.types import Floats, Ints
 from momus.sequences.levels import Level, discount, probabilities
 
 LARGEST = 5
-"""Counts above this are not discounted (k in Katz 1987, §III)."""
+"""Counts above this are not discounted (k of Katz 1987)."""
 
 
 def good_turing(counts: Floats, largest: int = LARGEST) -> Floats:
-    """The factors by which Katz multiplies the counts r = 0 … ``largest`` (1987, equation 15).
+    """The factors by which Katz (1987) multiplies the counts r = 0 … ``largest``.
 
     d_r = (r* / r − A) / (1 − A) with r* = (r + 1) n_{r+1} / n_r and A = (k + 1) n_{k+1} / n_1. Where the counts of
     counts of a small text give a factor outside of (0, 1), all r take the absolute discount of `discount` instead:

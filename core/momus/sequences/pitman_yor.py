@@ -82,7 +82,7 @@ class Restaurants:
         return np.array([*alone, *(n for some in self.sizes.values() for n in some)], dtype=np.int64)
 
     def level(self) -> Level:
-        """The predictive probabilities of this seating (Teh 2006, equation 8): mass (c − d t) / (θ + c··)."""
+        """The predictive probabilities of this seating (Teh 2006): mass (c − d t) / (θ + c··)."""
         row = np.array(self.restaurant)
         total = self.strength + np.array(self.all_customers, dtype=np.float64)
         mass = (np.array(self.customers) - self.discount * np.array(self.tables)) / total[row]
@@ -226,7 +226,7 @@ class Seating:
             i = r.parent[i]
 
     def _sample_parameters(self) -> None:
-        """Sample d and θ of each context length by auxiliary variables (Teh 2006, technical report, appendix C)."""
+        """Sample d and θ of each context length by auxiliary variables (Teh 2006, technical report)."""
         for r in self.orders:
             if not self.settings.discounts or not self.settings.strengths:
                 d, s = self._drawn(r)
