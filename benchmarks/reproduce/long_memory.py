@@ -6,7 +6,7 @@ words with ``<eos>`` at the end of each line, as in the paper.
 
     python benchmarks/reproduce/long_memory.py --folder RUN             # what is missing in RUN, generator by generator
     python benchmarks/reproduce/long_memory.py --folder RUN --only HPYLM
-    python benchmarks/reproduce/long_memory.py --folder RUN --only LSTM --minutes 6      # goes on with a checkpoint
+    python benchmarks/reproduce/long_memory.py --folder RUN --only LSTM --minutes 6      # resumes from a checkpoint
     python benchmarks/reproduce/long_memory.py --folder RUN --table --figure docs/figures/long-memory.svg
 
 RUN keeps the texts (NAME.npz), exponents (NAME.json) and networks, so that an interrupted run resumes.
