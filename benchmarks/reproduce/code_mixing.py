@@ -228,13 +228,14 @@ def generators(seed: int) -> None:
     model = WordTranslation().fit(sources, targets)
     # at least ten words to translate, so that a document says something of its language
     long = [(r, words.split(r["en"].lower())) for r in test_rows]
-    long = [(r, source) for r, source in long if len(model.rows(source)) >= 10]
+    long = [(r, source) for r, source in long if len(model.known(source)) >= 10]
     print(
         f"generators: {len(fit_rows)} paragraphs of {len(chosen)} pages to fit, {len(long)} of {len(test_rows)} "
         f"paragraphs of {len(names) - len(chosen)} other pages have ten known words or more, seed {seed}"
     )
     ways = {
-        "each word given those before": lambda s: model.in_context(s, rng),
+        "each word given all before": lambda s: model.after_all(s, rng),
+        "each word given two before": lambda s: model.after_two(s, rng),
         "each word alone": lambda s: model.alone(s, rng),
         "each word alone, most probable": lambda s: model.alone(s, rng, best=True),
     }

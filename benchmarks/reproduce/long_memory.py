@@ -227,7 +227,7 @@ GENERATORS: dict[str, Callable[[WikiText, Options], Written | None]] = {
     "Katz 5-gram": ngram(5, "katz"),
     "3-gram": ngram(3, "none"),
     "5-gram": ngram(5, "none"),
-    "HPYLM": ngram(3, PitmanYor(sweeps=10, seed=0)),
+    "HPYLM": ngram(3, PitmanYor(sweeps=5, seed=0)),
     "PCFG": grammar,
     "Simon process": process(lambda o: simon(o.words, 0.1, seed=o.seed)),
     "Pitman–Yor process": process(lambda o: pitman_yor(o.words, 0.8, 1.0, seed=o.seed)),
@@ -355,7 +355,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=1_000_000, help="length of each text")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=60.0, help="CPU minutes of training before a checkpoint")
-    parser.add_argument("--chains", type=int, default=10, help="texts that a network writes side by side")
+    parser.add_argument("--chains", type=int, default=40, help="texts that a network writes side by side")
     parser.add_argument("--every", type=int, default=1, help="parse every n-th paragraph for the grammar")
     parser.add_argument("--table", action="store_true", help="only print the table of the folder")
     parser.add_argument("--figure", type=Path, help="only draw the figure of the folder")
