@@ -157,7 +157,7 @@ def train(name: str, stream: Stream, valid: Stream, words: int, folder: Path, mi
         sparse.load_state_dict(kept["sparse"])
         done, seconds, state = kept["done"], kept["seconds"], kept["state"]
     net.train()
-    begun = time.process_time()
+    begun, before = time.process_time(), done
     while done < total and time.process_time() - begun < 60 * minutes:
         for number, (inputs, targets) in enumerate(batches(stream, recipe.rows, recipe.chunk)):
             if number < done % per_epoch:
@@ -200,6 +200,8 @@ def train(name: str, stream: Stream, valid: Stream, words: int, folder: Path, mi
         path,
     )
     net.eval()
+    if done == before:
+        return net, True
     perplexity = math.exp(-float(np.mean(scored(net, valid)[0])))
     print(f"{name}: {done:,} of {total:,} steps, {seconds:.0f} CPU s, perplexity {perplexity:.2f} on valid", flush=True)
     return net, done == total

@@ -4,8 +4,8 @@ The lexical table is IBM model 1 (Brown et al. 1993), fitted on English paragrap
 languages without saying which is which: an English word has good translations in each. The non-autoregressive model
 draws the translation of every word independently, so it cannot keep to one language (Gu et al. 2018; Zhou et al. 2019
 call it multimodality). One autoregressive model multiplies the same table by a trigram model of the targets. The other
-is a mixture of three tables, one for each cluster of targets by their frequent words: p(f_j | e_j, f_<j) = Σ_k p(k | f_<j)
-t_k(f_j | e_j), which remembers all words before.
+is a mixture of three tables, one for each cluster of targets by their frequent words, which remembers all words before:
+p(f_j | e_j, f_<j) = Σ_k p(k | f_<j) t_k(f_j | e_j).
 """
 
 from __future__ import annotations
