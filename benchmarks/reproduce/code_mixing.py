@@ -229,17 +229,16 @@ def generators(seed: int) -> None:
     # at least ten words to translate, so that a document says something of its language
     long = [(r, words.split(r["en"].lower())) for r in test_rows]
     long = [(r, source) for r, source in long if len(model.known(source)) >= 10]
-    whole = len(long)
-    long = [long[i] for i in np.sort(rng.permutation(whole)[:200])]
     print(
-        f"generators: {len(fit_rows)} paragraphs of {len(chosen)} pages to fit; {whole} of {len(test_rows)} paragraphs "
-        f"of {len(names) - len(chosen)} other pages have ten known words or more, {len(long)} taken, seed {seed}"
+        f"generators: {len(fit_rows)} paragraphs of {len(chosen)} pages to fit, {len(long)} of {len(test_rows)} "
+        f"paragraphs of {len(names) - len(chosen)} other pages have ten known words or more, seed {seed}"
     )
+    of_mixture = np.random.default_rng(seed + 1)
     ways = {
-        "each word given all before": lambda s: model.after_all(s, rng),
         "each word given two before": lambda s: model.after_two(s, rng),
         "each word alone": lambda s: model.alone(s, rng),
         "each word alone, most probable": lambda s: model.alone(s, rng, best=True),
+        "each word given all before": lambda s: model.after_all(s, of_mixture),
     }
     people = [row[LANGUAGES[k]] for (row, _), k in zip(long, rng.integers(3, size=len(long)), strict=True)]
     real = Corpus.from_texts(people, name="people")
