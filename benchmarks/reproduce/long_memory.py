@@ -297,7 +297,10 @@ def table(records: list[dict[str, Any]]) -> str:
         cells = []
         for law, printed in zip(("zipf-slope", "heaps", "ebeling", "taylor"), theirs, strict=True):
             row = record[law]
-            ours = f"{abs(row['slope']):.3f} ± {row['standard error']:.3f}" if "slope" in row else "–"
+            digits = 4 if law == "taylor" else 3
+            ours = "–"
+            if "slope" in row:
+                ours = f"{abs(row['slope']):.{digits}f} ± {row['standard error']:.{digits}f}"
             cells.append(ours + (f" ({printed:.2f})" if printed is not None else ""))
         row = record["long-range"]
         correlated = record["correlation"]
@@ -322,7 +325,7 @@ def figure(records: list[dict[str, Any]], path: Path) -> None:
     theirs.sort()
     slopes = [row["slope"] for _, row in ours]
     margins = [1.96 * row["standard error"] for _, row in ours]
-    real = next(r["taylor"]["slope"] for r in records if r["name"] == "WikiText-2")
+    real = [r["taylor"]["slope"] for r in records if r["name"] == "WikiText-2"]
     ends = [min(x for x, _ in theirs + ours), max(x for x, _ in theirs + ours)]
     chart = Chart(
         "long-memory",
@@ -330,7 +333,7 @@ def figure(records: list[dict[str, Any]], path: Path) -> None:
         Axis("perplexity per word (ours: test part)", "log"),
         Axis("Taylor's ζ of a million generated words"),
         [
-            Series("WikiText-2 itself", ends, [real, real], "real", "line"),
+            *(Series("WikiText-2 itself", ends, [slope, slope], "real", "line") for slope in real),
             Series("the paper's models", [x for x, _ in theirs], [y for _, y in theirs], "reference", "points"),
             Series(
                 "our models, 95 % intervals",
