@@ -329,9 +329,9 @@ def figure(records: list[dict[str, Any]], path: Path) -> None:
     ends = [min(x for x, _ in theirs + ours), max(x for x, _ in theirs + ours)]
     chart = Chart(
         "long-memory",
-        "Perplexity and long memory",
+        "Perplexity, and Taylor’s ζ of a million generated words",
         Axis("perplexity per word (ours: test part)", "log"),
-        Axis("Taylor's ζ of a million generated words"),
+        Axis("Taylor’s ζ"),
         [
             *(Series("WikiText-2 itself", ends, [slope, slope], "real", "line") for slope in real),
             Series("the paper's models", [x for x, _ in theirs], [y for _, y in theirs], "reference", "points"),
