@@ -8,8 +8,12 @@ mixture draws each word from one of the three languages at random. A switch chan
 3. The detected switch is within 5 words of the true one on average.
 4. Fitting methods on equal counts: our Gibbs sampler, gensim (variational), tomotopy (collapsed Gibbs, if installed):
    held-out completion, purity, time, and whether a second run gives the same result.
+5. Generators (Deng et al. 2022, appendix C): English paragraphs translated word by word, each word alone or given the
+   words before it, compared with translations by people: Latent NLL, mixing index, switches of language.
 
-Run:  python benchmarks/reproduce/code_mixing.py        Data: ``code-mixing`` under MOMUS_DATA, else ../shared/data.
+Run:  python benchmarks/reproduce/code_mixing.py [--only generators]
+
+Data: ``code-mixing`` under MOMUS_DATA, else ../shared/data.
 """
 
 from __future__ import annotations
@@ -24,9 +28,12 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
+from word_translation import WordTranslation
 
+import momus
 from momus import Corpus
 from momus.numeric.ragged import offsets_of
+from momus.text.tokens import get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import CodeMixing, lda
 from momus_critics.code_mixing.critic import _counts
@@ -197,11 +204,73 @@ def _theta(model: CodeMixing, counts: object) -> np.ndarray:
     return np.asarray((shape / shape.sum(axis=-1, keepdims=True)).mean(axis=(1, 2)))
 
 
+def changes(critic: CodeMixing, corpus: Corpus, rng: np.random.Generator) -> str:
+    """Detected switches per hundred known words, with a bootstrap interval over documents."""
+    found = [len(critic.spans(Corpus.from_texts([d.text]))) - 1 for d in corpus]
+    switches, words = np.maximum(found, 0), np.diff(critic.known(corpus).offsets)
+    rows = rng.integers(0, len(words), (2000, len(words)))
+    draws = switches[rows].sum(axis=1) / words[rows].sum(axis=1)
+    low, high = 100 * np.quantile(draws, (0.025, 0.975))
+    return f"{100 * switches.sum() / words.sum():.2f} [{low:.2f}, {high:.2f}]"
+
+
+def generators(seed: int) -> None:
+    """Compare translations of people, and of word-by-word models with and without context, by paragraph."""
+    with gzip.open(data() / "manpages-aligned_en_de_fr_es.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [row for row in map(json.loads, lines) if translated(row)]
+    rng = np.random.default_rng(seed)
+    names = sorted({r["page"] for r in rows})
+    chosen = set(rng.permutation(names)[: len(names) // 2])
+    fit_rows, test_rows = ([r for r in rows if (r["page"] in chosen) == inside] for inside in (True, False))
+    words = get_tokenizer("words")
+    sources = [words.split(row["en"].lower()) for row in fit_rows for _ in LANGUAGES]
+    targets = [words.split(row[k].lower()) for row in fit_rows for k in LANGUAGES]
+    model = WordTranslation().fit(sources, targets)
+    # at least ten words to translate, so that a document says something of its language
+    long = [(r, words.split(r["en"].lower())) for r in test_rows]
+    long = [(r, source) for r, source in long if len(model.known(source)) >= 10]
+    print(
+        f"generators: {len(fit_rows)} paragraphs of {len(chosen)} pages to fit, {len(long)} of {len(test_rows)} "
+        f"paragraphs of {len(names) - len(chosen)} other pages have ten known words or more, seed {seed}"
+    )
+    of_mixture = np.random.default_rng(seed + 1)
+    ways = {
+        "each word given two before": lambda s: model.after_two(s, rng),
+        "each word alone": lambda s: model.alone(s, rng),
+        "each word alone, most probable": lambda s: model.alone(s, rng, best=True),
+        "each word given all before": lambda s: model.after_all(s, of_mixture),
+    }
+    people = [row[LANGUAGES[k]] for (row, _), k in zip(long, rng.integers(3, size=len(long)), strict=True)]
+    real = Corpus.from_texts(people, name="people")
+    written = {name: Corpus.from_texts([way(s) for _, s in long], name=name) for name, way in ways.items()}
+    fit = pure(fit_rows, "fit")
+    compared = momus.compare(
+        real, written, fit=fit, critics=["code-mixing"], config={"code-mixing": {"topics": 3}}, seed=seed
+    )
+    critic = CodeMixing(topics=3, seed=seed).fit(fit)
+    print(f"   people: {changes(critic, real, rng)} switches per 100 words")
+    for name, corpus in written.items():
+        print(f"   {name}: {changes(critic, corpus, rng)} switches per 100 words; e.g. {corpus[0].text[:150]}")
+    for row in compared.rows():
+        if row["statistic"] in ("latent_nll", "mixing_index", "mixed_share"):
+            figures = "{real_value:.4g} against {generated_value:.4g}, {difference:+.4g} [{low:.4g}, {high:.4g}]"
+            print(
+                f"   {row['generated']}, {row['statistic']}: people "
+                + figures.format(**row)
+                + f", p = {row['p']:.2g}, n = {row['n_real']} and {row['n_generated']}"
+            )
+
+
 def main() -> None:
     """Fit, score, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
-    seed = parser.parse_args().seed
+    parser.add_argument("--only", choices=["generators"], help="run this part alone")
+    arguments = parser.parse_args()
+    seed = arguments.seed
+    if arguments.only == "generators":
+        generators(seed)
+        return
     with gzip.open(data() / "manpages-aligned_de_fr_es.jsonl.gz", "rt", encoding="utf-8") as lines:
         paragraphs = [json.loads(line) for line in lines]
     whole = len(paragraphs)
@@ -223,6 +292,7 @@ def main() -> None:
             print(f"   at least {least} known words: {told_apart(critic, test_rows, least, rng)}")
         print(f"   switch at mid-length (5 words or more before it): {switches(critic, test_rows, 5)}")
         ways(fit_rows, test_rows)
+    generators(seed)
 
 
 if __name__ == "__main__":

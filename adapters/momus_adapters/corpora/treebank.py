@@ -12,7 +12,7 @@ from momus_adapters.persons.parsing import load_pipeline
 ESCAPED = {"(": "-LRB-", ")": "-RRB-"}
 
 
-def write_treebank(texts: Iterable[str], path: str | Path, model: str = "") -> int:
+def write_treebank(texts: Iterable[str], path: str | Path, model: str = "", *, split: bool = True) -> int:
     """Parse texts, and write one tree per line, for each sentence whose dependencies do not cross.
 
     A word with dependents becomes a phrase named after its part of speech (``NOUN`` → ``NOUNP``), which contains the
@@ -23,6 +23,8 @@ def write_treebank(texts: Iterable[str], path: str | Path, model: str = "") -> i
     ----------
     model
         spaCy pipeline; an empty name means the small English one.
+    split
+        Whether the pipeline splits texts into words; otherwise their words are what lies between white space.
 
     Returns
     -------
@@ -34,9 +36,12 @@ def write_treebank(texts: Iterable[str], path: str | Path, model: str = "") -> i
         spaCy or the pipeline is not installed.
     """
     nlp = load_pipeline(model)
+    from spacy.tokens import Doc
+
     n = 0
     with Path(path).open("w", encoding="utf-8") as out, stage("parsing") as advance:
-        for i, document in enumerate(nlp.pipe(texts, batch_size=32)):
+        documents = texts if split else (Doc(nlp.vocab, words=text.split()) for text in texts)
+        for i, document in enumerate(nlp.pipe(documents, batch_size=32)):
             for sentence in document.sents:
                 words = [t for t in sentence if not t.is_space]
                 if words and _projective(sentence):

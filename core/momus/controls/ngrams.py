@@ -1,15 +1,16 @@
-"""n-gram samplers fitted on text: maximum likelihood, and interpolated Kneser–Ney."""
+"""n-gram samplers fitted on text, with any smoothing of `momus.sequences.ngram.NGramModel`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
 from momus.numeric.types import Floats
 from momus.sequences import Decoding, document_seed, sample
+from momus.sequences.ngram import Smoothing
 from momus.sequences.ngram_text import NGramText
+from momus.sequences.pitman_yor import PitmanYor
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
 
@@ -24,7 +25,7 @@ class NGramSampler:
     order
         Order n.
     smoothing
-        ``none`` or ``kneser-ney``; see `momus.sequences.ngram.NGramModel`.
+        A name, or settings of the Pitman–Yor sampler; see `momus.sequences.ngram.NGramModel`.
 
     >>> from momus.text.tokens import get_tokenizer
     >>> model = NGramSampler(2, "none").fit(Corpus.from_texts(["a b", "a c"]), get_tokenizer("words"))
@@ -32,7 +33,7 @@ class NGramSampler:
     {'b': 0.5, 'c': 0.5}
     """
 
-    def __init__(self, order: int, smoothing: Literal["none", "kneser-ney"] = "kneser-ney") -> None:
+    def __init__(self, order: int, smoothing: Smoothing | PitmanYor = "kneser-ney") -> None:
         self.order, self.smoothing = order, smoothing
 
     def fit(self, corpus: Corpus, tokenizer: Tokenizer) -> NGramSampler:

@@ -10,9 +10,13 @@ from momus.plugins import ADAPTERS, load_plugin
 
 if TYPE_CHECKING:
     from momus.sequences import Generator
+    from momus.sequences.ngram import Smoothing
     from momus.text.corpus import Corpus
 
-NGRAM = re.compile(r"(\d+)-gram")
+NGRAM = re.compile(r"(\d+)-gram(?:-(katz|pitman-yor))?")
+
+SMOOTHINGS: dict[str | None, Smoothing] = {None: "kneser-ney", "katz": "katz", "pitman-yor": "pitman-yor"}
+"""Smoothing of an n-gram model, by what follows its name."""
 
 
 def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespace", **options: Any) -> Generator:
@@ -21,7 +25,8 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
     Parameters
     ----------
     model
-        ``3-gram`` and the like (fitted on ``fit``); ``http://host:port/v1#name`` for a server; otherwise a model for
+        ``3-gram`` and the like (fitted on ``fit``, with Kneser–Ney smoothing; ``3-gram-katz`` and ``3-gram-pitman-yor``
+        have another); ``http://host:port/v1#name`` for a server; otherwise a model for
         ``transformers``.
     fit
         Text to fit n-gram models on.
@@ -36,8 +41,8 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
         The model cannot be opened, or does not accept an option.
 
     >>> from momus.text.corpus import Corpus
-    >>> open_model("2-gram", fit=Corpus.from_texts(["a b"])).name
-    '2-gram'
+    >>> [open_model(name, fit=Corpus.from_texts(["a b"])).name for name in ("2-gram", "2-gram-katz")]
+    ['2-gram', '2-gram-katz']
     """
     ngram = NGRAM.fullmatch(model)
     if ngram:
@@ -46,7 +51,8 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
 
         if fit is None:
             raise UsageError(f"a {model} model needs text to fit on", hint="pass it with --fit")
-        fitted = NGramText(int(ngram[1]), get_tokenizer(tokens, lower=False), unknown=False).fit_corpus(fit)
+        tokenizer, smoothing = get_tokenizer(tokens, lower=False), SMOOTHINGS[ngram[2]]
+        fitted = NGramText(int(ngram[1]), tokenizer, smoothing, unknown=False).fit_corpus(fit)
         fitted.batch = options.get("batch", fitted.batch)
         return fitted
     if fit is not None:

@@ -19,7 +19,7 @@ from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of, places_of
 from momus.numeric.types import Bools, Floats, Ints
-from momus.sequences.ngram import discount, interpolated
+from momus.sequences.levels import discount, interpolated
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 
 from momus.errors import UsageError
 from momus.numeric.types import Ints
-from momus.sequences.ngram import NGramModel
+from momus.sequences.ngram import NGramModel, Smoothing
+from momus.sequences.pitman_yor import PitmanYor
 from momus.sequences.types import Sequences
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
@@ -39,7 +40,7 @@ class NGramText(NGramModel):
         self,
         order: int,
         tokenizer: Tokenizer,
-        smoothing: Literal["none", "kneser-ney"] = "kneser-ney",
+        smoothing: Smoothing | PitmanYor = "kneser-ney",
         unknown: bool = True,
     ) -> None:
         super().__init__(order, smoothing)
