@@ -283,7 +283,7 @@ def symbols(corpus: Corpus, found: Found) -> None:
         mentions, chains = Path(folder) / "mentions.jsonl", Path(folder) / "chains.jsonl"
         write_chains(found, mentions)
         by_mentions = Coreference(resolver="given", model=str(mentions))
-        write_symbols(corpus.ids, by_mentions.symbols(corpus), chains)
+        write_symbols(corpus, by_mentions.symbols(corpus), chains)
         print(
             f"   {len(corpus)} documents: mentions {mentions.stat().st_size:,} bytes, symbols {chains.stat().st_size:,}"
         )

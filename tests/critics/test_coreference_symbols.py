@@ -51,7 +51,7 @@ def paths(tmp_path_factory):
     for classes in ("gender", "form"):
         critic = Coreference(resolver="given", model=str(mentions), classes=classes)
         for corpus in corpora:
-            write_symbols(corpus.ids, critic.symbols(corpus), folder / f"{corpus.name}.{classes}.jsonl")
+            write_symbols(corpus, critic.symbols(corpus), folder / f"{corpus.name}.{classes}.jsonl")
     return folder, corpora, str(mentions)
 
 

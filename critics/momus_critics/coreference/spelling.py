@@ -19,6 +19,7 @@ import numpy as np
 from momus.errors import UsageError
 from momus.files import replacing
 from momus.numeric.types import Ints
+from momus.text.corpus import Corpus
 from momus_critics.coreference.symbols import SENTENCE, Alphabet
 from momus_critics.coreference.windows import Chains
 
@@ -145,8 +146,12 @@ def spelled_chains(chains: Chains, classes: str) -> list[list[str]]:
     return [symbols[a:b] for a, b in pairwise(chains.offsets.tolist())]
 
 
-def write_symbols(ids: Sequence[str], symbols: Sequence[Sequence[str]], path: str | Path) -> None:
-    """Write chains as JSON Lines, ``{"id": …, "symbols": […]}``, for the reader ``symbols:``."""
-    records = (json.dumps({"id": i, "symbols": list(s)}, ensure_ascii=False) for i, s in zip(ids, symbols, strict=True))
+def write_symbols(corpus: Corpus, symbols: Sequence[Sequence[str]], path: str | Path) -> None:
+    """Write the chains of a corpus as JSON Lines for the reader ``symbols:``, with ids, prompts and groups."""
+    records = []
+    for document, chain in zip(corpus, symbols, strict=True):
+        labels = {"id": document.id, "prompt_id": document.prompt, "group_id": document.group}
+        known = {name: value for name, value in labels.items() if value is not None}
+        records.append(json.dumps({**known, "symbols": list(chain)}, ensure_ascii=False))
     with replacing(Path(path)) as temporary:
         temporary.write_text("".join(f"{record}\n" for record in records), encoding="utf-8")
