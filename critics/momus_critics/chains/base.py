@@ -39,7 +39,7 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
     """
 
     sequence = True
-    evidence_of = "the sections, beside what each is probable by on its own"
+    evidence_of = "the sections, relative to how probable each is on its own"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("in a more probable order", "in a less probable order"),
         "latent_ppl": ("in a more usual order", "in a less usual order"),

@@ -252,7 +252,8 @@ class CodeMixing(
 
     def decompose(self, batch: Corpus, latents: MixtureDraws) -> Decomposition:
         """The parts of log P(x), by Monte Carlo over the draws (`decomposition.parts`)."""
-        return parts(self.known(batch), latents.draws, latents.counts, self.alpha_, self.phi_, self.log_prior(latents))
+        draws, prior = np.asarray(latents.draws, dtype=np.float64), self.log_prior(latents)
+        return parts(self.known(batch), draws, latents.counts, self.alpha_, self.phi_, prior)
 
     def shares(self, latents: MixtureDraws) -> Floats:
         """E z given the counts, (n, K)."""

@@ -28,7 +28,7 @@ class SymbolReader(LogReader):
 
     def read(self, log: Log, field: str | None) -> LogRecords:
         """Read a file of chains; ``field`` names the list of symbols."""
-        return LogRecords(_records(log, field or FIELD))
+        return LogRecords(_records(log, field or FIELD), {"harness": self.title})
 
 
 def _records(log: Log, field: str) -> Iterator[tuple[int, object]]:

@@ -286,9 +286,10 @@ class Topics(
         if self.posterior != "full":
             return None
         counts = count_words(batch.tokens(self.tokenizer), self.vocabulary_)
-        likelihood = expected_log_likelihood(counts, self.weights_, latents.mean, latents.variance)
+        middle, variance = (np.asarray(x, dtype=np.float64) for x in (latents.mean, latents.variance))
+        likelihood = expected_log_likelihood(counts, self.weights_, middle, variance)
         prior = np.asarray(self.log_prior(latents).values, dtype=np.float64)
-        entropy = 0.5 * np.log(2 * np.pi * np.e * latents.variance).sum(axis=1)
+        entropy = 0.5 * np.log(2 * np.pi * np.e * variance).sum(axis=1)
         return Decomposition(prior, likelihood, entropy, prior + likelihood + entropy)
 
     def sufficient_statistics(self, latents: Gaussians) -> Mapping[str, Rows]:
