@@ -149,9 +149,12 @@ def _row(generated: str, part: str, sides: list[Floats], design: Design, setting
 
 def _level(sums: Floats, units: Floats, confidence: float) -> Estimate:
     """The ratio of the totals ``sums`` (1, 2) of the rows of ``units`` (U, 2), each left out once."""
-    left, n = mean(sums - units), len(units)
-    error = float(np.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum())) if n > 1 else float("nan")
-    return _estimate(float(mean(sums)[0]), error, n - 1, confidence)
+    value, n = float(mean(sums)[0]), len(units)
+    if n < 2:
+        return Estimate(value, None, None)
+    left = mean(sums - units)
+    error = float(np.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum()))
+    return _estimate(value, error, n - 1, confidence)
 
 
 def _estimate(value: float, error: float, freedom: float, confidence: float) -> Estimate:
