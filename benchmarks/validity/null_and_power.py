@@ -63,7 +63,9 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
     wanted = parse_sizes(a.sizes) or SIZES
     sizes = [s for s in study.sizes if sum(s) <= largest and s in wanted]
     few = min(study.power_splits, a.splits)
-    common = Plan(alpha=ALPHA, power=POWER, splits=min(study.splits, a.splits), power_splits=few, wide=study.wide)
+    common = Plan(
+        alpha=ALPHA, power=POWER, splits=min(study.splits, a.splits), power_splits=few, wide=study.wide, seed=a.seed
+    )
     if kind == "null":
         plan = replace(common, defects=(), replacement=study.replacement)
         small = [s for s in sizes if max(s) < 1000]
@@ -199,7 +201,7 @@ def merged(old: str, new: str) -> str:
     """Put the measured rows of new tables into old ones: rows of the same name are replaced, others are added.
 
     A row is named by its first cell, in tables of defects by the first two, and a line of a list by what stands before
-    its colon. Rows of critics that were not measured stay as they were.
+    its colon. Rows and cells that were not measured stay as they were.
 
     >>> merged("| a | b |\\n| x | 1 |\\n| y | 2 |", "| a | b |\\n| y | 3 |\\n| z | 4 |").split("\\n")
     ['| a | b |', '| x | 1 |', '| y | 3 |', '| z | 4 |']
@@ -213,13 +215,21 @@ def merged(old: str, new: str) -> str:
         for line in block.split("\n"):
             unmeasured = not re.sub(r"not measured|[–|\s]", "", line.partition(") |")[2]) and ") |" in line
             if line and not (unmeasured and _key(line) in lines) and "| – | not measured |" not in line:
-                lines[_key(line)] = line
+                lines[_key(line)] = _filled(line, lines.get(_key(line)))
         merged_block = "\n".join(lines.values())
         if same:
             blocks[blocks.index(same[0])] = merged_block
         else:
             blocks.append(merged_block)
     return "\n\n".join(b for b in blocks if b)
+
+
+def _filled(line: str, old: str | None) -> str:
+    """A row whose cells that were not measured are those of the old row."""
+    if old is None or "| not measured |" not in line:
+        return line
+    cells = zip(line.split(" |"), old.split(" |"), strict=True)
+    return " |".join(was if now == " not measured" else now for now, was in cells)
 
 
 def _key(line: str) -> str:
@@ -282,6 +292,9 @@ def main() -> None:
     parser.add_argument("--sizes", help="null splits: 50,50x200,200,200x1000,1000; default: all")
     parser.add_argument("--large-splits", type=int, help="null splits of sizes with 1,000 documents on a side")
     parser.add_argument("--splits", type=int, default=SPLITS, help="at most so many splits of each size and defect")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of splits and relabellings; another one needs another --out"
+    )
     parser.add_argument("--jobs", type=int, default=1)
     a = parser.parse_args()
     critics = a.critics.split(",") if a.critics else [c for s in STUDIES for c in s.critics]

@@ -170,7 +170,7 @@ STUDIES = (
     Study("words", novels, ("length", "type-token", "stopword-share", "symbol-share")),
     Study("prose", novels, ("repetition", "rhythm", "discourse"), powered=420),
     Study("answers", answers, ("diversity",), documents=9600, powered=1680),
-    Study("phrases", novels, ("keyness",), documents=1200, powered=400, power_splits=40),
+    Study("phrases", novels, ("keyness",), documents=2000, powered=400, power_splits=40),
     Study(
         *("patterns", novels, ("templates",), {"templates": {"tagger": "spacy", "words": 300}}),
         replacement=True,

@@ -73,6 +73,33 @@ class _Verdicts:
                 (heapq.heappush if len(heap) < EXAMPLES else heapq.heappushpop)(heap, entry)
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """Which documents go, and why: arrays (n,) in the order of the text, p and q by rank."""
+
+    ranks: Ints
+    critics: Ints
+    small: Bools
+    largest: int
+    """Rank up to which documents go; 0 if none does."""
+    p: Floats
+    q: Floats
+    oddest: list[tuple[int, int, float]]
+    """Of the documents that go: number, critic and value of the oddest of each critic."""
+    silent: int
+    """Documents that no critic scored."""
+
+    @property
+    def goes(self) -> Bools:
+        """Which documents go: bool (n,)."""
+        return self.ranks <= self.largest
+
+    def ends(self, critic: int) -> tuple[int, int]:
+        """How many documents go as too large, and as too small, under a critic."""
+        mine = self.goes & (self.critics == critic)
+        return int((mine & ~self.small).sum()), int((mine & self.small).sum())
+
+
 def filter_text(
     paths: Sequence[str | Path],
     critics: Sequence[str | Path],
@@ -126,33 +153,60 @@ def filter_text(
         if cls.unit != "document":
             raise UsageError(f"critic {name!r} judges a {cls.unit}, not a document", hint="filter by other critics")
     writing = writers(keep, drop, overwrite)
-
-    def scored(given: Sequence[str | Path], role: str) -> ShardedText:
-        score = partial(
-            score_shards,
-            critics,
-            given,
-            shards / role,
-            workers=workers,
-            shard_size=shard_size,
-            reading=reading,
-            device=device,
-            trust=trust,
-            progress=None if progress is None else partial(progress, role),
-        )
-        try:
-            score(resume=True)
-        except OtherPlanError:
-            if not overwrite:
-                raise
-            score(overwrite=True)
-        return ShardedText(shards / role, role)
-
-    text = scored(real, "real")
+    score = partial(
+        score_shards,
+        critics,
+        workers=workers,
+        shard_size=shard_size,
+        reading=reading,
+        device=device,
+        trust=trust,
+    )
+    text = _scored(score, real, shards, "real", overwrite, progress)
     # refuses real text that will not do before the rest is scored
     calibrated, seen, typical = _calibrate(text, classes, fdr)
-    n_real, text = len(text), scored(paths, "new")
-    names = list(classes)
+    n_real, text = len(text), _scored(score, paths, shards, "new", overwrite, progress)
+    choice = _choose(text, classes, calibrated, fdr)
+    with writing as (kept, dropped):
+        shown = {number for number, *_ in choice.oddest}
+        texts_of = _copy(text, reading, choice.goes, kept, dropped, shown)
+    return Filtered(
+        documents=len(choice.ranks),
+        dropped=int(choice.goes.sum()),
+        fdr=fdr,
+        p=choice.largest / (len(calibrated) + 1) if choice.largest else None,
+        real=n_real,
+        calibrating=len(calibrated),
+        fewest=fewest_chosen(len(choice.ranks), len(calibrated), fdr),
+        by_critic={name: choice.ends(k) for k, name in enumerate(classes)},
+        unscored={name: _unscored(text, name) for name in classes},
+        judged_by_none=choice.silent,
+        seen=seen,
+        examples=_examples(choice, list(classes), typical, texts_of),
+    )
+
+
+def _scored(
+    score: Callable[..., ShardRun],
+    given: Sequence[str | Path],
+    shards: Path,
+    role: str,
+    overwrite: bool,
+    progress: Callable[[str, ShardRun], None] | None,
+) -> ShardedText:
+    """Score a text, from where its scores end; what was scored otherwise is scored again with ``overwrite``."""
+    score = partial(score, given, shards / role, progress=None if progress is None else partial(progress, role))
+    try:
+        score(resume=True)
+    except OtherPlanError:
+        if not overwrite:
+            raise
+        score(overwrite=True)
+    return ShardedText(shards / role, role)
+
+
+def _choose(text: ShardedText, classes: Classes, calibrated: Calibrated, fdr: float) -> _Choice:
+    """Rank the documents of a text by their p-values, and choose those that go."""
     verdicts, before = _Verdicts(), 0
     for values in _values(text, classes):
         verdicts.add(calibrated.judge(values), values, before)
@@ -160,41 +214,28 @@ def filter_text(
     ranks = np.concatenate([np.zeros(0, np.int64), *verdicts.ranks])
     counts = np.bincount(ranks, minlength=len(calibrated) + 2)
     largest = largest_rank(counts, len(calibrated), fdr)
-    goes = ranks <= largest
-    oddest = _oddest(verdicts, names, ranks, largest)
-    with writing as (kept, dropped):
-        texts_of = _copy(text, reading, goes, kept, dropped, {n for n, *_ in oddest})
-    q, small = q_values(counts, len(calibrated)), np.concatenate([np.zeros(0, bool), *verdicts.small])
-    critic = np.concatenate([np.zeros(0, np.int16), *verdicts.critics])
-    return Filtered(
-        documents=len(ranks),
-        dropped=int(goes.sum()),
-        fdr=fdr,
-        p=largest / (len(calibrated) + 1) if largest else None,
-        real=n_real,
-        calibrating=len(calibrated),
-        fewest=fewest_chosen(len(ranks), len(calibrated), fdr),
-        by_critic={
-            name: (int((goes & (critic == k) & ~small).sum()), int((goes & (critic == k) & small).sum()))
-            for k, name in enumerate(names)
-        },
-        unscored={name: _unscored(text, name) for name in names},
-        judged_by_none=verdicts.silent,
-        seen=seen,
-        examples=[
-            Dropped(
-                texts_of[number][0],
-                names[k],
-                bool(small[number]),
-                float(ranks[number] / (len(calibrated) + 1)),
-                float(q[ranks[number]]),
-                value,
-                typical[k],
-                texts_of[number][1],
-            )
-            for number, k, value in oddest
-        ],
+    return _Choice(
+        ranks,
+        np.concatenate([np.zeros(0, np.int16), *verdicts.critics]),
+        np.concatenate([np.zeros(0, bool), *verdicts.small]),
+        largest,
+        np.arange(len(calibrated) + 2) / (len(calibrated) + 1),
+        q_values(counts, len(calibrated)),
+        _oddest(verdicts, len(classes), ranks, largest),
+        verdicts.silent,
     )
+
+
+def _examples(
+    choice: _Choice, names: Sequence[str], typical: Sequence[float], texts_of: Mapping[int, tuple[str, str]]
+) -> list[Dropped]:
+    """The oddest documents of each critic, with their beginnings."""
+    found = []
+    for number, k, value in choice.oddest:
+        id, beginning = texts_of[number]
+        p, q = (float(by_rank[choice.ranks[number]]) for by_rank in (choice.p, choice.q))
+        found.append(Dropped(id, names[k], bool(choice.small[number]), p, q, value, typical[k], beginning))
+    return found
 
 
 def _calibrate(real: ShardedText, classes: Classes, fdr: float) -> tuple[Calibrated, dict[str, int], list[float]]:
@@ -255,10 +296,10 @@ def _unscored(text: ShardedText, name: str) -> dict[str, int]:
     return dict(total.most_common())
 
 
-def _oddest(verdicts: _Verdicts, names: Sequence[str], ranks: Ints, largest: int) -> list[tuple[int, int, float]]:
+def _oddest(verdicts: _Verdicts, critics: int, ranks: Ints, largest: int) -> list[tuple[int, int, float]]:
     """The oddest documents that go, critic by critic: their numbers, critics and values."""
     found = []
-    for k in range(len(names)):
+    for k in range(critics):
         entries = sorted(verdicts.oddest.get(k, ()), reverse=True)
         found += [(-number, k, value) for _, number, value in entries if ranks[-number] <= largest]
     return found
