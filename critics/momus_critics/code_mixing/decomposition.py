@@ -18,9 +18,9 @@ CELLS = 1 << 22
 def parts(tokens: Tokens, draws: Floats, counts: Floats, alpha: Floats, phi: Floats, prior: LogPrior) -> Decomposition:
     """Decompose log P(x) = log ∫ Dir(z; α) Π_i Σ_k z_k φ_k(x_i) dz of each document.
 
-    For every z, log P(x) = log P(z) + log P(x | z) − log P(z | x) (Deng et al. 2022, appendix A, first line). It is
+    For every z, log P(x) = log P(z) + log P(x | z) − log P(z | x) (Deng et al. 2022, appendix A). It is
     evaluated at the posterior's mean, with P(z | x) averaged over the Dirichlet distributions of the sampled counts
-    (Chib 1995, section 2.1). The entropy is what the other parts leave of it.
+    (Chib 1995). The entropy is what the other parts leave of it.
 
     Parameters
     ----------
