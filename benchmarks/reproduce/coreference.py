@@ -7,8 +7,9 @@
    mentions or more): MUC, B³, CEAF-e, third-person pronouns with a correct nearest antecedent, words per second;
    compared with ``xrenner`` by --xrenner (pip install --no-deps xrenner six xmltodict).
 3. Eight-chapter stories by language models, resolved offline, under the critic of LitBank's novels.
+4. LitBank's gold chains written as chains of symbols, and read again: Latent NLL and PPL must not change.
 
-Run:  python benchmarks/reproduce/coreference.py [--parts 123] [--xrenner]
+Run:  python benchmarks/reproduce/coreference.py [--parts 1234] [--xrenner]
 Data: ``litbank`` and ``long-stories`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -23,7 +24,7 @@ import tarfile
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from scipy.optimize import linear_sum_assignment
 
 from momus import Corpus, read_corpus
 from momus.comparison.judge import judge
+from momus.comparison.verdict import Verdict
 from momus.controls.mentions import drop_introductions, reassign_mentions, swap_pronouns
 from momus.critic.scores import Scores
 from momus.errors import MomusError
@@ -41,6 +43,7 @@ from momus_adapters.corpora.conll import read_conll, write_chains
 from momus_adapters.persons import SpacyPersons
 from momus_adapters.persons.xrenner import XrennerPersons
 from momus_critics.coreference import Coreference
+from momus_critics.coreference.spelling import write_symbols
 from momus_critics.coreference.symbols import _is_person, _role
 
 Found = dict[str, Resolved]
@@ -97,25 +100,28 @@ def defects(corpus: Corpus, found: Found, label: str) -> None:
         real = critic.score(made["unchanged"][0])
         half = np.random.default_rng(1).permutation(len(held))
         a, b = (real.take(np.sort(half[s])) for s in (slice(0, 10), slice(10, 20)))
-        v = next(v for v in judge(critic, a, b, paired=False) if v.headline)
-        print(f"   two halves unchanged: {v.real_value:.2f} and {v.generated_value:.2f}, p = {v.p:.4f}, n = 10 + 10")
+        print(f"   two halves unchanged: {_told(judge(critic, a, b, paired=False))}")
         for how in ("pronouns", "mentions", "introductions"):
             changed, _, count = made[how]
             scores = critic.score(changed)
             for paired in (True, False):
-                found_rows = judge(critic, real, scores, paired=paired)
-                v = next(v for v in found_rows if v.headline)
-                u = next(v for v in found_rows if v.statistic == "unintroduced_share")
                 kind = "paired" if paired else "unpaired"
-                print(
-                    f"   {how} ({count}), {kind}: Latent PPL {v.real_value:.2f} → {v.generated_value:.2f}, "
-                    f"log-ratio {v.effect:.3f}, p = {v.p:.4f}; first mentioned by a pronoun {u.real_value:.1%} → "
-                    f"{u.generated_value:.1%}, p = {u.p:.4f}; n = {v.n_real}"
-                )
+                print(f"   {how} ({count}), {kind}: {_told(judge(critic, real, scores, paired=paired))}")
             rows: Any = critic.evidence(real.summary, scores.summary)[0]
             print("      leading:", "; ".join(f"{r[0]} ({r[1]:.0f} → {r[2]:.0f})" for r in rows.rows[:5]))
             rows = critic.evidence(real.summary, scores.summary)[3]
             print("      first mentions:", "; ".join(f"{r[0]} {r[3]:+.1f} %" for r in rows.rows[:4]), flush=True)
+
+
+def _told(verdicts: Sequence[Verdict]) -> str:
+    """Latent PPL, the headline and introductions by a pronoun, each with both values and p."""
+    by_name = {v.statistic: v for v in verdicts}
+    shown = []
+    for name, form in (("latent_ppl", ".2f"), ("unlikely_share", ".2%"), ("unintroduced_share", ".1%")):
+        v = by_name[name]
+        p = "not tested" if v.p is None else f"p = {v.p:.4f}"
+        shown.append(f"{name} {v.real_value:{form}} → {v.generated_value:{form}}, {p}")
+    return f"{'; '.join(shown)}; n = {v.n_real} + {v.n_generated}"
 
 
 # 2. Quality of the resolver
@@ -268,10 +274,39 @@ def _shown(estimate: float, low: float, high: float) -> str:
     return f"Latent PPL {estimate:.2f} [{low:.2f}, {high:.2f}]"
 
 
+# 4. Chains of symbols
+
+
+def symbols(corpus: Corpus, found: Found) -> None:
+    """Score 20 documents by their mentions and by their symbols, and print both."""
+    with tempfile.TemporaryDirectory() as folder:
+        mentions, chains = Path(folder) / "mentions.jsonl", Path(folder) / "chains.jsonl"
+        write_chains(found, mentions)
+        by_mentions = Coreference(resolver="given", model=str(mentions))
+        write_symbols(corpus, by_mentions.symbols(corpus), chains)
+        print(
+            f"   {len(corpus)} documents: mentions {mentions.stat().st_size:,} bytes, symbols {chains.stat().st_size:,}"
+        )
+        scores = []
+        for critic, texts in (
+            (by_mentions, corpus),
+            (Coreference(resolver="symbols"), read_corpus(f"symbols:{chains}")),
+        ):
+            fit, held = texts.split(0.8, 0, ("fit", "held-out"))
+            scores.append(critic.fit(fit).score(held))
+            print(
+                f"   {critic.resolver}: Latent NLL {scores[-1].latent_nll:.6f}, {_shown(*latent_ppl(scores[-1]))}, "
+                f"n = {scores[-1].n_scored}"
+            )
+        rows = [dict(zip(s.ids, s.nll.tolist(), strict=True)) for s in scores]
+        same = sum(rows[1].get(id) == value for id, value in rows[0].items())
+        print(f"   the same Latent NLL, to the last bit: {same} of {len(rows[0])} documents")
+
+
 def main() -> None:
     """Run the parts asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", default="123")
+    parser.add_argument("--parts", default="1234")
     parser.add_argument("--xrenner", action="store_true", help="also measure xrenner")
     a = parser.parse_args()
     corpus, gold = litbank()
@@ -293,6 +328,8 @@ def main() -> None:
             quality(both, gold, resolver.resolve, "offline resolver, on these")
     if "3" in a.parts:
         stories(corpus, resolver)
+    if "4" in a.parts:
+        symbols(corpus, gold)
 
 
 if __name__ == "__main__":

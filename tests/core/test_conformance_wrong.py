@@ -11,7 +11,16 @@ from scipy.stats import norm
 
 from momus import Corpus, Critic, LogPrior, MomusError, StateSequences, Statistic, Values, conformance
 from momus.conformance import scripts as samples
-from momus.critic import ANY, EvidenceMixin, Scripts, StatisticsMixin, Tokenizer, mean
+from momus.critic import (
+    ANY,
+    Decomposition,
+    DecompositionMixin,
+    EvidenceMixin,
+    Scripts,
+    StatisticsMixin,
+    Tokenizer,
+    mean,
+)
 from momus.evidence import Table
 from momus.text.scripts import scripts_of
 
@@ -284,6 +293,14 @@ class Uniform(Right):
         return LogPrior.of_vectors(np.full(len(latents), -3.0))
 
 
+class MissesAPart(Right, DecompositionMixin):
+    """Gives parts of log P(x) that sum to more than it."""
+
+    def decompose(self, batch, latents):
+        prior = self.log_prior(latents).values
+        return Decomposition(prior, np.zeros(len(prior)), np.ones(len(prior)), prior)
+
+
 class TakesClauses(Right):
     """Claims every script, and reads a Chinese clause as one word."""
 
@@ -332,6 +349,7 @@ class Typo(Right):
         (Leaks, "scoring_learns_nothing"),
         (Unseeded, "same_seed_same_fit"),
         (Improper, "posterior_is_proper"),
+        (MissesAPart, "parts_add_up_to_the_evidence"),
         (DoesNotMerge, "summaries_merge"),
         (WorksInInit, "construction_stores_parameters"),
         (ReadsInInit, "construction_is_cheap"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from momus.comparison.examples import Example, marked
 from momus.comparison.joint import Joint
+from momus.comparison.parts import Parts
 from momus.comparison.verdict import Verdict
 from momus.critic import Note, Scores
 from momus.evidence import Chart, Evidence, MarkedDocument, from_json, to_json
@@ -54,6 +55,8 @@ class CriticResult:
         Generated documents of the test that show the difference, each beside human text.
     distribution
         How the documents of all corpora spread over what the axis measures.
+    parts
+        The parts of log P(x) of each text; None if the critic does not decompose it.
     limits
         What the critic cannot see.
     notes
@@ -76,6 +79,7 @@ class CriticResult:
     references: Sequence[Example] = ()
     examples: Sequence[Example] = ()
     distribution: Chart | None = None
+    parts: Parts | None = None
     limits: str = ""
     unscored: Sequence[Unscored] = ()
     notes: Sequence[Note] = ()
@@ -98,6 +102,7 @@ class CriticResult:
             "references": [e.to_json() for e in self.references],
             "examples": [e.to_json() for e in self.examples],
             "distribution": None if self.distribution is None else to_json(self.distribution),
+            "parts": None if self.parts is None else self.parts.to_json(),
             "limits": self.limits,
             "unscored": [asdict(u) for u in self.unscored],
             "notes": [asdict(n) for n in self.notes],
@@ -124,6 +129,7 @@ class CriticResult:
             references=[Example.from_json(e) for e in data.get("references", [])],
             examples=[Example.from_json(e) for e in data["examples"]],
             distribution=chart if isinstance(chart, Chart) else None,
+            parts=None if data.get("parts") is None else Parts.from_json(data["parts"]),
             limits=data["limits"],
             unscored=[Unscored(**u) for u in data["unscored"]],
             notes=[Note(**n) for n in data["notes"]],

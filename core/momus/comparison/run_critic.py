@@ -18,6 +18,7 @@ from momus.comparison.folder import RunFolder
 from momus.comparison.judge import differences, judge
 from momus.comparison.named_files import files_named
 from momus.comparison.orders import order_notes
+from momus.comparison.parts import parts_of
 from momus.comparison.result import CriticResult, Outcome, count_unscored, find_outliers
 from momus.comparison.scores_file import write_scores
 from momus.comparison.settings import Settings
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from momus.evidence import Evidence, MarkedDocument
     from momus.text.corpus import Corpus
 
-RESULT_FORMAT = 6
+RESULT_FORMAT = 7
 """Of the results that a run folder keeps; a result in another format is computed again."""
 WITHOUT_EFFECT = ("device", "adjustment", "adjust", "subgroups")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
@@ -191,6 +192,7 @@ def _result(
         references=references,
         examples=examples,
         distribution=None if told is None else distribution(critic, told, real.corpus),
+        parts=parts_of(critic, real, others, settings),
         limits=critic.limits,
         unscored=count_unscored(scored),
         notes=[*notes_of(critic), *order_notes(texts, critic), *group_notes(critic, scored, texts.checks, family)],

@@ -35,6 +35,8 @@ def write_scores(scores: Scores, folder: Path) -> bool:
         arrays["errors"] = scores.errors
     if scores.oddity is not None:
         arrays["oddity"] = scores.oddity
+    if scores.parts is not None:
+        arrays["parts"] = scores.parts
     content = {
         "critic": scores.critic,
         "corpus": scores.corpus,
@@ -108,9 +110,10 @@ def read_scores(folder: Path) -> Scores | None:
             groups=content["groups"],
             z=None if content.get("z") is None else pa.array(content["z"], pa.string()),
             oddity=arrays.get("oddity"),
+            parts=arrays.get("parts"),
         )
         lengths = {len(scores.nll), len(scores.steps), len(scores.ids), len(scores.prompts), len(scores.reasons)}
-        lengths |= {len(column) for column in (scores.z, scores.oddity) if column is not None}
+        lengths |= {len(column) for column in (scores.z, scores.oddity, scores.parts) if column is not None}
         if len(lengths | {r.matrix.shape[0] if isinstance(r, Counted) else len(r) for r in scores.rows.values()}) > 1:
             raise ValueError("columns of different lengths")
     except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:

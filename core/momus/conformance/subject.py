@@ -82,6 +82,7 @@ def same_scores(a: Scores, b: Scores) -> bool:
         and list(a.reasons) == list(b.reasons)
         and np.array_equal(a.steps, b.steps)
         and np.allclose(a.nll, b.nll, rtol=RTOL, atol=ATOL, equal_nan=True)
+        and (a.parts is None or b.parts is None or np.allclose(a.parts, b.parts, rtol=RTOL, atol=ATOL, equal_nan=True))
     )
 
 

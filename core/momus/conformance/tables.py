@@ -12,6 +12,7 @@ from momus.conformance.records import Skip
 from momus.conformance.subject import Subject, same_scores, same_values, worst
 from momus.critic import (
     Counted,
+    DecompositionMixin,
     Draws,
     EvidenceMixin,
     Gaussians,
@@ -99,6 +100,35 @@ def posterior_is_proper(s: Subject) -> None:
         assert np.isfinite(z.draws).all(), "a draw is not finite"
     else:
         raise Skip(f"{type(z).__name__} are point values")
+
+
+def parts_add_up_to_the_evidence(s: Subject) -> None:
+    """The parts of log P(x) are those of the scores, and no more than log P(x); states have an entropy from 0 to log K.
+
+    What is left of log P(x) is a Kullback–Leibler divergence, 0 or more; of a Monte-Carlo estimate, 0. Scores of a
+    critic that does not decompose log P(x) have no parts.
+    """
+    critic = s.fitted
+    if not isinstance(critic, DecompositionMixin):
+        assert s.scores.parts is None, "scores have parts of log P(x), but the critic does not decompose it"
+        return
+    if s.scores.parts is None:
+        raise Skip("the posterior is read as a point")
+    parts = s.scores.parts[s.scores.scored]
+    assert np.isfinite(parts).all(), "a part of log P(x) is not finite"
+    prior, likelihood, entropy, evidence = parts.T
+    assert np.allclose(prior, -s.scores.nll[s.scores.scored], rtol=1e-9, atol=1e-9), "the first part is not −Latent NLL"
+    scale = 1 + np.abs(prior) + np.abs(likelihood)
+    gap = (evidence - (prior + likelihood + entropy)) / scale
+    assert gap.min() >= -1e-9, f"the parts sum to more than log P(x), by {-gap.min():.2g} of their size"
+    if critic.evidence_kind != "exact":
+        assert gap.max() <= 1e-9, f"the parts of the {critic.evidence_kind} do not sum to it"
+    z = s.latents
+    if isinstance(z, StateSequences):
+        assert entropy.min() >= -1e-9, f"the entropy of states is {entropy.min()}"
+        states = 1 + int(z.states.max()) if z.marginals is None else z.marginals.shape[1]
+        most = s.scores.steps[s.scores.scored] * np.log(max(states, 1))
+        assert (entropy <= most + 1e-9).all(), "an entropy is larger than that of independent, equally likely states"
 
 
 def rows_belong_to_documents(s: Subject) -> None:
@@ -200,6 +230,7 @@ CHECKS = (
     batch_size_changes_nothing,
     other_documents_change_nothing,
     posterior_is_proper,
+    parts_add_up_to_the_evidence,
     rows_belong_to_documents,
     summaries_merge,
     edge_texts_get_a_score_or_a_reason,

@@ -2,11 +2,13 @@
 
 from momus.critic.base import Critic, Note, usable_documents
 from momus.critic.counts import Counts
+from momus.critic.decomposition import PARTS, Decomposition
 from momus.critic.fitted import Fitted
 from momus.critic.latents import Draws, Gaussians, Latents, SimplexDraws, StateSequences, Values, aggregated
 from momus.critic.portions import Portion, fit_portions, read_portion
 from momus.critic.powers import (
     AggregatedPosteriorMixin,
+    DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
     MergeableMixin,
@@ -39,12 +41,15 @@ from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
 __all__ = [
     "AGGREGATED",
     "ANY",
+    "PARTS",
     "SPACED",
     "WORDS",
     "AggregatedPosteriorMixin",
     "Counted",
     "Counts",
     "Critic",
+    "Decomposition",
+    "DecompositionMixin",
     "Draws",
     "Embedder",
     "Estimator",

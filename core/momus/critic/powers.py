@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from momus.critic.counts import Counts
+from momus.critic.decomposition import Decomposition, Kind
 from momus.critic.rows import Rows
 from momus.critic.summary import Pooled, Summary
 
@@ -65,6 +66,31 @@ class AggregatedPosteriorMixin(ABC):
         """Expected number of visits to, or mass of, each state, one row per document."""
 
 
+class DecompositionMixin(ABC):
+    """The parts of log P(x) of each document, of which Latent NLL is one (`momus.critic.decomposition`).
+
+    Attributes
+    ----------
+    evidence_kind
+        Whether the last column is log P(x), a lower bound of it, or a Monte-Carlo estimate.
+    evidence_of
+        What log P(x) is the probability of, for readers, where that is not the text itself.
+    """
+
+    evidence_kind: ClassVar[Kind] = "exact"
+    evidence_of: ClassVar[str] = ""
+
+    @abstractmethod
+    def decompose(self, batch: Corpus, latents: Any) -> Decomposition | None:
+        """Decompose log P(x) of a batch; None if the posterior is read as a point of a density, which has no entropy.
+
+        Parameters
+        ----------
+        latents
+            What `project` returned for the batch.
+        """
+
+
 class MergeableMixin(ABC):
     """Fitting from counts that add up: fitted on parts of a text, in any order, equals fitted on the whole.
 
@@ -97,6 +123,7 @@ POWERS: Mapping[str, type[ABC]] = {
     "explain": ExplanationMixin,
     "aggregated_posterior": AggregatedPosteriorMixin,
     "laws": LawsMixin,
+    "decompose": DecompositionMixin,
     "fit_counts": MergeableMixin,
     "fit_from": MergeableMixin,
 }

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from momus.critic.decomposition import PARTS
 from momus.critic.rows import Rows, take_rows
 from momus.critic.summary import Summary
 from momus.numeric.types import Bools, Floats, Ints
@@ -75,6 +76,9 @@ class Scores:
         Latents of each row in a few words (`momus.critic.shown`), null where unscored; None for latents without words.
     oddity
         float64 array (n,), NaN where unscored: what ranks the outliers (`Critic.oddity`); None: the Latent NLL does.
+    parts
+        float64 array (n, 4), NaN where unscored: the parts of log P(x) (`momus.critic.decomposition.PARTS`); None if
+        the critic does not decompose it.
     """
 
     critic: str
@@ -90,6 +94,7 @@ class Scores:
     groups: Sequence[str | None] = ()
     z: pa.Array | None = None
     oddity: Floats | None = None
+    parts: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -170,13 +175,14 @@ class Scores:
             [self.groups[i] for i in rows] if self.groups else (),
             None if self.z is None else self.z.take(pa.array(rows)),
             None if self.oddity is None else self.oddity[rows],
+            None if self.parts is None else self.parts[rows],
         )
 
     def table(self) -> pa.Table:
         """Convert to an Arrow table.
 
-        Its columns are corpus, id, critic, nll, states (the number of scored steps), reason, prompt, group, z and
-        oddity.
+        Its columns are corpus, id, critic, nll, states (the number of scored steps), reason, prompt, group, z, oddity,
+        and the parts of log P(x) beside −nll: log_likelihood, entropy and log_evidence.
         """
         n = len(self)
         return pa.table(
@@ -193,8 +199,16 @@ class Scores:
                 "oddity": pa.nulls(n, pa.float64())
                 if self.oddity is None
                 else pa.array(self.oddity, mask=~np.isfinite(self.oddity)),
+                **{name: self._part(i) for i, name in enumerate(PARTS) if i > 0},
             }
         )
+
+    def _part(self, column: int) -> pa.Array:
+        """One part of log P(x), null where unscored."""
+        if self.parts is None:
+            return pa.nulls(len(self), pa.float64())
+        values = np.ascontiguousarray(self.parts[:, column])
+        return pa.array(values, mask=~np.isfinite(values))
 
     def frame(self) -> pd.DataFrame:
         """Convert to a pandas data frame with the columns of `table`."""

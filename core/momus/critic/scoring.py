@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from momus.critic.decomposition import PARTS
 from momus.critic.latents import StateSequences, aggregated
-from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, StatisticsMixin
+from momus.critic.powers import AggregatedPosteriorMixin, DecompositionMixin, EvidenceMixin, StatisticsMixin
 from momus.critic.rows import Rows, place, stack, take_rows
 from momus.critic.scores import AGGREGATED, Scores
 from momus.critic.shown import shown_latents
@@ -74,6 +75,7 @@ class _BatchScores:
         self.steps = np.zeros(n, dtype=np.int64)
         self.errors = np.full(n, np.nan)
         self.oddity = np.full(n, np.nan)
+        self.parts = np.full((n, len(PARTS)), np.nan)
         self.reasons: list[str | None] = [None] * n
         self.rows: dict[str, Rows] = {}
         self.summary: Summary | None = None
@@ -87,7 +89,8 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> _BatchScores:
     scorable = np.flatnonzero([r is None for r in scores.reasons])
     if not len(scorable):
         return scores
-    latents = critic.project(batch if len(scorable) == len(batch) else batch.take(scorable))
+    projected = batch if len(scorable) == len(batch) else batch.take(scorable)
+    latents = critic.project(projected)
     prior = critic.log_prior(latents)
     _check_shape(critic, len(scorable), len(latents), prior)
     scores.nll[scorable] = -np.asarray(prior.values, dtype=np.float64)
@@ -97,6 +100,9 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> _BatchScores:
     oddity = critic.oddity(latents)
     if oddity is not None:
         scores.oddity[scorable] = np.where(np.asarray(prior.steps) < 1, np.nan, oddity)
+    decomposed = critic.decompose(projected, latents) if isinstance(critic, DecompositionMixin) else None
+    if decomposed is not None:
+        scores.parts[scorable] = np.where(np.asarray(prior.steps)[:, None] < 1, np.nan, decomposed.columns)
     for row in scorable[np.asarray(prior.steps) < 1]:
         scores.reasons[row], scores.nll[row], scores.steps[row] = critic.no_steps, np.nan, 0
     _check_finite(critic, batch, scores)
@@ -163,6 +169,7 @@ def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores
     keys = next((list(b.rows) for b in scored if b.rows), [])
     errors = np.concatenate([b.errors for b in scored]) if scored else np.zeros(0)
     oddity = np.concatenate([b.oddity for b in scored]) if scored else np.zeros(0)
+    parts = np.concatenate([b.parts for b in scored]) if scored else np.zeros((0, len(PARTS)))
     return Scores(
         critic=critic.name,
         corpus=corpus.name,
@@ -177,6 +184,7 @@ def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores
         groups=corpus.groups if any(g is not None for g in corpus.groups) else (),
         z=_words(scored),
         oddity=oddity if np.isfinite(oddity).any() else None,
+        parts=parts if np.isfinite(parts).any() else None,
     )
 
 

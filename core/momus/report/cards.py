@@ -13,6 +13,7 @@ from momus.report.answer import Answer, AxisAnswer
 from momus.report.figures.scale import GapScale
 from momus.report.names import HUMAN
 from momus.report.overlay import merged_charts, overlay
+from momus.report.parts_words import parts_tables
 from momus.report.passages import Excerpt, Passage, Shown, excerpt, outlier_passages, shown_examples
 from momus.report.sentences import axis_line, axis_sentences
 
@@ -71,8 +72,16 @@ def _card(axis: AxisAnswer, result: CriticResult, verdicts: Sequence[Verdict]) -
     charts = merged_charts(result)
     first = overlay(result)
     shown = {c.name for c in charts}
+    parts = parts_tables(result)
     rest = [
-        (corpus, [e for e in items if not isinstance(e, MarkedDocument) and e.name not in shown and not _empty(e)])
+        (
+            corpus,
+            [
+                e
+                for e in (*items, *([parts[corpus]] if corpus in parts else []))
+                if not isinstance(e, MarkedDocument) and e.name not in shown and not _empty(e)
+            ],
+        )
         for corpus, items in result.evidence
     ]
     return Card(

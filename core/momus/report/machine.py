@@ -24,6 +24,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "trust": [asdict(item) for item in trust_items(comparison)],
         "verdicts": comparison.rows(),
         "pairs": [v.row() for v in comparison.pairs],
+        "parts": {r.name: r.parts.to_json() for r in comparison.results if r.parts is not None},
         "joint": joint_json(comparison.joint),
         "warnings": list(comparison.warnings),
         "signature": comparison.signature,

@@ -18,6 +18,7 @@ from momus.report.joint_words import (
     subgroup_cells,
 )
 from momus.report.pairs import pair_rows, pair_sentences
+from momus.report.parts_words import parts_tables
 from momus.report.safe import one_line
 from momus.report.words import families, floors, gap, shows
 from momus.text.counting import counted
@@ -90,6 +91,7 @@ def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:
         parts += [Text("\nGenerated corpora compared with each other (p adjusted over this table)", style="bold")]
         pairs = pair_rows(comparison.pairs)
         parts += [verdict_table(pairs.rows, every), *(Text(one_line(s)) for s in pair_sentences(pairs))]
+    parts += evidence_parts(comparison)
     parts += joint_parts(comparison)
     parts += [Text.from_markup(f"[yellow]Note:[/yellow] {safe(w)}") for w in comparison.warnings]
     for result in comparison.results:
@@ -107,6 +109,19 @@ def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:
         )
     )
     return Group(*parts)
+
+
+def evidence_parts(comparison: Comparison) -> list[RenderableType]:
+    """Tables of the parts of log P(x), one for each critic that decomposes it and each generated text."""
+    from rich.text import Text
+
+    shown: list[RenderableType] = []
+    for result in comparison.results:
+        for name, table in parts_tables(result).items():
+            shown.append(Text("\n" + one_line(f"{table.title}: {result.name}, {name}"), style="bold"))
+            shown.append(_plain_table(tuple(table.columns), [tuple(str(c) for c in row) for row in table.rows]))
+            shown.append(Text(one_line(table.note), style="dim"))
+    return shown
 
 
 def joint_parts(comparison: Comparison) -> list[RenderableType]:

@@ -7,26 +7,39 @@ from typing import ClassVar
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin, mean
+from momus.critic import (
+    Critic,
+    Decomposition,
+    DecompositionMixin,
+    EvidenceMixin,
+    LogPrior,
+    Pooled,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+    mean,
+)
 from momus.critic.fitted import Fitted
 from momus.evidence import Evidence
 from momus.numeric.ragged import offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
+from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
 from momus_critics.chains import transitions as chain
-from momus_critics.chains.posterior import ChainLatents
+from momus_critics.chains.posterior import ChainLatents, decompose
 from momus_critics.chains.transitions import UNLIKELY
 
 FOLDS = 5
 
 
-class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
+class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, DecompositionMixin):
     """P_c(z) is a first-order Markov chain over K named states, with a start and an end that emit nothing.
 
     A subclass sets ``titles_`` and calls `learn_chain` in `fit`, and implements `project`.
     """
 
     sequence = True
+    evidence_of = "the sections, relative to how probable each is on its own"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("in a more probable order", "in a less probable order"),
         "latent_ppl": ("in a more usual order", "in a less usual order"),
@@ -86,6 +99,10 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin):
         with np.errstate(divide="ignore"):
             log_p = np.log(self.transitions_)
         return LogPrior(latents.expected_sum(log_p), latents.lengths + 1)
+
+    def decompose(self, batch: Corpus, latents: ChainLatents) -> Decomposition:
+        """The parts of log P_c(x) relative to sections that are independent of each other (`posterior.decompose`)."""
+        return decompose(latents, self.transitions_)
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """Expected numbers of unlikely and of repeated transitions, and disorder, beside the number of transitions."""

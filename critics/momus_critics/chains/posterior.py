@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import StateSequences
-from momus.numeric.ragged import owners_of
+from momus.critic import Decomposition, StateSequences
+from momus.numeric.ragged import group_sums, owners_of
 from momus.numeric.types import Floats, Ints
-from momus.sequences.forward_backward import forward_backward
+from momus.sequences.forward_backward import TINY, forward_backward
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class ChainLatents(StateSequences):
         (n,) −log P_c(x) + log P_0(x) in nats, P_0 the process that draws each type independently.
     emission
         (N, K) P(z_m | x_m) / P(z_m), how much likelier a type is once the section is read.
+    unread
+        (N, K) the same of the classifier, where only its most probable types are read; None: ``emission``.
     """
 
     left: Floats = field(default_factory=lambda: np.zeros((0, 1)))
@@ -39,6 +41,7 @@ class ChainLatents(StateSequences):
     link: Floats = field(default_factory=lambda: np.ones((1, 1)))
     disorder: Floats = field(default_factory=lambda: np.zeros(0))
     emission: Floats = field(default_factory=lambda: np.zeros((0, 1)))
+    unread: Floats | None = None
 
     @property
     def step_offsets(self) -> Ints:
@@ -77,13 +80,18 @@ def factorised(
     marginals: Floats | None,
     prior: Floats,
     transitions: Floats,
+    unread: Floats | None = None,
 ) -> ChainLatents:
-    """The classifier's posterior alone (or certain states): sections are independent given the text."""
+    """The classifier's posterior alone (or certain states): sections are independent given the text.
+
+    ``unread`` (N, K) are the classifier's probabilities where only the most probable ``states`` are read.
+    """
     q = np.eye(len(prior))[states] if marginals is None else marginals
     left, right = _bordered(q, offsets)
     emission = q / prior
     disorder = -_passes(emission, offsets, transitions)[2]
-    return ChainLatents(states, offsets, marginals, left, right, np.ones_like(transitions), disorder, emission)
+    soft = None if unread is None else unread / prior
+    return ChainLatents(states, offsets, marginals, left, right, np.ones_like(transitions), disorder, emission, soft)
 
 
 def chained(marginals: Floats, offsets: Ints, prior: Floats, transitions: Floats) -> ChainLatents:
@@ -111,6 +119,55 @@ def chained(marginals: Floats, offsets: Ints, prior: Floats, transitions: Floats
     right /= np.maximum(((left @ transitions) * right).sum(axis=1, keepdims=True), 1e-300)
     states = smoothed.argmax(axis=1)
     return ChainLatents(states, offsets, smoothed, left, right, transitions, -log_evidence, emission)
+
+
+def decompose(latents: ChainLatents, transitions: Floats) -> Decomposition:
+    """The parts of log P_c(x) / Π P(x_m), exact under forward–backward.
+
+    A classifier gives P(x_m | z_m) / P(x_m) = P(z_m | x_m) / P(z_m); the probability of the sections on their own,
+    P(x_m), is unknown, and left out on both sides.
+
+    Parameters
+    ----------
+    transitions
+        (K + 1, K + 1) P_c, start and end at index K.
+
+    >>> chain = np.array([[0.1, 0.7, 0.2], [0.3, 0.1, 0.6], [0.5, 0.5, 0.0]])
+    >>> marginals, prior = np.array([[0.6, 0.4], [0.2, 0.8]]), np.array([0.5, 0.5])
+    >>> parts = decompose(chained(marginals, np.array([0, 2]), prior, chain), chain)
+    >>> bool(np.abs(parts.gap).max() < 1e-12)
+    True
+    """
+    log_p = np.log(np.where(transitions > 0, transitions, 1.0))
+    likelihoods = latents.emission if latents.unread is None else latents.unread
+    k = likelihoods.shape[1]
+    q = np.eye(k)[latents.states] if latents.marginals is None else np.asarray(latents.marginals)  # (N, K)
+    log_likelihood = group_sums((q * _log(likelihoods, q)).sum(axis=1), latents.offsets)
+    if latents.unread is None:
+        log_evidence = -latents.disorder
+    else:
+        log_evidence = _passes(latents.unread, latents.offsets, transitions)[2]
+    return Decomposition(
+        latents.expected_sum(log_p), np.asarray(log_likelihood), _entropy(latents, q), np.asarray(log_evidence)
+    )
+
+
+def _entropy(latents: ChainLatents, q: Floats) -> Floats:
+    """H(q) of each document, (n,): the entropies of its transitions, less those of the states that two of them share.
+
+    The probability of a transition is left[i] link[i, j] right[j], so its logarithm is a sum of three.
+    """
+    left, link, right = latents.left, latents.link, latents.right
+    forward, backward = left @ link, right @ link.T  # Σ_i left_i link_ij and Σ_j link_ij right_j, (S, K + 1)
+    pairs = (left * _log(left, left) * backward).sum(axis=1) + (right * _log(right, right) * forward).sum(axis=1)
+    pairs += ((left @ (link * _log(link, link))) * right).sum(axis=1)
+    states = group_sums((q * _log(q, q)).sum(axis=1), latents.offsets)
+    return np.asarray(states - np.add.reduceat(pairs, latents.step_offsets[:-1])) if len(latents) else np.zeros(0)
+
+
+def _log(values: Floats, weights: Floats) -> Floats:
+    """Logarithms where the weight is positive, else 0: what has probability 0 counts for nothing."""
+    return np.asarray(np.log(np.where(weights > 0, np.maximum(values, TINY), 1.0)))
 
 
 def _passes(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats, Floats, Floats]:

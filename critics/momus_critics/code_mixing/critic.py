@@ -13,6 +13,8 @@ from scipy.special import digamma, gammaln
 
 from momus.critic import (
     AggregatedPosteriorMixin,
+    Decomposition,
+    DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
@@ -36,6 +38,7 @@ from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
+from momus_critics.code_mixing.decomposition import parts
 from momus_critics.code_mixing.lda import Tokens
 from momus_critics.code_mixing.posterior import Sampling, effective_sizes, sample
 from momus_critics.code_mixing.spans import Span, decode
@@ -58,7 +61,14 @@ class MixtureDraws(SimplexDraws):
     counts: Floats = field(default_factory=lambda: np.zeros((0, 1, 1, 1)))
 
 
-class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosteriorMixin, EvidenceMixin, ExplanationMixin):
+class CodeMixing(
+    TokenCritic[MixtureDraws],
+    StatisticsMixin,
+    AggregatedPosteriorMixin,
+    DecompositionMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+):
     """z is a document's shares of K topics, P_c(z) = Dir(α), words from φ (latent Dirichlet allocation).
 
     If K is the number of languages of the real text, each topic becomes a language, and documents that mix them have a
@@ -97,6 +107,8 @@ class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosterior
         "Dirichlet distribution fitted on real text."
     )
     told = "mixing_index"
+    evidence_kind = "estimate"
+    evidence_of = "the words of the vocabulary, in their order"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("more usual in mixing", "less usual in mixing"),
         "posterior_entropy": ("less varied in language overall", "more varied in language overall"),
@@ -237,6 +249,11 @@ class CodeMixing(TokenCritic[MixtureDraws], StatisticsMixin, AggregatedPosterior
         flat = values.reshape(len(values), -1)
         errors = flat.std(axis=1) / np.sqrt(effective_sizes(values)) if len(values) else np.zeros(0)
         return LogPrior(flat.mean(axis=1), np.ones(len(values), dtype=np.int64), errors=errors)
+
+    def decompose(self, batch: Corpus, latents: MixtureDraws) -> Decomposition:
+        """The parts of log P(x), by Monte Carlo over the draws (`decomposition.parts`)."""
+        draws, prior = np.asarray(latents.draws, dtype=np.float64), self.log_prior(latents)
+        return parts(self.known(batch), draws, latents.counts, self.alpha_, self.phi_, prior)
 
     def shares(self, latents: MixtureDraws) -> Floats:
         """E z given the counts, (n, K)."""

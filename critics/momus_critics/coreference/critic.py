@@ -41,9 +41,12 @@ from momus.text.resolved import resolve_kept
 from momus_critics.coreference import evidence
 from momus_critics.coreference.annotated import GivenChains
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
+from momus_critics.coreference.spelling import chains_of_symbols, spelled_chains, wrong_symbol
 from momus_critics.coreference.symbols import Alphabet, chains_of
 from momus_critics.coreference.windows import Chains, MentionChains
 
+OWN = ("given", "symbols")
+"""Resolvers that are no adapters."""
 ENGLISH = ("spacy", "xrenner")
 """Resolvers of English."""
 NAMES_END, THIRD = 5, 8
@@ -62,7 +65,8 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
     Parameters
     ----------
     resolver
-        ``given`` (chains in a JSON-lines file), or an adapter: ``spacy`` works offline.
+        ``given`` (chains in a JSON-lines file), ``symbols`` (each document is a chain, which the reader ``symbols:``
+        reads), or an adapter: ``spacy`` works offline.
     model, options
         The resolver's model or file, and its further parameters.
     order
@@ -140,8 +144,8 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         """Resolve real documents, and count the windows of their mentions."""
         if self.classes not in ("gender", "form"):
             raise UsageError(f"coreference: classes is {self.classes!r}", hint="choose one of gender, form")
-        if self.resolver not in ("given", *adapter_names("resolver")):
-            names = ", ".join(("given", *adapter_names("resolver")))
+        if self.resolver not in (*OWN, *adapter_names("resolver")):
+            names = ", ".join((*OWN, *adapter_names("resolver")))
             raise UsageError(f"coreference: resolver is {self.resolver!r}", hint=f"choose one of {names}")
         return self.fit_from(self.fit_counts(real))
 
@@ -174,9 +178,22 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
 
     def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""
+        if self.resolver == "symbols":
+            return chains_of_symbols(corpus.ids, [d.text for d in corpus], self.classes)
         with stage(f"coreference in {corpus.name}", len(corpus)) as advance:
             resolved = resolve_kept(self._resolver(), corpus, advance)
         return chains_of(Alphabet(self.classes), [d.text for d in corpus], resolved)
+
+    def symbols(self, corpus: Corpus) -> list[list[str]]:
+        """The symbols of each document, such as ``["Male:0", ".", "he:0"]``, which the resolver ``symbols`` reads."""
+        return spelled_chains(self.chains(corpus)[0], self.classes)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Where documents should be chains of symbols: those that are not."""
+        if self.resolver != "symbols":
+            return super().unscored(batch)
+        wrong = (wrong_symbol(document.text, self.classes) for document in batch)
+        return [None if fault is None else fault.reason for fault in wrong]
 
     def project(self, batch: Corpus) -> MentionChains:
         """Resolve coreference, and map mentions to symbols."""
@@ -278,7 +295,7 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
 @lru_cache(maxsize=4)
 def _loaded(name: str, settings: str) -> Resolver:
     """Load a resolver, once for all batches: its model takes a second or more to load."""
-    resolver = make_adapter("resolver", name, json.loads(settings), own=("given",))
+    resolver = make_adapter("resolver", name, json.loads(settings), own=OWN)
     if not isinstance(resolver, Resolver):
         raise UsageError(f"resolver {name!r} gives {type(resolver).__name__}, not a momus.text.mentions.Resolver")
     return resolver

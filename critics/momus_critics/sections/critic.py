@@ -256,8 +256,10 @@ class Sections(ChainCritic, ExplanationMixin):
         """The posterior of the chain from that of its sections."""
         if self.expectation == "chain":
             return joint.chained(marginals, offsets, self.shares_, self.transitions_)
-        states, soft = marginals.argmax(axis=1), marginals if self.expectation == "exact" else None
-        return joint.factorised(states, offsets, soft, self.shares_, self.transitions_)
+        states = marginals.argmax(axis=1)
+        if self.expectation == "exact":
+            return joint.factorised(states, offsets, marginals, self.shares_, self.transitions_)
+        return joint.factorised(states, offsets, None, self.shares_, self.transitions_, unread=marginals)
 
     def oddity(self, latents: ChainLatents) -> Floats:
         """How much likelier each document would be with one fault of order less, see `best_repairs`."""

@@ -20,6 +20,7 @@ from scipy import sparse
 from torch import Tensor
 
 from momus.numeric.ragged import owners_of
+from momus.numeric.types import Floats
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,25 @@ def rest(batch: Batch, prior: Prior, lam: Tensor, var: Tensor) -> Tensor:
         + 0.5 * var.log().sum(dim=1)
         + 0.5 * (lam.shape[1] - prior.log_det)
     )
+
+
+def expected_log_likelihood(counts: sparse.csr_array, phi: Floats, lam: Floats, var: Floats) -> Floats:
+    """The bound's part for E_q log P(words | η), (n,) in nats: its first two terms (see the module).
+
+    Parameters
+    ----------
+    counts
+        CSR (n, V).
+    phi
+        (K, V).
+    lam, var
+        (n, K − 1).
+    """
+    batch = Batch(counts, "cpu", torch.float64)
+    means, variances = (torch.from_numpy(np.asarray(x, dtype=np.float64)) for x in (lam, var))
+    value, _ = word_part(batch, batch.gather(torch.from_numpy(np.ascontiguousarray(phi.T))), means)
+    inside = torch.cat([means + variances / 2, means.new_zeros(len(means), 1)], dim=1)
+    return np.asarray((value - batch.total * torch.logsumexp(inside, dim=1)).numpy())
 
 
 def _shares(lam: Tensor, var: Tensor) -> Tensor:

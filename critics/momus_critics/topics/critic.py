@@ -16,6 +16,8 @@ from scipy.special import softmax
 
 from momus.critic import (
     AggregatedPosteriorMixin,
+    Decomposition,
+    DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
     Gaussians,
@@ -39,6 +41,7 @@ from momus.text.counting import counted, percentage
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.stopword_lists import stopwords
 from momus_critics.topics import evidence
+from momus_critics.topics.bound import expected_log_likelihood
 from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint
 from momus_critics.topics.completion import point_is_enough
 from momus_critics.topics.fitting import Model, Options, fit, infer
@@ -47,7 +50,14 @@ from momus_critics.topics.laplace import refine
 TOP_WORDS = 12
 
 
-class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, EvidenceMixin, ExplanationMixin):
+class Topics(
+    TokenCritic[Gaussians],
+    StatisticsMixin,
+    AggregatedPosteriorMixin,
+    DecompositionMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+):
     """z is η, the log-odds of topics: P_c(z) = N(μ, Σ), words from φ (the CTM of Blei & Lafferty 2007).
 
     The model is fitted by variational EM; the posterior of a document is N(λ, diag ν²), the maximum of the bound.
@@ -92,6 +102,8 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         "with the correlations of real text."
     )
     headline = "distance"
+    evidence_kind = "bound"
+    evidence_of = "the words of the vocabulary, in their order"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("more probable in topics", "less probable in topics"),
         "posterior_entropy": ("less varied in topics overall", "more varied in topics overall"),
@@ -268,6 +280,17 @@ class Topics(TokenCritic[Gaussians], StatisticsMixin, AggregatedPosteriorMixin, 
         if self.posterior == "full":
             value = value + latents.variance @ np.diag(precision)
         return LogPrior.of_vectors(np.asarray(-0.5 * value))
+
+    def decompose(self, batch: Corpus, latents: Gaussians) -> Decomposition | None:
+        """The parts of the bound that q maximises; None for ``posterior="mean"``, a point without an entropy."""
+        if self.posterior != "full":
+            return None
+        counts = count_words(batch.tokens(self.tokenizer), self.vocabulary_)
+        middle, variance = (np.asarray(x, dtype=np.float64) for x in (latents.mean, latents.variance))
+        likelihood = expected_log_likelihood(counts, self.weights_, middle, variance)
+        prior = np.asarray(self.log_prior(latents).values, dtype=np.float64)
+        entropy = 0.5 * np.log(2 * np.pi * np.e * variance).sum(axis=1)
+        return Decomposition(prior, likelihood, entropy, prior + likelihood + entropy)
 
     def sufficient_statistics(self, latents: Gaussians) -> Mapping[str, Rows]:
         """Entropy of the topic shares at λ, and the distance of λ from μ."""
