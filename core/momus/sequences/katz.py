@@ -58,7 +58,7 @@ def katz_levels(orders: list[tuple[Ints, Floats]], base: int, size: int) -> list
         seen = kept / total[row]
         left = 1 - np.bincount(row, seen)
         if m == 0:
-            mass, weight = seen, left
+            mass, weight = seen, np.asarray(left, dtype=np.float64)
         else:
             below = probabilities(levels, keys[0] % base ** (m - 1), keys[1], base, size)
             free = 1 - np.bincount(row, below)  # what the order below gives to unseen words
