@@ -116,7 +116,7 @@ class NGramModel(StepModel):
         """Levels of Kneser–Ney, by context length; of maximum likelihood, the highest alone."""
         if self.smoothing == "none":
             return [Level.of(keys, counts.astype(np.float64), 0.0)]
-        levels = [Level.of(keys, counts.astype(np.float64), discount(counts))]
+        levels = [Level.of(keys, counts.astype(np.float64), discount(counts.astype(np.float64)))]
         for m in range(self.order - 2, -1, -1):
             # continuation counts: each distinct longer n-gram counts once
             keys, continuations = self._shorter(keys, np.ones(keys.shape[1]), m)
@@ -126,7 +126,7 @@ class NGramModel(StepModel):
     def _shorter(self, keys: Ints, counts: Floats, m: int) -> tuple[Ints, Floats]:
         """n-grams with their context cut to its newest m symbols, and the sums of their counts."""
         shorter, row = np.unique(np.stack([keys[0] % self.base**m, keys[1]]), axis=1, return_inverse=True)
-        return shorter, np.bincount(row.ravel(), counts)
+        return shorter, np.bincount(row.ravel(), counts).astype(np.float64)
 
     def _framed(self, sequences: Sequences) -> tuple[Ints, Ints]:
         """Contexts of all ids and end symbols, (N + sequences, n − 1), the newest id last, and the ids that follow."""

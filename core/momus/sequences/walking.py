@@ -84,7 +84,7 @@ class _Walker:
         at = first + self._random.random() * (last - first if order.closed[row] else 1.0)
         if at < last:
             # cumulated[i + 1] is the end of word i; high is excluded, as at < last
-            return order.words[bisect_right(order.cumulated, at, low, high) - 1]
+            return int(order.words[bisect_right(order.cumulated, at, low, high) - 1])
         word = self._draw(code, m - 1)
         while order.backs_off and self._seen(order, word, low, high):
             word = self._draw(code, m - 1)
