@@ -310,7 +310,7 @@ def table(records: list[dict[str, Any]]) -> str:
         correlated = record["correlation"]
         strength = "No"
         if correlated != "No" and "slope" in row:
-            strength = f"{abs(row['slope']):.2f} ± {row['standard error']:.2f}"
+            strength = f"{abs(row['slope']):.3f} ± {row['standard error']:.3f}"
             strength += " (weak)" if correlated == "Weak" else ""
         cells.append(strength + (f" ({paper.long_range})" if paper else ""))
         lines.append("| " + " | ".join([record["name"], perplexity, *cells]) + " |")
