@@ -7,7 +7,8 @@ words with ``<eos>`` at the end of each line, as in the paper.
     python benchmarks/reproduce/long_memory.py --folder RUN             # what is missing in RUN, generator by generator
     python benchmarks/reproduce/long_memory.py --folder RUN --only HPYLM
     python benchmarks/reproduce/long_memory.py --folder RUN --only LSTM --minutes 6      # resumes from a checkpoint
-    python benchmarks/reproduce/long_memory.py --folder RUN --table --figure docs/figures/long-memory.svg
+    python benchmarks/reproduce/long_memory.py --folder RUN --table --write docs/tendencies.md \\
+        --figure docs/figures/long-memory.svg
 
 RUN keeps the texts (NAME.npz), exponents (NAME.json) and networks, so that an interrupted run resumes.
 
@@ -20,6 +21,7 @@ import argparse
 import gzip
 import json
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -41,6 +43,8 @@ from momus.text.running import RunningText
 from momus_critics.laws import Ebeling, Heaps, LongRange, Taylor, ZipfSlope
 from momus_critics.laws.base import ScalingLaw
 
+BEGIN, END = "<!-- long memory -->", "<!-- end -->"
+"""Marks of a page around the table."""
 PARTS = ("train", "valid", "test")
 Ids = NDArray[np.int64]
 
@@ -306,7 +310,7 @@ def table(records: list[dict[str, Any]]) -> str:
         correlated = record["correlation"]
         strength = "No"
         if correlated != "No" and "slope" in row:
-            strength = f"{abs(row['slope']):.2f} ± {row['standard error']:.2f}"
+            strength = f"{abs(row['slope']):.3f} ± {row['standard error']:.3f}"
             strength += " (weak)" if correlated == "Weak" else ""
         cells.append(strength + (f" ({paper.long_range})" if paper else ""))
         lines.append("| " + " | ".join([record["name"], perplexity, *cells]) + " |")
@@ -361,11 +365,16 @@ def main() -> None:
     parser.add_argument("--chains", type=int, default=40, help="texts that a network writes side by side")
     parser.add_argument("--every", type=int, default=1, help="parse every n-th paragraph for the grammar")
     parser.add_argument("--table", action="store_true", help="only print the table of the folder")
+    parser.add_argument("--write", type=Path, help="only put the table of the folder into a page, between its marks")
     parser.add_argument("--figure", type=Path, help="only draw the figure of the folder")
     a = parser.parse_args()
     a.folder.mkdir(parents=True, exist_ok=True)
-    if a.table or a.figure:
+    if a.table or a.write or a.figure:
         records = found(a.folder)
+        if a.write:
+            page = a.write.read_text(encoding="utf-8")
+            between = re.compile(rf"(?<={re.escape(BEGIN)}\n).*?(?={re.escape(END)})", re.DOTALL)
+            a.write.write_text(between.sub(lambda _: table(records) + "\n", page), encoding="utf-8")
         if a.table:
             print(table(records))
         if a.figure:

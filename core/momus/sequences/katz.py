@@ -56,7 +56,7 @@ def katz_levels(orders: list[tuple[Ints, Floats]], base: int, size: int) -> list
         total = np.bincount(row, counts)
         total += np.bincount(row, counts - kept) <= 0
         seen = kept / total[row]
-        left = 1 - np.bincount(row, seen)
+        left = 1 - np.bincount(row, seen).astype(np.float64)
         if m == 0:
             mass, weight = seen, np.asarray(left, dtype=np.float64)
         else:
