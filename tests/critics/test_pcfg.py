@@ -162,6 +162,7 @@ def test_a_treebank_of_dependency_parses(tmp_path):
     assert "-LRB-" in leaves(trees[1])
 
 
+@pytest.mark.slow
 def test_a_treebank_keeps_the_words_of_split_text(tmp_path):
     pytest.importorskip("spacy")
     from momus_adapters.corpora.treebank import write_treebank
