@@ -173,11 +173,12 @@ def _bar_width(placed: list[Point], n: int) -> float:
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a legend: its text, the look and style of its series, and its place."""
+    """An entry of a legend: its text, the look, style and role of its series, and its place."""
 
     text: str
     look: Look
     style: str
+    role: str
     x: float
     y: float
 
@@ -195,7 +196,7 @@ def legend(chart: Chart, corpora: Mapping[str, Look], width: float) -> list[Entr
         wide = 44 + LETTER * len(words)
         if x > LEFT and x + wide > width:
             x, y = LEFT, y + ROW
-        placed.append(Entry(words, look_of(series.role, series.label, corpora), series.style, x, y))
+        placed.append(Entry(words, look_of(series.role, series.label, corpora), series.style, series.role, x, y))
         x += wide
     return placed
 
@@ -206,5 +207,5 @@ def _draw_entry(canvas: Canvas, entry: Entry) -> None:
     if entry.style in ("line", "steps"):
         canvas.line((x, y), (x + 24, y), entry.look.colour, 2, entry.look.dashes)
     if entry.look.marker or entry.style == "points":
-        canvas.mark((x + 12, y), entry.look.marker, entry.look.colour, radius=3.4)
+        canvas.mark((x + 12, y), entry.look.marker or MARKERS[entry.role], entry.look.colour, radius=3.4)
     canvas.text((x + 30, y + 4), entry.text, clip=LABEL)
