@@ -8,6 +8,7 @@ import json
 import math
 import os
 import secrets
+import select
 import stat
 import sys
 from collections.abc import Iterator
@@ -144,14 +145,23 @@ def delete_leftovers(path: Path) -> None:
 
 
 def _is_running(number: int) -> bool:
-    """Whether a process has this number; True if that cannot be known."""
+    """Whether a process of this number still runs; True if that cannot be known.
+
+    On Linux, one that has ended does not run even if nobody has asked for its status yet.
+    """
     try:
         os.kill(number, 0)
+        if sys.platform != "linux":
+            return True
+        handle = os.pidfd_open(number)
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):
         return True
-    return True
+    try:
+        return not select.select([handle], [], [], 0)[0]
+    finally:
+        os.close(handle)
 
 
 def _set_mode(path: Path, mode: int) -> None:

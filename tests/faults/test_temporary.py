@@ -98,6 +98,16 @@ def test_only_leftovers_are_deleted(tmp_path):
     assert (tmp_path / "precious").read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere such a number counts as in use")
+def test_a_process_that_nobody_waited_for_has_ended(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # a zombie from here on
+        left = tmp_path / f".a.csv.{ended.pid}.x{PART}"
+        left.write_text("left", encoding="utf-8")
+        replace_file(tmp_path / "a.csv", "new")
+    assert not left.exists()
+
+
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
 def test_finished_files_have_the_usual_mode(tmp_path, umask, mode):
     before = os.umask(umask)
