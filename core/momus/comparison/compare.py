@@ -28,7 +28,7 @@ from momus.comparison.texts import Texts, TextSource, check_named, read_texts
 from momus.comparison.texts_file import write_texts
 from momus.comparison.verdict import Verdict, adjust, check_delta
 from momus.critic.splitting import icu_of
-from momus.errors import FittingError, MissingExtraError
+from momus.errors import FittingError, MissingExtraError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions
@@ -96,6 +96,8 @@ def compare(
     """
     settings = with_options(settings, options)
     check_delta(settings.equivalence)
+    if jobs < 1:
+        raise UsageError(f"jobs is {jobs}, expected a number of at least 1", hint="leave it out to use one process")
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     check_named(generated)
