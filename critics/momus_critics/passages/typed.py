@@ -131,7 +131,7 @@ class TypedSections(Estimator):
         return self
 
     def _regress(self, x: sparse.csr_array, offsets: Ints, y: Ints) -> None:
-        """Regress the classes on words, then on scores of places nearby, cross-fitted: scores of fitted text flatter."""
+        """Regress the classes on words, then on scores of places nearby, cross-fitted: fitted text flatters."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
 
