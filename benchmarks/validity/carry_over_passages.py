@@ -5,11 +5,11 @@ of the documents; the second third is real; defects are planted in the third thi
 scores of unchanged documents outside the fitted third are divided at random into two halves, many times; the share of
 divisions with p ≤ .05 is the level.
 
---places measures misplacement alone, and --types the evidence of faults by types that are learned from the titles of the
-fitted third: neither needs states, so minutes instead of an hour, with the same test.
+--places measures misplacement alone, and --types the evidence of faults by types that are learned from the titles of
+the fitted third: neither needs states, so minutes instead of an hour, with the same test.
 
-Run:  python benchmarks/validity/carry_over_passages.py [--places | --types] [--splits 5] [--nulls 200] [--collections NAME …]
-      [--json FILE]
+Run:  python benchmarks/validity/carry_over_passages.py [--places | --types] [--splits 5] [--nulls 200]
+      [--collections NAME …] [--json FILE]
 Data: the folder ``sectioned`` under MOMUS_DATA, else ../shared/data.
 """
 

@@ -225,6 +225,7 @@ def _with_neighbours(scores: Floats, offsets: Ints) -> Floats:
     Of places nearby, types are not read: what follows what would be learned twice.
     """
     k, n = scores.shape[1] // 2, len(scores)
+    scores = np.maximum(scores, ABSENT)  # of a class that a fold has not
     odds = logsumexp(scores[:, k:], axis=1) - logsumexp(scores[:, :k], axis=1)
     owner, rows = owners_of(offsets), np.arange(n)
     columns = [scores]
