@@ -122,7 +122,7 @@ class TypedSections(Estimator):
         self.counts_, self.constant_, self.transitions_ = smoothed_counts(labels, bounds, k, self.seed)
         places, offsets, sections = places_of_text(corpus, self.words)
         types, begins = labels[sections], np.append(True, sections[1:] != sections[:-1])
-        # one section may be too short for a place of its own; the process counts those that are seen
+        # a section may be shorter than a place; the process counts those that are seen
         entered = np.bincount(types, begins, minlength=k) + 0.5
         self.stay_ = 1 - entered / (np.bincount(types, minlength=k) + 1.0)
         self.sections_ = float(begins.sum() / (len(offsets) - 1))
