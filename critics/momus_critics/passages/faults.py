@@ -1,8 +1,8 @@
 """Evidence of faults of order in running text, summed over all ways to divide it into sections.
 
 Pieces y_1 … y_M are emitted by a chain of sections: a section of type k lasts another piece with probability s_k, or
-the next one begins, of type j with probability P_c(j | k). Borders are not observed. One forward pass sums over all types
-and borders, for the chain P_c and for chains with one fault:
+the next one begins, of type j with probability P_c(j | k). Borders are not observed. One forward pass sums over all
+types and borders, for the chain P_c and for chains with one fault:
 
 * two neighbouring sections have changed places: both are remembered until the second has ended, K² states;
 * a section is there that the chain has not: the type before it is remembered, (K + 1) K states;
