@@ -221,7 +221,7 @@ def train(
         optimizer.step()
         done["steps"], done["seconds"] = step + 1, before + time.process_time() - begun
         done["tokens"] += len(targets)
-        done["losses"].append(round(float(loss), 4))
+        done["losses"].append(round(loss.item(), 4))
         stop = done["seconds"] - before > 60 * minutes
         if stop or step + 1 == steps or time.monotonic() - saved > every:
             _save(model, optimizer, done, checkpoint)
