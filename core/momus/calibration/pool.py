@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from momus.calibration.cells import Cell
 from momus.calibration.worker import Task, Work, Worker
 from momus.locking import Lock
-from momus.processes import pool_of
+from momus.processes import pool_of, safe_path
 from momus.progress import Advance
 
 LOOKED_EVERY = 0.3
@@ -102,6 +102,7 @@ def crew_of(work: Work, jobs: int, lock: Lock | None = None) -> Iterator[Crew]:
     if jobs == 1:
         yield Crew(work, None)
         return
-    done: Any = multiprocessing.get_context("spawn").Value("q", 0)
+    with safe_path():  # shared memory starts a process, too
+        done: Any = multiprocessing.get_context("spawn").Value("q", 0)
     with pool_of(jobs, _start_worker, work, done, lock) as pool:
         yield Crew(work, pool, done)

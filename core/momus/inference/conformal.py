@@ -74,7 +74,8 @@ class Tail:
         inner = np.minimum(values, self.start)
         above = len(self.values) - np.searchsorted(self.values, inner, side="left")
         frequency = np.log(self.size + 1.0) - np.log(above + 1.0)
-        excess = np.maximum(values - self.start, 0.0) / self.scale
+        with np.errstate(over="ignore"):  # of a tail so thin that any value beyond it is as extreme as can be
+            excess = np.minimum(np.maximum(values - self.start, 0.0) / self.scale, np.finfo(np.float64).max)
         beyond = np.log1p(self.shape * excess) / self.shape if self.shape else excess
         return np.where(np.isnan(values), 0.0, frequency + beyond)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import false_discovery_control
@@ -82,6 +82,7 @@ def test_nothing_can_be_chosen_below_the_fewest():
     sample=arrays(float, st.integers(1, 40), elements=st.floats(-5, 5) | st.just(np.nan)),
     values=arrays(float, 20, elements=st.floats(-1e6, 1e6)),
 )
+@example(sample=np.array([0.0, 1.95e-305]), values=np.full(20, 3510.0))  # farther out than a float can say
 def test_surprise_grows_with_the_value(sample, values):
     tail = Tail.of(sample)
     surprise = tail.surprise(np.sort(values))
