@@ -11,7 +11,7 @@ QUICK = {"code-mixing": {"sweeps": 60, "starts": 2, "chains": 2, "draws": 12}}
 CRITICS = [c for c in make_critics(critic_names(), QUICK) if c.is_configured]
 
 
-HEAVY = ("topics", "code-mixing")
+HEAVY = ("topics", "code-mixing", "passages", "coreference")
 """Critics that fit for seconds, thirty times over."""
 
 
