@@ -112,6 +112,13 @@ def critics() -> dict[str, Sections]:
     }
 
 
+def fitted(critic: Sections, fit: momus.Corpus, folder: Path) -> Sections:
+    """The critic fitted on ``fit``, or read from ``folder`` where an earlier run left it."""
+    if not (folder / "critic.json").exists():
+        critic.fit(fit).save(folder)
+    return Sections.load(folder, trust=True)
+
+
 def measured(critic: Sections, scores: Scores) -> dict[str, Any]:
     """What is kept of a text under one reading: Latent NLL per step, errors, repetitions, and transition counts."""
     rows = scores.test_rows()
@@ -149,7 +156,7 @@ def criticise(folder: Path) -> dict[str, Any]:
     for name, critic in critics().items():
         texts = titled if name == "titles" else untitled
         texts = {k: v for k, v in texts.items() if name != "titles" or k in ("fit", REAL) or k.startswith("with-")}
-        critic.fit(texts["fit"])
+        critic = fitted(critic, texts["fit"], folder / "critics" / name)
         for expectation in EXPECTATIONS if name != "titles" else ("map",):
             critic.expectation = expectation
             scores = {k: critic.score(v) for k, v in texts.items() if k != "fit"}

@@ -1,8 +1,8 @@
-"""Sectioned docstrings for `titles.py`: choosing them, rendering them for a language model, reading back.
+"""Sectioned docstrings for `titles.py`: choosing them, rendering for a language model, reading back.
 
-A document is ``### title ⏎ body ### title ⏎ body`` with titles and ``### ⏎ body ### ⏎ body`` without them. It begins and
-ends with the token that the model's pretraining put between documents. Titles, bodies and breaks are tokenised one by
-one, so both forms have the same body tokens.
+A document is ``### title ⏎ body ### title ⏎ body`` with titles, and ``### ⏎ body ### ⏎ body`` without them. It begins
+and ends with the token that the model's pretraining put between documents. Titles, bodies and breaks are tokenised one
+by one, so both forms have the same body tokens.
 """
 
 from __future__ import annotations
