@@ -42,7 +42,7 @@ def write_texts(folder: Path, documents: int) -> None:
             (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def once(folder: Path, out: Path, profile: bool) -> dict[str, Any]:
+def once(folder: Path, out: Path, profile: bool, jobs: int = 1, critics: list[str] | None = None) -> dict[str, Any]:
     """Compare, and return seconds by stage, CPU seconds, and the p-values of all rows."""
     import cProfile
     import pstats
@@ -53,14 +53,14 @@ def once(folder: Path, out: Path, profile: bool) -> dict[str, Any]:
     profiler = cProfile.Profile() if profile else None
     if profiler is not None:
         profiler.enable()
-    found = momus.compare(
-        folder / "real.jsonl", {m: folder / f"{m}.jsonl" for m in MODELS}, out=out, seed=0, reporter=_silent()
-    )
+    texts = {m: folder / f"{m}.jsonl" for m in MODELS}
+    more: dict[str, Any] = {} if jobs == 1 else {"jobs": jobs}  # earlier versions have no jobs
+    found = momus.compare(folder / "real.jsonl", texts, critics=critics, out=out, seed=0, reporter=_silent(), **more)
     if profiler is not None:
         profiler.disable()
         pstats.Stats(profiler, stream=sys.stderr).sort_stats("cumtime").print_stats(120)
     return {
-        "cpu": time.process_time() - begun,
+        "cpu": time.process_time() - begun + sum(os.times()[2:4]),
         "wall": time.perf_counter() - clock,
         "critics": len(found.results),
         "stages": found.signature["seconds"],
@@ -74,10 +74,10 @@ def _silent() -> Any:
     return Silent()
 
 
-def in_process(tree: Path, folder: Path, out: Path) -> dict[str, Any]:
+def in_process(tree: Path, folder: Path, out: Path, more: list[str]) -> dict[str, Any]:
     """Run `once` with the Momus of a tree, in a separate process."""
     path = os.pathsep.join(str(tree.resolve() / room) for room in ROOMS)
-    command = [sys.executable, __file__, "--texts", str(folder), "--out", str(out)]
+    command = [sys.executable, __file__, "--texts", str(folder), "--out", str(out), *more]
     ran = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True)
     result: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
     return result
@@ -90,23 +90,29 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--documents", type=int, default=500)
     parser.add_argument("--profile", action="store_true", help="profile one run of this checkout instead")
+    parser.add_argument("--critics", help="comma-separated; default: all that fit")
+    parser.add_argument("--jobs", type=int, default=1, help="processes of the checkout of this file; others have one")
     parser.add_argument("--texts", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
     a = parser.parse_args()
+    critics = a.critics.split(",") if a.critics else None
     if a.texts is not None:
-        print(json.dumps(once(a.texts, a.out, False)))
+        print(json.dumps(once(a.texts, a.out, False, a.jobs, critics)))
         return
     trees = dict(t.split("=", 1) for t in a.tree or [f"now={Path(__file__).parents[2]}"])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_texts(folder, a.documents)
         if a.profile:
-            print({k: v for k, v in once(folder, folder / "run", True).items() if k != "p"})
+            print({k: v for k, v in once(folder, folder / "run", True, critics=critics).items() if k != "p"})
             return
         runs: dict[str, list[dict[str, Any]]] = {tree: [] for tree in trees}
         for k in range(a.rounds):
             for tree, path in trees.items():
-                runs[tree].append(in_process(Path(path), folder, folder / f"{tree}-{k}"))
+                more = ["--critics", a.critics] * (critics is not None)
+                if Path(path).resolve() == Path(__file__).resolve().parents[2]:
+                    more += ["--jobs", str(a.jobs)]
+                runs[tree].append(in_process(Path(path), folder, folder / f"{tree}-{k}", more))
                 last = runs[tree][-1]
                 print(f"{tree}: {last['cpu']:.1f} s CPU, {last['wall']:.1f} s wall", file=sys.stderr, flush=True)
     print("| tree | critics | CPU s | wall s | of it testing |\n|---|---:|---:|---:|---:|")

@@ -5,10 +5,11 @@ of the documents; the second third is real; defects are planted in the third thi
 scores of unchanged documents outside the fitted third are divided at random into two halves, many times; the share of
 divisions with p ≤ .05 is the level.
 
---places measures misplacement alone, which needs no states: minutes instead of an hour, with the same test.
+--places measures misplacement alone, and --types the evidence of faults by types that are learned from the titles of
+the fitted third: neither needs states, so minutes instead of an hour, with the same test.
 
-Run:  python benchmarks/validity/carry_over_passages.py [--places] [--splits 5] [--nulls 200] [--collections NAME …]
-      [--json FILE]
+Run:  python benchmarks/validity/carry_over_passages.py [--places | --types] [--splits 5] [--nulls 200]
+      [--collections NAME …] [--json FILE]
 Data: the folder ``sectioned`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,17 @@ from momus_critics.passages.critic import LEAST
 from momus_critics.passages.pieces import corpus_pieces
 from momus_critics.passages.places import PlaceFeatures
 from momus_critics.passages.tfidf import WordPairs
+from momus_critics.passages.typed import TypedSections
 
-STATISTICS = ("misplacement", "latent_ppl", "latent_nll", "disorder", "unlikely_share", "return_share")
+STATISTICS = (
+    "fault_evidence",
+    "misplacement",
+    "latent_ppl",
+    "latent_nll",
+    "disorder",
+    "unlikely_share",
+    "return_share",
+)
 ALARM = 0.05
 
 
@@ -55,8 +65,8 @@ def null_p_values(critic: Passages, split: Split, number: int) -> dict[str, list
     return found
 
 
-def places_line(split: Split, defects: Sequence[str], nulls: int) -> dict[str, Any]:
-    """What `main` keeps of a split, for misplacement alone: the states of stretches are not fitted."""
+def by_places(split: Split) -> Callable[[Corpus], Floats]:
+    """Fit the features of place alone; what is returned gives misplacement."""
     unfitted = Passages()
     pieces, offsets = corpus_pieces(running(split.fit), unfitted.words, unfitted.most_pieces)
     embedder, places = unfitted.component("embedder_"), unfitted.component("places_")
@@ -70,13 +80,36 @@ def places_line(split: Split, defects: Sequence[str], nulls: int) -> dict[str, A
         values = places.misplacement(places.transform(embedder.embed(pieces), offsets), offsets)[long]
         return np.column_stack([values, np.ones(len(values))])
 
-    statistic = Statistic("misplacement", "misplacement", "value", mean, effect="hedges_g")
+    return rows
+
+
+def by_types(split: Split) -> Callable[[Corpus], Floats]:
+    """Fit the types of sections alone; what is returned gives evidence of faults."""
+    typed = TypedSections().fit(split.fit)
+
+    def rows(corpus: Corpus) -> Floats:
+        unfitted = Passages()
+        _, offsets = corpus_pieces(running(corpus), unfitted.words, LEAST)
+        values = np.sqrt(typed.fault_evidence(running(corpus))[0])[np.diff(offsets) >= LEAST]
+        return np.column_stack([values, np.ones(len(values))])
+
+    return rows
+
+
+QUICK = {"misplacement": by_places, "fault_evidence": by_types}
+"""Statistics that need no states of stretches."""
+
+
+def quick_line(name: str, split: Split, defects: Sequence[str], nulls: int) -> dict[str, Any]:
+    """What `main` keeps of a split, for one statistic of `QUICK` alone: the states of stretches are not fitted."""
+    rows = QUICK[name](split)
+    statistic = Statistic(name, name, "value", mean, effect="hedges_g")
     real = rows(split.real)
     found = []
     for defect in defects:
         other = rows(DEFECTS[defect](split.other, split.seed))
         test = ManyTests(statistic, len(real), len(other), 1999, seed=split.seed)
-        found.append([defect, "misplacement", test(real, other)[0]])
+        found.append([defect, name, test(real, other)[0]])
     whole = np.concatenate([real, rows(split.other)])
     half = len(whole) // 2
     test = ManyTests(statistic, half, len(whole) - half, 999, seed=split.seed)
@@ -84,7 +117,7 @@ def places_line(split: Split, defects: Sequence[str], nulls: int) -> dict[str, A
     for seed in range(nulls):
         order = np.random.default_rng([split.seed, seed]).permutation(len(whole))
         alarms.append(test(whole[order[:half]], whole[order[half:]])[0])
-    return {"p": found, "nulls": {"misplacement": alarms}}
+    return {"p": found, "nulls": {name: alarms}}
 
 
 def main() -> None:
@@ -96,7 +129,11 @@ def main() -> None:
     parser.add_argument("--collections", nargs="+", default=list(COLLECTIONS), choices=COLLECTIONS)
     parser.add_argument("--defects", nargs="+", default=list(DEFECTS), choices=list(DEFECTS))
     parser.add_argument("--number", type=int, default=0, help="number of states; 0 chooses it")
-    parser.add_argument("--places", action="store_true", help="misplacement alone, without states")
+    quick = parser.add_mutually_exclusive_group()
+    quick.add_argument("--places", dest="quick", action="store_const", const="misplacement", help="misplacement alone")
+    quick.add_argument(
+        "--types", dest="quick", action="store_const", const="fault_evidence", help="types of sections alone"
+    )
     parser.add_argument("--json", type=Path, help="add the p-values of each split to this file, a line each")
     parser.add_argument("--from-json", type=Path, help="print the tables of such a file")
     a = parser.parse_args()
@@ -106,8 +143,8 @@ def main() -> None:
             if split.seed < a.first:
                 continue
             start = time.perf_counter()
-            if a.places:
-                line = {"collection": name, "seed": split.seed, **places_line(split, a.defects, a.nulls)}
+            if a.quick:
+                line = {"collection": name, "seed": split.seed, **quick_line(a.quick, split, a.defects, a.nulls)}
                 print(f"{name} {split.seed}: {time.perf_counter() - start:.0f} s", flush=True)
                 lines.append(line)
                 continue

@@ -2,8 +2,8 @@
 
 The documents are the chapters of the stories that nine language models wrote to the same five titles, 40 per model;
 chapters of one number and title are pairs. Critics are fitted on chapters of novels. Each of the 216 rows is tested
-twice: with at most 1,999 relabellings, whatever the number of rows (*before*), and with as many as a table of 216 rows
-needs (*after*, `momus.inference.relabelling`). Then Holm's adjustment is made over all rows.
+twice: with as many relabellings as one row needs, whatever the number of rows (*before*), and with as many as a table
+of 216 rows needs (*after*, `momus.inference.relabelling`). Then Holm's adjustment is made over all rows.
 
 Whether chapters of a story are independent does not matter here: the question is whether the number of relabellings
 decides a verdict, and not how often equal models differ.

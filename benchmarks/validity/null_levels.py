@@ -1,4 +1,4 @@
-"""Table of the levels that ``null_and_power.py null`` measured at some sizes, for a page.
+"""Table of the levels that ``null_and_power.py null`` measured at some sizes, for a page, whose other rows stay.
 
 Run:  python benchmarks/validity/null_and_power.py null --sizes 50,50x200,200 --out runs/validity
       python benchmarks/validity/null_levels.py --out runs/validity --write docs/validity.md
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from null_and_power import ALPHA, kept, level, write_between
+from null_and_power import ALPHA, kept, level, merged, write_between
 from studies import STUDIES
 
 from momus.calibration.rates import rate
@@ -41,7 +41,8 @@ def main() -> None:
     text = table(a.out)
     print(text)
     if a.write:
-        write_between(a.write, "levels", text)
+        old = a.write.read_text(encoding="utf-8").partition("<!-- levels -->\n")[2].partition("\n<!-- end of levels")[0]
+        write_between(a.write, "levels", merged(old, text))
 
 
 if __name__ == "__main__":

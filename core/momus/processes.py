@@ -1,20 +1,79 @@
-"""Worker processes end with the process that started them, however it ends."""
+"""Pools of worker processes, which end with the process that started them, however it ends."""
 
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import select
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 LOOKED_EVERY = 0.5
 """Seconds between two looks at the parent, where the system does not tell."""
 PR_SET_PDEATHSIG = 1
+
+
+THREADS = "OMP_NUM_THREADS"
+"""Variable that says in how many threads a process computes."""
+
+
+def usable_threads() -> int:
+    """Number of threads that this process may compute in: as the variable says, else the number of cores."""
+    said = os.environ.get(THREADS, "")
+    return int(said) if said.isdecimal() and int(said) else os.cpu_count() or 1
+
+
+@contextmanager
+def pool_of(jobs: int, prepare: Callable[..., None], *given: Any) -> Iterator[ProcessPoolExecutor]:
+    """Start processes afresh that share the cores among them, and end them with the context.
+
+    Parameters
+    ----------
+    prepare, given
+        A function of a module, called once in each process, and its arguments. The processes ignore Ctrl-C: the pool
+        ends them when the context is left by an exception.
+    """
+    before = set(multiprocessing.active_children())
+    with safe_path(), _threads_each(max(1, (os.cpu_count() or 1) // jobs)):
+        pool = ProcessPoolExecutor(
+            jobs,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_prepare,
+            initargs=(os.getpid(), prepare, given),
+        )
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(multiprocessing.active_children()) - before:
+                process.terminate()
+            raise
+    pool.shutdown()
+
+
+def _prepare(parent: int, prepare: Callable[..., None], given: tuple[Any, ...]) -> None:
+    die_with_parent(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    prepare(*given)
+
+
+@contextmanager
+def _threads_each(number: int) -> Iterator[None]:
+    """Let processes that start within the context compute in so many threads, unless the variable says otherwise."""
+    before = os.environ.get(THREADS)
+    os.environ[THREADS] = before or str(number)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(THREADS, None)
 
 
 def die_with_parent(parent: int) -> None:

@@ -22,7 +22,7 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
-from momus.numeric.ragged import group_sums
+from momus.numeric.ragged import owners_of
 from momus.numeric.types import Ints
 from momus.parameters import OneOf, Range
 from momus.sequences import SequenceScores, TextScorer
@@ -178,8 +178,9 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
     def sufficient_statistics(self, latents: ScoredTexts) -> Mapping[str, Rows]:
         """Numbers of tokens of each document by surprisal, in bins of half a nat."""
         bins = np.clip((-latents.scores.log_probabilities / WIDTH).astype(np.int64), 0, BINS - 1)
-        one_hot = np.eye(BINS)[bins]  # (tokens, BINS)
-        return {"surprisal": np.asarray(group_sums(one_hot, latents.scores.offsets), dtype=np.float64)}
+        cells = owners_of(latents.scores.offsets) * BINS + bins
+        counts = np.bincount(cells, minlength=len(latents) * BINS).reshape(-1, BINS)
+        return {"surprisal": counts.astype(np.float64)}
 
     def statistics(self) -> Sequence[Statistic]:
         """Kolmogorov–Smirnov distance between the distributions of surprisal."""

@@ -136,6 +136,7 @@ def test_real_text_stays(place, tmp_path):
     assert sum(shares) <= 3
 
 
+@pytest.mark.slow
 def test_another_rate_scores_nothing_again(place, tmp_path):
     _, keep, drop = filtered(place, tmp_path)
     before = {p: (p.stat().st_mtime_ns, p.stat().st_ino) for p in (tmp_path / "shards").rglob("*.parquet")}
@@ -217,6 +218,7 @@ def test_records_of_each_format_are_kept_whole(tmp_path):
     assert originals(tmp_path / "f.jsonl", skip_bad_lines=True) == [b'{"text": "a"}', b"{oops", b'{"text": "b"}']
 
 
+@pytest.mark.slow
 def test_parquet_stays_parquet(place, tmp_path):
     lines = [json.loads(line) for line in (place / "new.jsonl").read_bytes().splitlines()]
     table = pa.table(

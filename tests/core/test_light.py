@@ -130,6 +130,7 @@ def check_comparison(printed):
     assert "momus[torch]" in result["refusal"]
 
 
+@pytest.mark.slow
 def test_core_critics_compare_without_optional_packages(tmp_path):
     write_texts(tmp_path)
     code = [sys.executable, "-c", BLOCK + COMPARE, str(tmp_path)]

@@ -155,7 +155,7 @@ STUDIES = (
                 ALARM if known else Quantity("alarm", "p ≤ 0.05"),
                 Quantity("shared", "tested chapters whose novel was fitted on", (0.0, 0.0) if known else None, "mean"),
             ),
-            most=300,
+            most=1000,
         )
         for name, known, how in (
             ("leak-chapters", False, "split by chapters; tested by chapter before, by novel after"),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager, contextmanager
@@ -13,7 +11,7 @@ from typing import Any, Protocol
 from momus.calibration.cells import Cell
 from momus.calibration.worker import Task, Work, Worker
 from momus.locking import Lock
-from momus.processes import die_with_parent, safe_path
+from momus.processes import pool_of
 from momus.progress import Advance
 
 LOOKED_EVERY = 0.3
@@ -80,10 +78,8 @@ _WORKER: list[Worker] = []
 """The worker of a pool process, set once by `_start_worker`."""
 
 
-def _start_worker(work: Work, done: SharedCount, parent: int, lock: Lock | None) -> None:
+def _start_worker(work: Work, done: SharedCount, lock: Lock | None) -> None:
     """Prepare a pool process; it holds the lock, too, once it has been unpickled here."""
-    die_with_parent(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted parent ends its processes itself
 
     def advance(splits: int) -> None:
         with done.get_lock():
@@ -106,28 +102,6 @@ def crew_of(work: Work, jobs: int, lock: Lock | None = None) -> Iterator[Crew]:
     if jobs == 1:
         yield Crew(work, None)
         return
-    with safe_path():
-        yield from _pooled(work, jobs, lock)
-
-
-def _pooled(work: Work, jobs: int, lock: Lock | None) -> Iterator[Crew]:
-    """The crew of a pool; processes start when work is submitted."""
-    before = set(multiprocessing.active_children())
-    threads = os.environ.get("OMP_NUM_THREADS")  # share the cores among the processes, which inherit the variable
-    os.environ["OMP_NUM_THREADS"] = threads or str(max(1, (os.cpu_count() or 1) // jobs))
-    context = multiprocessing.get_context("spawn")
-    done: Any = context.Value("q", 0)
-    pool = ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=_start_worker, initargs=(work, done, os.getpid(), lock)
-    )
-    try:
+    done: Any = multiprocessing.get_context("spawn").Value("q", 0)
+    with pool_of(jobs, _start_worker, work, done, lock) as pool:
         yield Crew(work, pool, done)
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - before:
-            process.terminate()
-        raise
-    finally:
-        if threads is None:
-            os.environ.pop("OMP_NUM_THREADS", None)
-    pool.shutdown()

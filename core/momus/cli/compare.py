@@ -138,6 +138,10 @@ def compare(
             help="Take fitted critics and scores of --real from this run, if unchanged.",
         ),
     ] = None,
+    jobs: Annotated[
+        int,
+        typer.Option("--jobs", "-j", min=1, help="Processes that run critics, each with a copy of the texts."),
+    ] = 1,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run in --out.")] = False,
     trust: Trust = None,
@@ -223,6 +227,7 @@ def compare(
                 reporter=Silent() if quiet else default_reporter(lines=True),
                 command=command_line(),
                 critics_from=critics_from,
+                jobs=jobs,
             )
         )
     except KeyboardInterrupt:
@@ -255,9 +260,8 @@ def _from_shards(real: str, paths: Mapping[str, str], folder: Path | None, given
             f"{texts[0]} is a text, and others are shards of scores",
             hint="score it too: momus score CRITIC… TEXT… --shards OUT",
         )
-    for name in OF_TEXTS:
-        if given[name]:
-            raise UsageError(f"--{name.replace('_', '-')} is for texts, and shards hold scores", hint="leave it out")
+    for name in (*(name for name in OF_TEXTS if given[name]), *["jobs"] * (given["jobs"] > 1)):
+        raise UsageError(f"--{name.replace('_', '-')} is for texts, and shards hold scores", hint="leave it out")
     settings = ("seed", "permutations", "resamples", "adjustment", "paired", "equivalence", "pairwise", "top")
     return compare_shards(
         real,

@@ -16,19 +16,19 @@ from momus.comparison.chosen import Chosen, chosen_critics
 from momus.comparison.claims import claiming
 from momus.comparison.floors import floor_warnings
 from momus.comparison.folder import JOINT, REPORT, RunFolder
+from momus.comparison.jobs import Work, outcomes
 from momus.comparison.joint import analyse
 from momus.comparison.joint_file import write_joint
 from momus.comparison.missing import UNSCORED
 from momus.comparison.prompts import mixed_prompts_warnings
-from momus.comparison.result import Comparison
+from momus.comparison.result import Comparison, Outcome
 from momus.comparison.reuse import Reuse
-from momus.comparison.run_critic import run_critic
 from momus.comparison.settings import Settings, with_options
 from momus.comparison.texts import Texts, TextSource, check_named, read_texts
 from momus.comparison.texts_file import write_texts
 from momus.comparison.verdict import Verdict, adjust, check_delta
 from momus.critic.splitting import icu_of
-from momus.errors import FittingError, MissingExtraError
+from momus.errors import FittingError, MissingExtraError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions
@@ -55,6 +55,7 @@ def compare(
     reporter: Reporter | None = None,
     command: str | None = None,
     critics_from: str | Path | None = None,
+    jobs: int = 1,
     **options: Any,
 ) -> Comparison:
     """Compare generated with real text along the axes of several critics.
@@ -78,6 +79,9 @@ def compare(
     critics_from
         An earlier run folder: critics with the same parameters, fitted on the same text, are taken from it, and so are
         the scores of the real text if that is the same. Others are fitted again, with a warning.
+    jobs
+        Processes that run critics, each with a copy of the texts. A script that asks for several needs
+        ``if __name__ == "__main__":`` around its call, since the processes import it.
     settings, **options
         `Settings`, or its fields one by one (``seed=1``, ``device="cpu"``, …).
 
@@ -92,6 +96,8 @@ def compare(
     """
     settings = with_options(settings, options)
     check_delta(settings.equivalence)
+    if jobs < 1:
+        raise UsageError(f"jobs is {jobs}, expected a number of at least 1", hint="leave it out to use one process")
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     check_named(generated)
@@ -116,7 +122,7 @@ def compare(
             folder.begin(resume=resume)
             write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
-        _run_critics(comparison, selection, texts, settings, timed, folder, resume, critics is None, reuse)
+        _run_critics(comparison, selection, texts, settings, timed, folder, resume, critics is None, reuse, jobs)
         unadjusted = [v for result in comparison.results for v in result.verdicts]
         comparison.verdicts = adjust(unadjusted, settings.adjustment)
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
@@ -148,25 +154,23 @@ def _run_critics(
     resume: bool,
     skip_unfit: bool,
     reuse: Reuse | None = None,
+    jobs: int = 1,
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
     critics, warnings = claiming(selection.critics, texts, skip_unfit)
     comparison.warnings += warnings
     family = len(critics) * len(texts.generated)  # headline rows, adjusted together
     absent = list(selection.absent)
-    for critic in critics:
-        critic.to(settings.device)
-        try:
-            with timed.part(critic.name):
-                comparison.add(run_critic(critic, texts, settings, timed, folder, resume, family, reuse))
-        except MissingExtraError as error:
-            if not skip_unfit:
-                raise
-            absent.append(Absent(critic.name, error))
-        except FittingError as error:
-            if not skip_unfit:
-                raise
-            comparison.warnings.append(f"Critic {critic.name!r} was left out: {error.message}.")
+    work = Work(texts, settings, folder, resume, family, reuse)
+    for critic, outcome in outcomes(critics, work, timed, jobs):
+        if isinstance(outcome, Outcome):
+            comparison.add(outcome)
+        elif not skip_unfit:
+            raise outcome
+        elif isinstance(outcome, MissingExtraError):
+            absent.append(Absent(critic.name, outcome))
+        else:
+            comparison.warnings.append(f"Critic {critic.name!r} was left out: {outcome.message}.")
     comparison.warnings += absent_warnings(absent)
     comparison.warnings += reuse.warnings if reuse is not None else []
     comparison.warnings += [f"Critic {r.name!r}: {n.text}" for r in comparison.results for n in r.notes if n.warning]

@@ -15,7 +15,7 @@ from momus.critic.rows import Rows, place, stack, take_rows
 from momus.critic.scores import AGGREGATED, Scores
 from momus.critic.shown import shown_latents
 from momus.critic.splitting import UNSPLIT, unsplit
-from momus.critic.summary import Summary
+from momus.critic.summary import Pooled, Summary
 from momus.errors import MomusError
 from momus.text.corpus import Corpus
 
@@ -109,20 +109,16 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> _BatchScores:
     words = shown_latents(latents, critic.state_names)
     for row, z in zip(scorable, words if words is not None else [None] * len(scorable), strict=True):
         scores.z[row] = z if scores.reasons[row] is None else None
-    scores.rows = {key: place(rows, scorable, len(batch)) for key, rows in _rows_of(critic, latents).items()}
-    if isinstance(critic, EvidenceMixin):
-        scores.summary = critic.summarize(latents)
-    return scores
-
-
-def _rows_of(critic: Critic[Any], latents: Any) -> dict[str, Rows]:
-    """The critic's sufficient statistics, and the rows of the aggregated posterior if it has one."""
     rows = dict(critic.sufficient_statistics(latents)) if isinstance(critic, StatisticsMixin) else {}
+    if isinstance(critic, EvidenceMixin):
+        pools = type(critic).summarize is EvidenceMixin.summarize  # the same rows, which need not be computed again
+        scores.summary = Pooled.of_rows(rows, len(latents)) if pools else critic.summarize(latents)
     if isinstance(critic, AggregatedPosteriorMixin):
         rows[AGGREGATED] = critic.aggregated_posterior(latents)
     elif critic.guard and isinstance(latents, StateSequences):
         rows[AGGREGATED] = aggregated(latents)
-    return rows
+    scores.rows = {key: place(table, scorable, len(batch)) for key, table in rows.items()}
+    return scores
 
 
 def _reasons(critic: Critic[Any], batch: Corpus) -> list[str | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -20,6 +19,7 @@ from momus.inference.result import TestResult
 from momus.inference.samples import Samples
 from momus.inference.weights import CHUNK, Weights, all_labels, chunks, random_labels
 from momus.numeric.types import Floats
+from momus.processes import usable_threads
 
 NOISE = 1 << 22
 """Pooled values that are kept to find the minimum detectable distance, of 64 relabellings at most."""
@@ -88,7 +88,7 @@ def compare_rows(
     (8.0, True)
     """
     results: dict[int, TestResult] = {}
-    workers = threads or min(2, os.cpu_count() or 1)
+    workers = threads or min(2, usable_threads())
     for key in dict.fromkeys(s.rows for s in statistics):
         tables = Tables.of(*_taking_part(real[key], generated[key], design))
         sizes = tables.real.shape[0], tables.generated.shape[0]

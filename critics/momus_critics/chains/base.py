@@ -65,13 +65,7 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
     def learn_chain(self, labels: Ints, offsets: Ints, seed: int) -> None:
         """Count transitions, and choose the smoothing constant by cross-validation over documents."""
         k = self.states
-        self.counts_ = chain.count(labels, offsets, k)
-        # fold[i] is the test fold of document i, (n,); training counts are all counts minus those of the fold
-        fold = np.random.default_rng(seed).permutation(len(offsets) - 1) % FOLDS
-        test = [_count_documents(labels, offsets, np.flatnonzero(fold == f), k) for f in range(FOLDS)]
-        train = [self.counts_ - fold_counts for fold_counts in test]
-        self.constant_, _ = chain.choose_constant(train, test)
-        self.transitions_ = chain.smooth(self.counts_, self.constant_)
+        self.counts_, self.constant_, self.transitions_ = smoothed_counts(labels, offsets, k, seed)
         visits = self.counts_[:, :k].sum(axis=0) + 0.5
         self.shares_ = visits / visits.sum()
         # relative position in (0, 1) of each section, (N,), averaged per state, (K,)
@@ -168,6 +162,16 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
     transitions_: Floats
     shares_: Floats
     positions_: Floats
+
+
+def smoothed_counts(labels: Ints, offsets: Ints, k: int, seed: int) -> tuple[Floats, float, Floats]:
+    """Transition counts, the smoothing constant (by cross-validation over documents), and smoothed transitions."""
+    counts = chain.count(labels, offsets, k)
+    # fold[i] is the test fold of document i, (n,); training counts are all counts minus those of the fold
+    fold = np.random.default_rng(seed).permutation(len(offsets) - 1) % FOLDS
+    test = [_count_documents(labels, offsets, np.flatnonzero(fold == f), k) for f in range(FOLDS)]
+    constant, _ = chain.choose_constant([counts - fold_counts for fold_counts in test], test)
+    return counts, constant, chain.smooth(counts, constant)
 
 
 def _count_documents(labels: Ints, offsets: Ints, rows: Ints, k: int) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from momus.numeric.ragged import number_keys
 from momus.numeric.types import Floats, Ints
+from momus.processes import usable_threads
 from momus.text.running import RunningText
 from momus_critics.laws.fitting import geometric_grid
 
@@ -73,7 +73,7 @@ def ebeling(stream: RunningText) -> Curve:
     """m(l) = Σ_c Var(count of character c in windows of length l); windows do not overlap, the remainder is dropped."""
     text, alphabet = stream.characters()
     lengths = window_lengths(len(text))
-    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(2, usable_threads())) as pool:
         variances = list(pool.map(partial(_window_variance, text, alphabet), lengths.tolist()))
     return lengths.astype(np.float64), np.array(variances)
 

@@ -30,6 +30,7 @@ from momus_critics.passages.pieces import corpus_pieces, returning, split_pieces
 from momus_critics.passages.places import PlaceFeatures
 from momus_critics.passages.segmenter import Segmenter
 from momus_critics.passages.tfidf import WordPairs
+from momus_critics.passages.typed import TypedSections, type_names
 
 OWN = ("words", "lsa")
 """Embedders that need no adapter."""
@@ -47,10 +48,37 @@ class PassageLatents(ChainLatents):
         (n, 2): numbers of returning pieces and of all pieces of each document.
     misplacement
         (n,): see `PlaceFeatures.misplacement`.
+    faults
+        (n, 2): evidence of faults and disorder in nats, see `TypedSections.fault_evidence`; None without types.
     """
 
     returns: Floats = field(default_factory=lambda: np.zeros((0, 2)))
     misplacement: Floats = field(default_factory=lambda: np.zeros(0))
+    faults: Floats | None = None
+
+
+TYPED = (
+    Statistic(
+        "fault_evidence",
+        "fault_evidence",
+        "value",
+        mean,
+        effect="hedges_g",
+        label="evidence of faults of order",
+        direction=ChainCritic.directions["latent_ppl"],
+        unit="√nats",
+    ),
+    Statistic(
+        "type_disorder",
+        "type_disorder",
+        "value",
+        mean,
+        label="disorder of section types",
+        direction=("more orderly", "less orderly"),
+        unit="nats per document",
+    ),
+)
+"""Statistics of the types of sections, where these were learned from titles."""
 
 
 class Passages(ChainCritic, ExplanationMixin):
@@ -61,6 +89,9 @@ class Passages(ChainCritic, ExplanationMixin):
     subject drops out, are the features. An explicit-duration HSMM, fitted by EM, groups pieces into stretches. The
     posterior over the states of these stretches is exact: P_c(z | x) ∝ P_c(z) Π P(x_m | z_m). The share of returning
     pieces is reported too.
+
+    If the text that it is fitted on has sections with titles that recur, types of sections are learned from these, and
+    the headline is the evidence of faults of their order (`TypedSections`). All text is scored as running text.
 
     Parameters
     ----------
@@ -81,6 +112,9 @@ class Passages(ChainCritic, ExplanationMixin):
         A piece returns if at least this share of its runs of five words occurred earlier in its document.
     temper
         Weight of a piece against the chain, see `Segmenter`.
+    titles
+        ``auto``: types of sections are learned from the titles of the fitted text, if these recur; ``never``: none
+        are.
     seed
         Seeds folds, k-means, and the documents held out.
     """
@@ -107,6 +141,7 @@ class Passages(ChainCritic, ExplanationMixin):
         "bins": Range(2, 10_000),
         "temper": Range(0, 10**6, above=True),
         "alike": Range(0, 1, above=True),
+        "titles": OneOf("auto", "never"),
     }
 
     def __init__(
@@ -120,6 +155,7 @@ class Passages(ChainCritic, ExplanationMixin):
         options: dict[str, Any] | None = None,
         bins: int = 12,
         temper: float = 1.0,
+        titles: str = "auto",
         alike: float = 0.5,
         seed: int = 0,
     ) -> None:
@@ -131,6 +167,7 @@ class Passages(ChainCritic, ExplanationMixin):
         self.options = options
         self.bins = bins
         self.temper = temper
+        self.titles = titles
         self.alike = alike
         self.seed = seed
 
@@ -146,7 +183,18 @@ class Passages(ChainCritic, ExplanationMixin):
             return PlaceFeatures(bins=self.bins, seed=self.seed)
         if attribute == "segmenter_":
             return Segmenter(states=self.number, temper=self.temper, seed=self.seed)
+        if attribute == "typed_":
+            return TypedSections(seed=self.seed)
         return super().component(attribute)
+
+    @property
+    def headline_statistic(self) -> str:
+        """Evidence of faults if types of sections were learned from titles, otherwise misplacement."""
+        return "fault_evidence" if self._typed is not None else "misplacement"
+
+    @property
+    def _typed(self) -> TypedSections | None:
+        return getattr(self, "typed_", None)
 
     def fit(self, real: Corpus) -> Self:
         """Learn embedding, features of place, states and transitions from real documents."""
@@ -185,6 +233,7 @@ class Passages(ChainCritic, ExplanationMixin):
         self.learn_chain(labels, chain_offsets, self.seed)
         self.pieces_ = len(pieces)
         self.stretches_ = float(np.median(np.diff(chain_offsets)))
+        self.typed_ = TypedSections(seed=self.seed).fit(real) if self.titles == "auto" and type_names(real) else None
         return self
 
     def check_state(self) -> None:
@@ -207,6 +256,8 @@ class Passages(ChainCritic, ExplanationMixin):
         state.require(numbers, "kept_", "each state of the chain once")
         state.integer("pieces_")
         state.number("stretches_", low=0.0)
+        if state.value("typed_") is not None:
+            state.part("typed_", TypedSections)
 
     def _chain(self, chains: list[Any]) -> tuple[Ints, Ints]:
         """One state per stretch, and where documents begin; a state unseen in fitting is mapped to the last one."""
@@ -239,7 +290,8 @@ class Passages(ChainCritic, ExplanationMixin):
         returns = group_sums(returning(pieces, piece_offsets, self.alike), piece_offsets)
         counts = np.column_stack([returns, np.diff(piece_offsets)])
         misplacement = self.places_.misplacement(features, piece_offsets)
-        return PassageLatents(**shared, returns=counts.astype(np.float64), misplacement=misplacement)
+        faults = None if self._typed is None else np.column_stack(self._typed.fault_evidence(batch))
+        return PassageLatents(**shared, returns=counts.astype(np.float64), misplacement=misplacement, faults=faults)
 
     def _types(self, features: Floats, offsets: Ints, chains: list[Any]) -> Floats:
         """P(z_m | x_m) of each stretch on its own, ∝ P(z_m) P(x_m | z_m), (M, K)."""
@@ -254,8 +306,14 @@ class Passages(ChainCritic, ExplanationMixin):
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """Those of the chain, misplacement, and the numbers of returning pieces and of all pieces."""
         assert isinstance(latents, PassageLatents)
-        misplaced = np.column_stack([latents.misplacement, np.ones(len(latents))])
-        return {**super().sufficient_statistics(latents), "misplacement": misplaced, "returns": latents.returns}
+        one = np.ones(len(latents))
+        misplaced = np.column_stack([latents.misplacement, one])
+        rows = {**super().sufficient_statistics(latents), "misplacement": misplaced, "returns": latents.returns}
+        if latents.faults is not None:
+            # the root spreads documents in order and those with many faults alike, as in `sections`
+            rows["fault_evidence"] = np.column_stack([np.sqrt(latents.faults[:, 0]), one])
+            rows["type_disorder"] = np.column_stack([latents.faults[:, 1], one])
+        return rows
 
     def statistics(self) -> Sequence[Statistic]:
         """Misplacement, those of the chain, and the share of returning pieces."""
@@ -278,7 +336,7 @@ class Passages(ChainCritic, ExplanationMixin):
             direction=("less repetitive in content", "more repetitive in content"),
             format="share",
         )
-        return (misplacement, *super().statistics(), returns)
+        return (*(() if self._typed is None else TYPED), misplacement, *super().statistics(), returns)
 
     def _decode(self, batch: Corpus) -> list[Any]:
         """States and borders of the stretches of each document, see `Segmenter.decode`."""
@@ -295,9 +353,16 @@ class Passages(ChainCritic, ExplanationMixin):
         """The number of states, and how it was chosen."""
         curve = ", ".join(f"{k:.0f}: {v:.3f}" for k, v in self.segmenter_.curve_)
         how = f"chosen by held-out log-likelihood per piece ({curve} nats)" if curve else "as requested"
-        return [
+        notes = [
             Note(f"{self.states} states, {how}; named by their most distinctive words."),
             Note(f"Fitted on {self.pieces_:,} pieces; smoothing constant {self.constant_:.3g}."),
+        ]
+        if self._typed is None:
+            return [*notes, Note("No types of sections were learned: the fitted text has no titles that recur.")]
+        types = counted(len(self._typed.types_), "section type")
+        return [
+            *notes,
+            Note(f"{types} learned from the titles of the fitted text; scored texts are read without titles."),
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

@@ -20,8 +20,9 @@ from momus.numeric.types import Floats
 from momus_critics.fits.clusters import cluster_counts, smoothed
 from momus_critics.topics.bound import Batch, Prior, ascend
 
-BATCH = 512
-"""Documents per batch."""
+CPU_BATCH, BATCH = 64, 512
+"""Documents per batch, on a CPU and elsewhere. On a CPU the memory of one small batch is used again for the next one;
+large batches, whose memory is new each time, take twice as long."""
 
 
 @dataclass
@@ -132,8 +133,9 @@ def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
     prior = Prior.of(_tensor(model.mean, options), _tensor(model.covariance, options))
     words = torch.zeros_like(phi, dtype=torch.float64)
     total = 0.0
-    for first in range(0, counts.shape[0], BATCH):
-        rows = slice(first, min(first + BATCH, counts.shape[0]))
+    size = _batch(device)
+    for first in range(0, counts.shape[0], size):
+        rows = slice(first, min(first + size, counts.shape[0]))
         batch = Batch(counts[rows.start : rows.stop], device, dtype)
         lam, var = _tensor(model.lam[rows], options), _tensor(model.var[rows], options)
         lam, var, value, _ = ascend(batch, phi, prior, lam, var, options.inner, 1e-5)
@@ -143,6 +145,11 @@ def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
     elbo = total - model.divergence
     _maximise(model, words.cpu().numpy().T, options)
     return elbo
+
+
+def _batch(device: str) -> int:
+    """Documents per batch on a device."""
+    return CPU_BATCH if device == "cpu" else BATCH
 
 
 def _word_counts(batch: Batch, phi: Tensor, lam: Tensor) -> Tensor:
@@ -210,8 +217,9 @@ def infer(
     phi_t = torch.from_numpy(np.ascontiguousarray(weights.T)).to(options.device, options.dtype)
     prior = Prior.of(_tensor(mean, options), _tensor(covariance, options))
     spread = 1 / prior.precision.diagonal()
-    for first in range(0, n, BATCH):
-        batch = Batch(counts[first : first + BATCH], options.device, options.dtype)
+    size = _batch(options.device)
+    for first in range(0, n, size):
+        batch = Batch(counts[first : first + size], options.device, options.dtype)
         start_lam, start_var = prior.mean.expand(batch.size, d).clone(), spread.expand(batch.size, d).clone()
         posterior = ascend(batch, phi_t, prior, start_lam, start_var, rounds, 1e-7)
         rows = slice(first, first + batch.size)

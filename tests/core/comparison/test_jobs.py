@@ -1,0 +1,85 @@
+"""Critics of a comparison in several processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from momus import Corpus, compare
+from momus.comparison.jobs import Work, outcomes
+from momus.comparison.settings import Settings
+from momus.comparison.texts import read_texts
+from momus.critic.registry import make_critics
+from momus.errors import FittingError, UsageError
+from momus.progress import Silent, Timed
+
+WORDS = np.array(["a", "rose", "is", "red", "and", "the", "sky", "was", "blue", "but", "no", "cat", "or", "dog", "ran"])
+
+
+def corpus(name: str, seed: int, documents: int = 40) -> Corpus:
+    rng = np.random.default_rng(seed)
+    return Corpus.from_texts(
+        [" ".join(rng.choice(WORDS, rng.integers(8, 30))) + "." for _ in range(documents)], name=name
+    )
+
+
+def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
+    texts = {"a": corpus("a", 1), "b": corpus("b", 2, 30)}
+    found = {}
+    for jobs in (1, 2):
+        run = compare(
+            corpus("real", 0),
+            texts,
+            critics=["unigram", "length", "type-token"],
+            out=tmp_path / str(jobs),
+            reporter=Silent(),
+            jobs=jobs,
+            permutations=199,
+        )
+        found[jobs] = [(v.critic, v.statistic, v.generated, v.p, v.real_value, v.difference) for v in run.verdicts]
+        assert [r.name for r in run.results] == ["unigram", "length", "type-token"]
+        assert run.signature["seconds"]["testing"] > 0
+    assert found[1] == found[2]
+    files = {
+        jobs: sorted(p.relative_to(tmp_path / str(jobs)) for p in (tmp_path / str(jobs)).rglob("*")) for jobs in found
+    }
+    assert files[1] == files[2]
+    # the second run kept the outcome of every critic, so that one process resumes it without computing anything
+    again = compare(
+        corpus("real", 0),
+        texts,
+        critics=["unigram", "length", "type-token"],
+        out=tmp_path / "2",
+        reporter=Silent(),
+        resume=True,
+        permutations=199,
+    )
+    assert "fitting" not in again.signature["seconds"]
+
+
+def test_a_critic_that_cannot_be_fitted_is_told_from_the_others() -> None:
+    texts = read_texts(corpus("real", 0), {"a": corpus("a", 1)}, None, 0)
+    critics = make_critics(["taylor", "length"], {})
+    settings = Settings(permutations=99, device="cpu")
+    work = Work(texts, settings, None, False, 2, None)
+    found = {c.name: o for c, o in outcomes(critics, work, Timed(Silent()), jobs=2)}
+    assert list(found) == ["taylor", "length"]
+    assert isinstance(found["taylor"], FittingError)
+    assert "tokens of running text" in found["taylor"].message
+    assert found["taylor"].hint
+    assert json.dumps(found["length"].result.to_json()).count("mean_length")  # type: ignore[union-attr]
+
+
+def test_a_critic_that_has_no_module_is_named() -> None:
+    (critic,) = make_critics(["length"], {})
+
+    class Here(type(critic)):  # type: ignore[misc]
+        pass
+
+    here: Any = Here()
+    with pytest.raises(UsageError, match="'length' cannot be sent to another process"):
+        compare(corpus("real", 0), {"a": corpus("a", 1)}, critics=[here, "unigram"], reporter=Silent(), jobs=2)
