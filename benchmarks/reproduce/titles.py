@@ -98,14 +98,18 @@ def losses_of(folder: Path, form: str, model: Any, name: str) -> None:
     import titles_model as lm
 
     encode = encoder(folder)
-    seen = lm.softmax_ids(rendered(folder, "fit", form, encode))
+    writable = lm.writable_ids(rendered(folder, "fit", form, encode))
     out: dict[str, Any] = {}
     for split in ("valid", "real"):
         rows = rendered(folder, split, form, encode)
         states = lm.stored_states(model, rows, folder / f"{form}-{split}-states.npy")
-        out[split] = [vars(x) for x in lm.document_losses(model, rows, states, seen)]
+        out[split] = [vars(x) for x in lm.document_losses(model, rows, states, writable)]
         whole = lm.total([lm.Loss(**x) for x in out[split]])
-        print(f"{name}, {split}: perplexity {whole.perplexity:.2f}, of bodies {whole.body_perplexity:.2f}", flush=True)
+        print(
+            f"{name}, {split}: perplexity {whole.perplexity:.2f}, of bodies {whole.body_perplexity:.2f}; "
+            f"{whole.outside} of {whole.tokens + whole.outside} tokens cannot be written",
+            flush=True,
+        )
     write_json(folder / f"{name}.json", out)
 
 
@@ -143,11 +147,12 @@ def sample(folder: Path, form: str, decoding: str) -> None:
     torch.set_num_threads(1)
     model = lm.Model(base(folder), lm.Recipe().layers)
     model.trained.load_state_dict(torch.load(folder / f"{form}.pt", weights_only=True)["net"])
+    writable = lm.writable_ids(rendered(folder, "fit", form, encoder(folder)))
     tokenizer: Any = Tokenizer.from_file(str(folder / "base" / "tokenizer.json"))
     for first in range(done, DOCUMENTS, BATCH):
         begun = time.process_time()
         seeds = range(first, min(first + BATCH, DOCUMENTS))
-        drawn = lm.sample(model, seeds, DECODINGS[decoding], LONGEST)
+        drawn = lm.sample(model, writable, seeds, DECODINGS[decoding], LONGEST)
         with path.open("a", encoding="utf-8") as file:
             for seed, tokens in zip(seeds, drawn, strict=True):
                 finished = tokens[-1] == texts.END
