@@ -10,6 +10,7 @@ write 200 documents by ancestral sampling and 200 by nucleus sampling; generated
     python benchmarks/reproduce/titles.py --folder RUN train             # both models; --only with, --minutes 6
     python benchmarks/reproduce/titles.py --folder RUN sample            # 4 × 200 documents
     python benchmarks/reproduce/titles.py --folder RUN criticise         # each posterior and expectation
+    python benchmarks/reproduce/titles.py --folder RUN topics            # the same texts under a topic model
     python benchmarks/reproduce/titles.py --folder RUN table --write docs/titles.md --figure docs/figures/titles.svg
 
 Each step does what is missing in RUN and resumes where it was interrupted.
@@ -98,14 +99,18 @@ def losses_of(folder: Path, form: str, model: Any, name: str) -> None:
     import titles_model as lm
 
     encode = encoder(folder)
-    seen = lm.softmax_ids(rendered(folder, "fit", form, encode))
+    writable = lm.writable_ids(rendered(folder, "fit", form, encode))
     out: dict[str, Any] = {}
     for split in ("valid", "real"):
         rows = rendered(folder, split, form, encode)
         states = lm.stored_states(model, rows, folder / f"{form}-{split}-states.npy")
-        out[split] = [vars(x) for x in lm.document_losses(model, rows, states, seen)]
+        out[split] = [vars(x) for x in lm.document_losses(model, rows, states, writable)]
         whole = lm.total([lm.Loss(**x) for x in out[split]])
-        print(f"{name}, {split}: perplexity {whole.perplexity:.2f}, of bodies {whole.body_perplexity:.2f}", flush=True)
+        print(
+            f"{name}, {split}: perplexity {whole.perplexity:.2f}, of bodies {whole.body_perplexity:.2f}; "
+            f"{whole.outside} of {whole.tokens + whole.outside} tokens cannot be written",
+            flush=True,
+        )
     write_json(folder / f"{name}.json", out)
 
 
@@ -143,11 +148,12 @@ def sample(folder: Path, form: str, decoding: str) -> None:
     torch.set_num_threads(1)
     model = lm.Model(base(folder), lm.Recipe().layers)
     model.trained.load_state_dict(torch.load(folder / f"{form}.pt", weights_only=True)["net"])
+    writable = lm.writable_ids(rendered(folder, "fit", form, encoder(folder)))
     tokenizer: Any = Tokenizer.from_file(str(folder / "base" / "tokenizer.json"))
     for first in range(done, DOCUMENTS, BATCH):
         begun = time.process_time()
         seeds = range(first, min(first + BATCH, DOCUMENTS))
-        drawn = lm.sample(model, seeds, DECODINGS[decoding], LONGEST)
+        drawn = lm.sample(model, writable, seeds, DECODINGS[decoding], LONGEST)
         with path.open("a", encoding="utf-8") as file:
             for seed, tokens in zip(seeds, drawn, strict=True):
                 finished = tokens[-1] == texts.END
@@ -178,6 +184,7 @@ def word_level(folder: Path, when: str, split: str = "real") -> dict[str, tuple[
 def show(folder: Path, page: Path | None, drawing: Path | None) -> None:
     """Print the tables, or put them into a page between their marks, and draw the figure."""
     import titles_results as results
+    import titles_topics
 
     result = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     tables = {
@@ -186,6 +193,8 @@ def show(folder: Path, page: Path | None, drawing: Path | None) -> None:
         "titles, errors": results.failure_table(result, "MiniLM map"),
         "titles, texts": results.summary_table({t: read_records(folder / f"{t}.jsonl") for t in results.TEXTS}),
     }
+    topics = json.loads((folder / "topics.json").read_text(encoding="utf-8"))
+    tables["titles, topics"] = titles_topics.table(topics, results.TEXTS)
     before = {form: [results.perplexity(m) for m in means] for form, means in word_level(folder, "before").items()}
     print(json.dumps({"perplexity before, all tokens and bodies": before}, ensure_ascii=False))
     for name, table in tables.items():
@@ -203,7 +212,7 @@ def show(folder: Path, page: Path | None, drawing: Path | None) -> None:
 def main() -> None:
     """Run the steps that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("steps", nargs="+", choices=["texts", "train", "sample", "criticise", "table"])
+    parser.add_argument("steps", nargs="+", choices=["texts", "train", "sample", "criticise", "topics", "table"])
     parser.add_argument("--folder", type=Path, required=True, help="folder of the run")
     parser.add_argument("--only", choices=list(FORMS), help="one model of the two")
     parser.add_argument("--minutes", type=float, default=600.0, help="most CPU minutes of training, per model")
@@ -224,6 +233,11 @@ def main() -> None:
             import titles_results
 
             write_json(a.folder / "results.json", titles_results.criticise(a.folder))
+        if step == "topics":
+            import titles_topics
+            from titles_results import TEXTS
+
+            write_json(a.folder / "topics.json", titles_topics.as_json(titles_topics.measure(a.folder, list(TEXTS))))
         if step == "table":
             show(a.folder, a.write, a.figure)
 

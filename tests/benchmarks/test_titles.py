@@ -124,8 +124,7 @@ def test_halves_are_the_whole_and_stored_states_do_not_depend_on_the_batch(tmp_p
     model = model_of(tmp_path / "base")
     rows = documents()
     states = lm.stored_states(model, rows, tmp_path / "states.npy")
-    seen = lm.softmax_ids(rows)[lm.softmax_ids(rows) < 40]
-    for row, loss in zip(rows, lm.document_losses(model, rows, states, seen), strict=True):
+    for row, loss in zip(rows, lm.document_losses(model, rows, states, torch.arange(40)), strict=True):
         with torch.no_grad():
             ids = torch.from_numpy(row.ids)
             expected = torch.nn.functional.cross_entropy(
@@ -155,8 +154,19 @@ def test_an_interrupted_training_ends_where_a_whole_one_does(tmp_path, monkeypat
 
 def test_a_document_is_sampled_alike_alone_and_in_a_batch(tmp_path):
     model = model_of(tmp_path / "base")
-    together = lm.sample(model, [3, 4, 5, 6], p=1.0, longest=30)
-    alone = [lm.sample(model, [seed], p=1.0, longest=30)[0] for seed in (3, 4, 5, 6)]
+    together = lm.sample(model, torch.arange(40), [3, 4, 5, 6], p=1.0, longest=30)
+    alone = [lm.sample(model, torch.arange(40), [seed], p=1.0, longest=30)[0] for seed in (3, 4, 5, 6)]
     assert together == alone
     assert any(row[-1] == texts.END for row in together)  # some leave the batch
     assert len({tuple(row) for row in together}) == 4
+
+
+def test_tokens_that_cannot_be_written_are_counted_and_never_drawn(tmp_path):
+    model = model_of(tmp_path / "base")
+    row = texts.Ids(np.array([0, 3, 39, 4, 0]), np.array([False, True, False, False, False]))
+    states = lm.stored_states(model, [row], tmp_path / "states.npy")
+    (loss,) = lm.document_losses(model, [row], states, torch.arange(30))
+    assert (loss.tokens, loss.body_tokens, loss.outside) == (3, 2, 1)
+    few = torch.tensor([0, 7, 9])
+    written = {token for ids in lm.sample(model, few, range(8), p=1.0, longest=20) for token in ids}
+    assert written == {0, 7, 9}
