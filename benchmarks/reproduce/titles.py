@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import titles_texts as texts
+from titles_texts import read_records
 
 SPLITS = {"real": 200, "valid": 70}
 """Documents held out; all others are for fitting."""
@@ -47,11 +48,6 @@ def write_records(path: Path, records: list[dict[str, Any]]) -> None:
     part = path.with_suffix(".part")
     part.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records), encoding="utf-8")
     part.rename(path)
-
-
-def read_records(path: Path) -> list[dict[str, Any]]:
-    """Read JSON Lines."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def base(folder: Path) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from titles_texts import read_records
 
 import momus
 from momus.comparison.judge import judge
@@ -88,7 +88,7 @@ def corpora(folder: Path, titled: bool) -> dict[str, momus.Corpus]:
     """Real and generated documents; the titles that a model wrote are discarded unless ``titled``."""
     out = {}
     for name in ("fit", "real", *TEXTS):
-        records = [json.loads(x) for x in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+        records = read_records(folder / f"{name}.jsonl")
         known = name in ("fit", "real") or titled
         documents = [
             [(t if known and t else None, b) for t, b in zip(r["section_names"], r["sections"], strict=True)]

@@ -8,6 +8,7 @@ by one, so both forms have the same body tokens.
 from __future__ import annotations
 
 import importlib.util
+import json
 import random
 import sys
 from collections import Counter
@@ -32,6 +33,11 @@ PACKAGES = ("numpy", "scipy", "pandas", "sklearn", "statsmodels", "networkx")
 
 Encode = Callable[[str], list[int]]
 Titled = list[tuple[str, str]]
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """Read JSON Lines; a generated text may hold any other line separator, so lines end at a line feed alone."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
 @dataclass(frozen=True)

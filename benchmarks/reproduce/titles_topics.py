@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from titles_texts import read_records
+
 import momus
 from momus.comparison.judge import judge
 from momus.demo import demo_path
@@ -54,7 +56,7 @@ def measure(folder: Path, names: Sequence[str]) -> list[Row]:
     from statistics import median
 
     def kept(name: str) -> list[dict[str, Any]]:
-        return [json.loads(x) for x in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+        return read_records(folder / f"{name}.jsonl")
 
     critic = Topics(topics=TOPICS).fit(running(kept("fit"), "fit"))
     print(*(n.text for n in critic.notes()))
