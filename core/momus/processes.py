@@ -18,8 +18,6 @@ from typing import Any
 LOOKED_EVERY = 0.5
 """Seconds between two looks at the parent, where the system does not tell."""
 PR_SET_PDEATHSIG = 1
-
-
 THREADS = "OMP_NUM_THREADS"
 """Variable that says in how many threads a process computes."""
 
@@ -41,7 +39,7 @@ def pool_of(jobs: int, prepare: Callable[..., None], *given: Any) -> Iterator[Pr
         ends them when the context is left by an exception.
     """
     before = set(multiprocessing.active_children())
-    with safe_path(), _threads_each(max(1, (os.cpu_count() or 1) // jobs)):
+    with safe_path(), threads_each(max(1, (os.cpu_count() or 1) // jobs)):
         pool = ProcessPoolExecutor(
             jobs,
             mp_context=multiprocessing.get_context("spawn"),
@@ -65,7 +63,7 @@ def _prepare(parent: int, prepare: Callable[..., None], given: tuple[Any, ...]) 
 
 
 @contextmanager
-def _threads_each(number: int) -> Iterator[None]:
+def threads_each(number: int) -> Iterator[None]:
     """Let processes that start within the context compute in so many threads, unless the variable says otherwise."""
     before = os.environ.get(THREADS)
     os.environ[THREADS] = before or str(number)

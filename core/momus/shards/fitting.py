@@ -19,13 +19,13 @@ from momus.critic.portions import mergeable
 from momus.errors import StoreError
 from momus.numeric.draws import hashed
 from momus.numeric.types import Ints
-from momus.processes import end_with, safe_path
+from momus.processes import end_with, safe_path, threads_each
 from momus.progress import stage
 from momus.reading import ReadingOptions
 from momus.reading.location import Part
 from momus.reading.parts import InputFile, cut, list_inputs, read_part
 from momus.shards.plan import SHARD_BYTES
-from momus.shards.pool import end, fresh_processes, one_thread_each
+from momus.shards.pool import end, fresh_processes
 from momus.text.corpus import Corpus
 from momus.text.documents import LeftOut
 
@@ -93,7 +93,7 @@ def _portions(critic: Critic[Any], pieces: Sequence[Piece], reading: ReadingOpti
     if workers == 1 or len(pieces) < 2:
         yield from (_count(critic, reading, piece) for piece in pieces)
         return
-    with safe_path(), one_thread_each():
+    with safe_path(), threads_each(1):
         work = (critic, reading, os.getpid())
         pool = ProcessPoolExecutor(min(workers, len(pieces)), fresh_processes(), initializer=_begin, initargs=work)
         try:

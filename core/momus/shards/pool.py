@@ -10,11 +10,10 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from multiprocessing.context import BaseContext
 
 from momus.errors import StoreError
-from momus.processes import end_with, safe_path
+from momus.processes import end_with, safe_path, threads_each
 from momus.shards.engine import TRIES, Done, Job
 from momus.shards.worker import ShardScorer
 
@@ -37,7 +36,7 @@ class Pool:
             scorer = ShardScorer(self.job)
             yield from map(scorer.score, shards)
             return
-        with safe_path(), one_thread_each():
+        with safe_path(), threads_each(1):
             yield from self._spread(shards)
 
     def _spread(self, shards: Sequence[int]) -> Iterator[Done]:
@@ -81,20 +80,6 @@ def fresh_processes() -> BaseContext:
     if kind == "forkserver":
         context.set_forkserver_preload(["momus.shards.worker"])
     return context
-
-
-@contextmanager
-def one_thread_each() -> Iterator[None]:
-    """Let each process that starts within the context compute in one thread, unless the variable says otherwise."""
-    name = "OMP_NUM_THREADS"
-    if name in os.environ:
-        yield
-        return
-    os.environ[name] = "1"
-    try:
-        yield
-    finally:
-        os.environ.pop(name, None)
 
 
 def end(worker: ProcessPoolExecutor) -> None:
