@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import time
 from pathlib import Path
 from typing import Any
@@ -196,9 +195,11 @@ def show(folder: Path, page: Path | None, drawing: Path | None) -> None:
     for name, table in tables.items():
         print(f"{name}\n{table}\n")
         if page:
-            between = re.compile(rf"(?<=<!-- {re.escape(name)} -->\n).*?(?=<!-- end -->)", re.DOTALL)
-            text = page.read_text(encoding="utf-8")
-            page.write_text(between.sub(lambda _, table=table: table + "\n", text, count=1), encoding="utf-8")  # type: ignore[misc]
+            before, begin, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
+            if not begin:
+                raise SystemExit(f"{page} lacks the mark {name}")
+            after = rest.partition("<!-- end -->")[2]
+            page.write_text(f"{before}{begin}{table}\n<!-- end -->{after}", encoding="utf-8")
     for name, reading in result.items():
         print(name, *reading["notes"])
     if drawing:
