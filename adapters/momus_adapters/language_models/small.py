@@ -201,8 +201,8 @@ def train(
     with stage(f"training {model.name}", epochs * steps) as advance:
         for epoch in range(epochs):
             network.train()
-            for step, rows in enumerate(_shuffled(sequences.lengths, batch, rng)):
-                _step(model, sequences.take(rows), optimizer)
+            for step, rows in enumerate(similar_lengths(sequences.lengths, batch, rng)):
+                train_step(model, sequences.take(rows), optimizer)
                 advance(epoch * steps + step + 1)
             network.eval()
             losses.append(-float(model.score(validation).log_probabilities.mean()))
@@ -217,14 +217,20 @@ def train(
     return losses
 
 
-def _shuffled(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Row numbers in batches of similar lengths, in random order; the assignment to batches is random each time."""
+def similar_lengths(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Row numbers in batches of similar lengths, in random order; the assignment to batches is random each time.
+
+    >>> rows = similar_lengths(np.array([9, 1, 8, 2]), 2, np.random.default_rng(0))
+    >>> sorted(sorted(r.tolist()) for r in rows)
+    [[0, 2], [1, 3]]
+    """
     order = np.argsort(lengths + rng.random(len(lengths)) * 2, kind="stable")
     chunks = [order[a : a + batch] for a in range(0, len(order), batch)]
     return [chunks[i] for i in rng.permutation(len(chunks))]
 
 
-def _step(model: CausalNetwork, sequences: Sequences, optimizer: Any) -> None:
+def train_step(model: CausalNetwork, sequences: Sequences, optimizer: Any) -> None:
+    """Take one step of the optimizer on the mean cross-entropy per token, the end included; clip gradients at norm 1."""
     import torch
 
     # targets (B, T + 1): ids, the end symbol, then −1, which the loss ignores; inputs: the begin symbol, then ids
