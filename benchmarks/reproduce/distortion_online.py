@@ -1,12 +1,12 @@
-"""Distortion with unlimited data (LeBrun et al. 2022, section 4.3, figure 4): every training sequence is a fresh sample.
+"""Distortion with unlimited data (LeBrun et al. 2022, section 4.3, figure 4): each training sequence is a fresh sample.
 
 The language is that of `distortion.py` at T = 0.85. Small networks read up to a million samples of it, none of them
 twice. After 1,000, 2,000, … sequences, each scores the same test samples.
 
     python benchmarks/reproduce/distortion_online.py --folder RUN                  # resumes; an hour on one core
-    python benchmarks/reproduce/distortion_online.py --folder RUN --only "LSTM 48" --minutes 10
+    python benchmarks/reproduce/distortion_online.py --folder RUN --only "LSTM 48" --minutes 10 --up-to 64000
     python benchmarks/reproduce/distortion_online.py --folder RUN --write docs/critics/distortion.md \\
-        --figure docs/figures/distortion-amount.svg                                # the tables and the figure of RUN
+        --figures docs/figures                                                     # the tables and figures of RUN
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,15 @@ import numpy as np
 import torch
 from distortion import language
 from distortion_stream import Floats, Stream
-from momus_adapters.language_models.causal import CausalNetwork
-from momus_adapters.language_models.small import similar_lengths, small_lm, train_step
-from momus_critics.distortion import Estimates, Study, study
-from momus_critics.distortion.estimation import mean_interval
 
 from momus.files import replacing
 from momus.progress import default_reporter, reporting, stage
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
+from momus_adapters.language_models.causal import CausalNetwork
+from momus_adapters.language_models.small import similar_lengths, small_lm, train_step
+from momus_critics.distortion import Estimates, Study, study
+from momus_critics.distortion.estimation import mean_interval
 
 TEMPERATURE = 0.85
 SAVE_EVERY = 60.0
@@ -74,7 +74,7 @@ class Plan:
         no last step, so a point of the curve is what a run of that length would have given.
     """
 
-    points: Sequence[int] = tuple(1000 * 2**k for k in range(10)) + (1_000_000,)
+    points: Sequence[int] = (*(1000 * 2**k for k in range(10)), 1_000_000)
     chunk: int = 1000
     batch: int = 125
     warm: int = 100
@@ -105,7 +105,7 @@ class Run:
 
     @classmethod
     def at(cls, path: Path, recipe: Recipe, plan: Plan, symbols: int) -> Run:
-        """Begin, or go on from the checkpoint at ``path``."""
+        """Begin, or resume from the checkpoint at ``path``."""
         model = small_lm(recipe.kind, symbols, width=recipe.width, layers=recipe.layers, seed=plan.seed)
         # the points may change between two runs: the training does not depend on them
         read = {**asdict(recipe), **asdict(plan), "points": None, "symbols": symbols}
@@ -192,6 +192,34 @@ class Data:
         """Estimates of the test samples by number of training sequences."""
         return [(n, Estimates(self.truth, v, self.test.lengths + 1)) for n, v in sorted(scores.items())]
 
+    def study(self, name: str, run: Run, seed: int = 0) -> Study:
+        """The study of a network as it stands, with its curve; 500 of the test samples are perturbed."""
+        curve = self.checkpoints(run.scores)
+        symbols = self.root.end
+        return study(
+            self.root,
+            run.model,
+            self.test,
+            symbols,
+            temperature=TEMPERATURE,
+            some=500,
+            seed=seed,
+            name=name,
+            checkpoints=curve,
+        )
+
+
+def studies(folder: Path, source: Data, plan: Plan) -> list[Study]:
+    """Studies of the networks of a folder that have passed a point."""
+    done = []
+    for name, recipe in RECIPES.items():
+        path = folder / f"{name.replace(' ', '-')}.pt"
+        if path.exists():
+            run = Run.at(path, recipe, plan, source.root.end)
+            if run.scores:
+                done.append(source.study(name, run, plan.seed))
+    return done
+
 
 def main() -> None:
     """Train what is missing in the folder, and print the curves."""
@@ -206,13 +234,27 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", choices=list(RECIPES), help="models, else all")
     parser.add_argument("--minutes", type=float, default=600.0, help="most CPU minutes of training, per model")
+    parser.add_argument("--up-to", type=int, help="stop at this number of training sequences")
+    parser.add_argument("--write", type=Path, help="only put the tables of the folder into a page, between its marks")
+    parser.add_argument("--figures", type=Path, help="only draw the figures of the folder into this one")
     a = parser.parse_args()
     if not a.text.is_file():
         sys.exit(f"no text at {a.text}; pass a file with --text")
     a.folder.mkdir(parents=True, exist_ok=True)
     source, plan = Data.of(a.text, a.words, a.order, a.test, a.seed), Plan(seed=a.seed)
-    print(f"entropy {-source.truth.mean():.2f} nats per sequence, mean length {source.test.lengths.mean():.1f}")
+    if a.up_to:
+        plan = replace(plan, points=tuple(n for n in plan.points if n <= a.up_to))
     with reporting(default_reporter()):
+        if a.write or a.figures:
+            import distortion_online_page as page
+
+            done = studies(a.folder, source, plan)
+            if a.write:
+                page.write(a.write, done)
+            if a.figures:
+                page.draw_figures(a.figures, done)
+            return
+        print(f"entropy {-source.truth.mean():.2f} nats per sequence, mean length {source.test.lengths.mean():.1f}")
         for name in a.only or RECIPES:
             path = a.folder / f"{name.replace(' ', '-')}.pt"
             run = train(name, RECIPES[name], plan, source.stream, source.test, path, a.minutes)

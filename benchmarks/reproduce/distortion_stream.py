@@ -1,4 +1,4 @@
-"""Endless fresh samples of an n-gram language at one temperature, drawn in bulk from a table of all its distributions."""
+"""Fresh samples of an n-gram language at one temperature, drawn in bulk from a table of all its distributions."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ def similar_lengths(lengths: np.ndarray, batch: int, rng: np.random.Generator) -
 
 
 def train_step(model: CausalNetwork, sequences: Sequences, optimizer: Any) -> None:
-    """Take one step of the optimizer on the mean cross-entropy per token, the end included; clip gradients at norm 1."""
+    """Take one step on the mean cross-entropy per token, the end included, with gradients clipped at norm 1."""
     import torch
 
     # targets (B, T + 1): ids, the end symbol, then −1, which the loss ignores; inputs: the begin symbol, then ids
