@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import titles_texts as texts
+from pages import write_between
 from titles_texts import read_records
 
 SPLITS = {"real": 200, "valid": 70}
@@ -196,11 +197,7 @@ def show(folder: Path, page: Path | None, drawing: Path | None) -> None:
     for name, table in tables.items():
         print(f"{name}\n{table}\n")
         if page:
-            before, begin, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
-            if not begin:
-                raise SystemExit(f"{page} lacks the mark {name}")
-            after = rest.partition("<!-- end -->")[2]
-            page.write_text(f"{before}{begin}{table}\n<!-- end -->{after}", encoding="utf-8")
+            write_between(page, name, table)
     for name, reading in result.items():
         print(name, *reading["notes"])
     if drawing:
