@@ -8,6 +8,7 @@ number and the segmentation; and a transformer.
     python benchmarks/reproduce/synthetic.py --folder RUN                           # under an hour on one core
     python benchmarks/reproduce/synthetic.py --folder RUN --transformer gpt         # 2 layers of 128, few steps
     python benchmarks/reproduce/synthetic.py --folder RUN --transformer gpt --full --device cuda
+    python benchmarks/reproduce/synthetic.py --read FILE.json … --write docs/results/hidden-states.md --figure F.svg
 
 The process and its 51,200 sequences are the paper's. The default transformer (`symbols_transformer`) reads n-grams and
 each sequence once; it resumes from RUN, and its kept networks show word PPL and Latent PPL along the training.
@@ -27,17 +28,14 @@ import numpy as np
 import symbols_transformer as grams
 import torch
 from hsmm_symbols.symbols import learn_symbols
+from pages import write_between
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from synthetic_results import PAPER, figure, merged, table
 
 from momus.controls.segments import DELIMITER, SegmentProcess, latent_perplexity
 
-PAPER = {
-    "data": (1.99, 44.30),
-    "transformer": (2.28, 64.80),
-    "HSMM": (2.05, 47.24),
-}
 ALPHABET, BEGIN, PAD = DELIMITER + 1, DELIMITER + 1, DELIMITER + 2
 Symbols = list[list[int]]
 
@@ -241,7 +239,18 @@ def main() -> None:
     parser.add_argument("--samples", type=int, help="sequences drawn from the transformer")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, help="write the results as JSON")
+    parser.add_argument("--read", type=Path, nargs="+", help="run nothing: show the results of such files")
+    parser.add_argument("--write", type=Path, help="with --read: the page that gets the table")
+    parser.add_argument("--figure", type=Path, help="with --read: draw the figure")
     a = parser.parse_args()
+    if a.read:
+        rows = merged(a.read)
+        print(table(rows))
+        if a.write:
+            write_between(a.write, "hidden states", table(rows))
+        if a.figure:
+            figure(rows, a.figure)
+        return
     a.steps = a.steps if a.steps is not None else (120_000 if a.full else 4000)
     a.rate = a.rate or (5e-4 if a.full else 2e-3)
     a.samples = a.samples or (6400 if a.full else 512)
