@@ -12,6 +12,7 @@ twice. After 1,000, 2,000, … sequences, each scores the same test samples.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 import time
@@ -83,7 +84,7 @@ class Plan:
 
     def rate(self, base: float, step: int) -> float:
         """Learning rate of a step, counted from 1."""
-        return base * min(1.0, step / self.warm, (self.knee / step) ** 0.5)
+        return base * min(1.0, step / self.warm, math.sqrt(self.knee / step))
 
 
 @dataclass
@@ -192,15 +193,15 @@ class Data:
         """Estimates of the test samples by number of training sequences."""
         return [(n, Estimates(self.truth, v, self.test.lengths + 1)) for n, v in sorted(scores.items())]
 
-    def study(self, name: str, run: Run, seed: int = 0) -> Study:
-        """The study of a network as it stands, with its curve; 500 of the test samples are perturbed."""
-        curve = self.checkpoints(run.scores)
-        symbols = self.root.end
+    def study(self, name: str, run: Run, seen: int, seed: int = 0) -> Study:
+        """The study of a network as it is after ``seen`` sequences, with its curve; 500 test samples are perturbed."""
+        scores = run.scores if seen in run.scores else {**run.scores, seen: run.model.score(self.test).totals}
+        curve = self.checkpoints(scores)
         return study(
             self.root,
             run.model,
             self.test,
-            symbols,
+            self.root.end,
             temperature=TEMPERATURE,
             some=500,
             seed=seed,
@@ -217,7 +218,7 @@ def studies(folder: Path, source: Data, plan: Plan) -> list[Study]:
         if path.exists():
             run = Run.at(path, recipe, plan, source.root.end)
             if run.scores:
-                done.append(source.study(name, run, plan.seed))
+                done.append(source.study(name, run, run.chunks * plan.chunk, plan.seed))
     return done
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pages import write_between
+
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Series
 from momus.report.figures.palette import looks
@@ -16,7 +18,6 @@ from momus_critics.distortion.estimation import by_amount, error_slope, mean_int
 
 FEWEST = 8000
 """The figure of rarity begins here: before, errors of −20 to −65 nats would flatten the rest."""
-END = "<!-- end -->"
 
 Interval = tuple[float, float, float]
 
@@ -86,23 +87,17 @@ TABLES = {"online: curves": curves, "online: rarity": rarity, "online: mass": ma
 
 
 def write(path: Path, studies: Sequence[Study]) -> None:
-    """Put the tables into a page, between ``<!-- NAME -->`` and ``<!-- end -->``.
+    """Put the tables into a page, between their marks.
 
     Raises
     ------
     UsageError
-        No model has passed a point, or the page lacks a mark.
+        No model has passed a point.
     """
     if not studies:
         raise UsageError("no model has passed a point yet", hint="train with --folder alone first")
-    text = path.read_text(encoding="utf-8")
     for name, make in TABLES.items():
-        before, begin, rest = text.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition(END)
-        if not end:
-            raise UsageError(f"{path} lacks the mark {name!r}", hint=f"add the lines <!-- {name} --> and {END}")
-        text = f"{before}{begin}{make(studies)}\n{end}{after}"
-    path.write_text(text, encoding="utf-8")
+        write_between(path, name, make(studies))
 
 
 def models_chart(studies: Sequence[Study]) -> Chart:
@@ -126,8 +121,7 @@ def draw_figures(folder: Path, studies: Sequence[Study]) -> None:
     # of models that have read equally many sequences, the one with the smaller error
     most = max(studies, key=lambda s: (s.checkpoints[-1][0], s.fresh.errors.mean()))
     late = replace(most, checkpoints=[(n, e) for n, e in most.checkpoints if n >= FEWEST])
-    chart = next(e for e in late.evidence() if e.name == "amount")
-    assert isinstance(chart, Chart)
+    chart = next(e for e in late.evidence() if isinstance(e, Chart) and e.name == "amount")
     for name, drawing in (
         ("distortion-amount", draw(chart)),
         ("distortion-models", draw(models_chart(studies), looks(s.name for s in studies))),

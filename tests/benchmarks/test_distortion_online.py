@@ -93,12 +93,11 @@ def test_resumed_training_gives_what_uninterrupted_training_gives(data: online.D
 
 def test_the_page_shows_the_curve_of_the_study(data: online.Data, tmp_path: Path) -> None:
     run = online.train("LSTM 8", RECIPE, PLAN, data.stream, data.test, tmp_path / "run.pt")
-    study = data.study("LSTM 8", run)
+    study = data.study("LSTM 8", run, 160)
+    assert study.checkpoints[-1][0] == 160
+    np.testing.assert_allclose(study.checkpoints[-1][1].errors, study.fresh.errors)  # the network and its last point
     errors = run.scores[80] - data.truth
     path = tmp_path / "page.md"
-    path.write_text("nothing", encoding="utf-8")
-    with pytest.raises(UsageError, match="lacks the mark"):
-        page.write(path, [study])
     path.write_text("".join(f"<!-- {name} -->\nold\n<!-- end -->\n" for name in page.TABLES), encoding="utf-8")
     page.write(path, [study])
     page.write(path, [study])  # again gives the same
