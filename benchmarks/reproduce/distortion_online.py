@@ -5,7 +5,7 @@ twice. After 1,000, 2,000, … sequences, each scores the same test samples.
 
     python benchmarks/reproduce/distortion_online.py --folder RUN                  # resumes; an hour on one core
     python benchmarks/reproduce/distortion_online.py --folder RUN --only "LSTM 48" --minutes 10 --up-to 64000
-    python benchmarks/reproduce/distortion_online.py --folder RUN --write docs/critics/distortion.md \\
+    python benchmarks/reproduce/distortion_online.py --folder RUN --write docs/results/distortion.md \\
         --figures docs/figures                                                     # the tables and figures of RUN
 """
 
@@ -183,7 +183,7 @@ class Data:
 
     @classmethod
     def of(cls, text: Path, words: int, order: int, tests: int, seed: int) -> Data:
-        """Fit the language to a text, and draw the test samples from a stream of their own."""
+        """Fit the language to a text, and draw the test samples from a stream with another seed."""
         root, _ = language(text, words, order)
         stream = Stream(root, temperature=TEMPERATURE, seed=seed)
         test = stream.seeded(seed + 1_000_003).chunk(0, tests)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from momus_critics.distortion.estimation import by_amount, error_slope, mean_int
 
 FEWEST = 8000
 """The figure of rarity begins here: before, errors of −20 to −65 nats would flatten the rest."""
+RESAMPLES = 2000
+"""Resamples of the intervals of means over all test sequences."""
 
 Interval = tuple[float, float, float]
 
@@ -40,7 +43,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def means(study: Study) -> dict[int, Interval]:
     """Mean error by number of training sequences."""
-    return {n: mean_interval(e.errors, study.seed) for n, e in study.checkpoints}
+    return {n: mean_interval(e.errors, study.seed, RESAMPLES) for n, e in study.checkpoints}
 
 
 def curves(studies: Sequence[Study]) -> str:
@@ -52,17 +55,17 @@ def curves(studies: Sequence[Study]) -> str:
 
 
 def rarity(studies: Sequence[Study]) -> str:
-    """Change of the mean error over the last quadrupling of the data, slope on log p, and error by rarity."""
+    """Change of the mean error since a quarter of the data, slope on log p, and error by rarity."""
     rows = []
     for study in studies:
-        mean = means(study)
-        groups = by_amount(study.checkpoints, seed=study.seed)
-        last = max(mean)
-        for n, e in study.checkpoints:
-            if n not in (4000, 16_000, 64_000, 256_000, last):
-                continue
-            earlier = n // 4 if n // 4 in mean else max((m for m in mean if m <= n // 3), default=0)
-            change = f"{100 * (mean[n][0] / mean[earlier][0] - 1):+.0f} %".replace("-", "−") if earlier else "–"
+        errors = {n: float(e.errors.mean()) for n, e in study.checkpoints}
+        last = max(errors)
+        shown = [(n, e) for n, e in study.checkpoints if n in (4000, 16_000, 64_000, 256_000, last)]
+        groups = by_amount(shown, seed=study.seed)
+        for n, e in shown:
+            # the last point is no power of four; its quarter is the nearest earlier point
+            earlier = min((m for m in errors if m < n), key=lambda m: abs(math.log(4 * m / n)), default=n)
+            change = f"{100 * (errors[n] / errors[earlier] - 1):+.0f} %".replace("-", "−") if earlier < n else "–"
             of_n = groups[groups["sequences"] == n]
             ends = [
                 cell((float(r["mean"]), float(r["mean_low"]), float(r["mean_high"])))
@@ -121,9 +124,8 @@ def draw_figures(folder: Path, studies: Sequence[Study]) -> None:
     # of models that have read equally many sequences, the one with the smaller error
     most = max(studies, key=lambda s: (s.checkpoints[-1][0], s.fresh.errors.mean()))
     late = replace(most, checkpoints=[(n, e) for n, e in most.checkpoints if n >= FEWEST])
-    chart = next(e for e in late.evidence() if isinstance(e, Chart) and e.name == "amount")
     for name, drawing in (
-        ("distortion-amount", draw(chart)),
+        ("distortion-amount", draw(late.amount())),
         ("distortion-models", draw(models_chart(studies), looks(s.name for s in studies))),
     ):
         (folder / f"{name}.svg").write_text(standalone(drawing), encoding="utf-8")

@@ -144,6 +144,8 @@ def test_checkpoints_are_drawn_by_amount_and_rarity(language):
     np.testing.assert_allclose(by_label["commonest fifth"].y, ordered[-1] * np.array([0.5, 0.1]))
     bare = study(language, language, fresh, 8, perturbations=1, some=50)
     assert "amount" not in {e.name for e in bare.evidence()}
+    with pytest.raises(MomusError, match="no checkpoints"):
+        bare.amount()
 
 
 def test_the_bootstrap_interval_covers():

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Heatmap, Role, Series, Table
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
@@ -135,7 +136,7 @@ class Study:
         ]
         items.append(self._by_probability())
         if self.checkpoints:
-            items.append(self._by_amount())
+            items.append(self.amount())
         lengths = by_length(self.fresh, seed=self.seed)
         x, y = Axis("length in tokens, including the end"), Axis("mean error, nats")
         n = lengths["length"].tolist()
@@ -175,8 +176,16 @@ class Study:
             "probability", "Error by probability", Axis("log p_L, nats"), Axis("mean error, nats"), [series], note=note
         )
 
-    def _by_amount(self) -> Chart:
-        """Error by number of training sequences: all samples, the rarest group and the commonest."""
+    def amount(self) -> Chart:
+        """Error by number of training sequences: all samples, the rarest fifth and the commonest, with 95 % bands.
+
+        Raises
+        ------
+        UsageError
+            There are no checkpoints.
+        """
+        if not self.checkpoints:
+            raise UsageError("the study has no checkpoints", hint="pass checkpoints to study")
         table = by_amount(self.checkpoints, GROUPS, self.seed)
         whole = [(n, *mean_interval(e.errors, self.seed)) for n, e in self.checkpoints]
         n, mean, low, high = (list(column) for column in zip(*whole, strict=True))
