@@ -24,7 +24,18 @@ from typing import Any
 import numpy as np
 from carry_over_passages import by_types
 from null_and_power import write_between
-from sectioned_texts import COLLECTIONS, DEFECTS, LEVEL, NULL, Split, collection, running, splits, untitled
+from sectioned_texts import (
+    COLLECTIONS,
+    DEFECTS,
+    LEVEL,
+    NULL,
+    Split,
+    collection,
+    collection_name,
+    running,
+    splits,
+    untitled,
+)
 
 from momus import Corpus, Critic
 from momus.critic import Statistic, mean
@@ -86,9 +97,8 @@ def key(side: int, defect: str) -> str:
 
 
 def found_in(statistic: Statistic, real: Floats, other: Floats, side: int, draws: int) -> int:
-    """In how many of the draws ``side`` rows of each side differ at p ≤ .01."""
-    if min(len(real), len(other)) < side:
-        return 0
+    """In how many of the draws ``side`` rows of each side differ at p ≤ .01; all rows, where a side has fewer."""
+    side = min(side, len(real), len(other))
     test = ManyTests(statistic, side, side, 999, seed=side)
     number = 0
     for seed in range(draws):
@@ -110,7 +120,8 @@ def shown(out: Path) -> str:
     """Markdown: a row per critic and number of documents, a column per defect, over all kept splits."""
     lines = ["| critic | documents on a side | " + " | ".join(ORDER) + " |", "|---|---:|" + "---:|" * len(ORDER)]
     for name, row in ROWS.items():
-        kept = [json.loads(f.read_text(encoding="utf-8")) for f in sorted(out.glob(f"{name}-*.json"))]
+        files = sorted(f for source in COLLECTIONS for f in out.glob(f"{name}-{collection_name(source)}-*.json"))
+        kept = [json.loads(f.read_text(encoding="utf-8")) for f in files]
         draws = sum(k["draws"] for k in kept)
         found: Counter[str] = Counter()
         for k in kept:
