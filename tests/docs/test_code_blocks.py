@@ -22,6 +22,7 @@ NOT_RUN = {
     "large.md": 3,
     "algorithms.md": 1,
     "filtering.md": 1,
+    "hidden-states.md": 1,
     "five-models.md": 1,
     "mixed-languages.md": 1,
     "persons.md": 1,
