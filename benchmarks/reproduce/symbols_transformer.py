@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 Cache = list[tuple[Tensor, Tensor]]
+"""Keys and values of each block, (B, heads, room, width / heads); room for symbols to come is filled in place."""
 
 
 @dataclass(frozen=True)
@@ -88,19 +89,19 @@ class Block(nn.Module):
             assert isinstance(layer, nn.Linear)
             nn.init.zeros_(layer.weight)
 
-    def forward(
-        self, x: Tensor, turn: tuple[Tensor, Tensor], past: tuple[Tensor, Tensor] | None
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """(B, T, width) to the same, and keys and values to continue from; with a ``past``, T must be 1."""
+    def forward(self, x: Tensor, turn: tuple[Tensor, Tensor], past: tuple[Tensor, Tensor] | None, at: int) -> Tensor:
+        """(B, T, width) to the same; with a ``past``, of the symbols before place ``at``, T must be 1."""
         b, t, width = x.shape
         # queries, keys, values: each (B, heads, T, width / heads)
         q, k, v = self.reads(self.before(x)).view(b, t, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         q, k = rotated(q, turn), rotated(k, turn)
         if past is not None:
-            k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
+            for kept, new in zip(past, (k, v), strict=True):
+                kept[:, :, at] = new[:, :, 0]
+            k, v = (kept[:, :, : at + 1] for kept in past)
         mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=past is None)
         x = x + self.mixes(mixed.transpose(1, 2).reshape(b, t, width))
-        return x + self.dense(self.between(x)), (k, v)
+        return torch.as_tensor(x + self.dense(self.between(x)))
 
 
 def rotated(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
@@ -121,17 +122,23 @@ class Network(nn.Module):
         self.head = nn.Linear(recipe.width, recipe.letters, bias=False)
         nn.init.zeros_(self.head.weight)
 
-    def forward(self, x: Tensor, past: Cache | None = None) -> tuple[Tensor, Cache]:
-        """Logits after each of (B, T) symbols, (B, T, letters); with a ``past``, after the last, (B, 1, letters)."""
+    def forward(self, x: Tensor, past: Cache | None = None) -> Tensor:
+        """Logits after each of (B, T) symbols, (B, T, letters); with a ``past``, after the last, (B, 1, letters).
+
+        With a ``past``, all symbols before the last one must have been read with it, one after the other.
+        """
         hidden = self.grams(x) if past is None else self.grams(x[:, -self.recipe.longest_gram :])[:, -1:]
-        first = 0 if past is None else past[0][0].shape[2]
+        first = 0 if past is None else x.shape[1] - 1
         half = self.recipe.width // self.recipe.heads // 2
         angles = torch.arange(first, first + hidden.shape[1])[:, None] * 1000.0 ** (-torch.arange(half) / half)
-        kept: Cache = []
         for i, block in enumerate(self.blocks):
-            hidden, pair = block(hidden, (angles.cos(), angles.sin()), None if past is None else past[i])
-            kept.append(pair)
-        return self.head(self.last(hidden)), kept
+            hidden = block(hidden, (angles.cos(), angles.sin()), None if past is None else past[i], first)
+        return torch.as_tensor(self.head(self.last(hidden)))
+
+    def cache(self, rows: int, room: int) -> Cache:
+        """Empty keys and values."""
+        shape = (rows, self.recipe.heads, room, self.recipe.width // self.recipe.heads)
+        return [(torch.empty(shape), torch.empty(shape)) for _ in self.blocks]
 
 
 def padded(sequences: list[list[int]], recipe: Recipe) -> Tensor:
@@ -145,7 +152,7 @@ def losses(net: Network, x: Tensor) -> Tensor:
     targets = x[:, 1:]
     shape = targets.shape
     targets = torch.where(targets == net.recipe.pad, -100, targets).flatten()
-    logits = net(x[:, :-1])[0].flatten(0, 1)
+    logits = net(x[:, :-1]).flatten(0, 1)
     return functional.cross_entropy(logits, targets, ignore_index=-100, reduction="none").view(shape)
 
 
@@ -253,12 +260,11 @@ def sample(net: Network, n: int, done: Callable[[list[int]], bool], longest: int
     """Draw ``n`` sequences at once, each until ``done`` says so or it has ``longest`` symbols."""
     rng = torch.Generator().manual_seed(seed)
     x = torch.full((n, 1), net.recipe.begin)
-    past: Cache | None = None
+    past = net.cache(n, longest)
     out: list[list[int]] = [[] for _ in range(n)]
     open_ = set(range(n))
     for _ in range(longest):
-        logits, past = net(x, past)
-        drawn = torch.multinomial(logits[:, -1].double().softmax(dim=1), 1, generator=rng)
+        drawn = torch.multinomial(net(x, past)[:, -1].double().softmax(dim=1), 1, generator=rng)
         x = torch.cat([x, drawn], dim=1)
         for i in list(open_):
             out[i].append(int(drawn[i]))

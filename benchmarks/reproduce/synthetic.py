@@ -167,7 +167,7 @@ def gpt_row(a: argparse.Namespace, process: SegmentProcess, train_s: Symbols, te
 
 
 def grams_rows(a: argparse.Namespace, process: SegmentProcess, train_s: Symbols, test_s: Symbols) -> list[Row]:
-    """Train the transformer that reads n-grams, or go on with it; a row for each kept network."""
+    """Train the transformer that reads n-grams, or resume its training; a row for each kept network."""
     recipe = grams.Recipe(ALPHABET, epochs=a.epochs)
     a.folder.mkdir(parents=True, exist_ok=True)
     rows = []
