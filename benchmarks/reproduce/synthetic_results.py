@@ -51,11 +51,10 @@ def figure(rows: Rows, path: Path) -> None:
     chart = Chart(
         "hidden-states",
         "Next words and hidden states",
-        Axis("word PPL", "log"),
+        Axis("word PPL"),
         Axis("Latent PPL", "log"),
         [
             series("transformer, in training", trained, "generated", "line"),
-            series("transformer, kept networks", trained, "generated", "points"),
             series("process and HSMM", others, "real", "points"),
             series("the paper's", paper, "reference", "points"),
         ],
