@@ -7,6 +7,7 @@ words with ``<eos>`` at the end of each line, as in the paper.
     python benchmarks/reproduce/long_memory.py --folder RUN             # what is missing in RUN, generator by generator
     python benchmarks/reproduce/long_memory.py --folder RUN --only HPYLM
     python benchmarks/reproduce/long_memory.py --folder RUN --only LSTM --minutes 6      # resumes from a checkpoint
+    python benchmarks/reproduce/long_memory.py --folder RUN --evaluate                   # of all texts, by the LSTM
     python benchmarks/reproduce/long_memory.py --folder RUN --table --write docs/tendencies.md \\
         --figure docs/figures/long-memory.svg
 
@@ -285,11 +286,13 @@ def found(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(p.read_text(encoding="utf-8")) for p in paths if p.exists()]
 
 
-def table(records: list[dict[str, Any]]) -> str:
+def table(records: list[dict[str, Any]], folder: Path) -> str:
     """A Markdown table: ours ± standard error, and the paper's value in brackets."""
+    from long_memory_evaluation import cell
+
     lines = [
-        "| text | perplexity valid, test | Zipf | Heaps β | Ebeling η | Taylor ζ | long range ξ |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| text | perplexity valid, test | Zipf | Heaps β | Ebeling η | Taylor ζ | long range ξ | by the LSTM |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for record in records:
         paper = PAPER.get(record["name"])
@@ -313,7 +316,7 @@ def table(records: list[dict[str, Any]]) -> str:
             strength = f"{abs(row['slope']):.3f} ± {row['standard error']:.3f}"
             strength += " (weak)" if correlated == "Weak" else ""
         cells.append(strength + (f" ({paper.long_range})" if paper else ""))
-        lines.append("| " + " | ".join([record["name"], perplexity, *cells]) + " |")
+        lines.append("| " + " | ".join([record["name"], perplexity, *cells, cell(folder, record["name"])]) + " |")
     return "\n".join(lines)
 
 
@@ -355,6 +358,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60.0, help="CPU minutes of training before a checkpoint")
     parser.add_argument("--chains", type=int, default=40, help="texts that a network writes side by side")
     parser.add_argument("--every", type=int, default=1, help="parse every n-th paragraph for the grammar")
+    parser.add_argument("--evaluate", action="store_true", help="only evaluate the texts of the folder by its LSTM")
     parser.add_argument("--table", action="store_true", help="only print the table of the folder")
     parser.add_argument("--write", type=Path, help="only put the table of the folder into a page, between its marks")
     parser.add_argument("--figure", type=Path, help="only draw the figure of the folder")
@@ -365,11 +369,20 @@ def main() -> None:
         if a.write:
             page = a.write.read_text(encoding="utf-8")
             between = re.compile(rf"(?<={re.escape(BEGIN)}\n).*?(?={re.escape(END)})", re.DOTALL)
-            a.write.write_text(between.sub(lambda _: table(records) + "\n", page), encoding="utf-8")
+            a.write.write_text(between.sub(lambda _: table(records, a.folder) + "\n", page), encoding="utf-8")
         if a.table:
-            print(table(records))
+            print(table(records, a.folder))
         if a.figure:
+            from long_memory_evaluation import figure as evaluated
+
             figure(records, a.figure)
+            theirs = {name: p.perplexity for name, p in PAPER.items() if p.perplexity}
+            evaluated(a.folder, records, theirs, a.figure.with_stem(f"{a.figure.stem}-evaluated"))
+        return
+    if a.evaluate:
+        from long_memory_evaluation import evaluate
+
+        evaluate(a.folder, list(GENERATORS), WikiText().number)
         return
     options = Options(a.folder, a.words, a.seed, a.minutes, a.chains, a.every)
     text = WikiText()

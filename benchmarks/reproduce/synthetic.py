@@ -5,9 +5,14 @@ evaluated by word PPL (how well they predict symbols) and Latent PPL (whether th
 other as in the process): the process itself; an HSMM learned from symbols alone, which infers segments, states, their
 number and the segmentation; and a transformer.
 
-Run:  python benchmarks/reproduce/synthetic.py [--full] [--device cuda] [--out F.json]
-Default: the full process and all 51,200 sequences; a transformer of 2 layers and few steps, for a CPU. ``--full``: 6
-layers of width 512 and 120,000 steps as in the paper, for a GPU.
+    python benchmarks/reproduce/synthetic.py --folder RUN                           # under an hour on one core
+    python benchmarks/reproduce/synthetic.py --folder RUN --transformer gpt         # 2 layers of 128, few steps
+    python benchmarks/reproduce/synthetic.py --folder RUN --transformer gpt --full --device cuda
+    python benchmarks/reproduce/synthetic.py --read FILE.json … --write docs/results/hidden-states.md --figure F.svg
+
+The process and its 51,200 sequences are the paper's. The default transformer (`symbols_transformer`) reads n-grams and
+each sequence once; it resumes from RUN, and its kept networks show word PPL and Latent PPL along the training.
+``--full`` has the paper's 6 layers of width 512 and 120,000 steps.
 """
 
 from __future__ import annotations
@@ -20,19 +25,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import symbols_transformer as grams
 import torch
 from hsmm_symbols.symbols import learn_symbols
+from pages import write_between
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from synthetic_results import PAPER, figure, merged, table
 
 from momus.controls.segments import DELIMITER, SegmentProcess, latent_perplexity
 
-PAPER = {
-    "data": (1.99, 44.30),
-    "transformer": (2.28, 64.80),
-    "HSMM": (2.05, 47.24),
-}
 ALPHABET, BEGIN, PAD = DELIMITER + 1, DELIMITER + 1, DELIMITER + 2
 Symbols = list[list[int]]
 
@@ -147,6 +150,38 @@ def show(rows: list[Row], seed: int) -> None:
     Console(width=170).print(table)
 
 
+def gpt_row(a: argparse.Namespace, process: SegmentProcess, train_s: Symbols, test_s: Symbols) -> Row:
+    """Train a GPT-2 with random weights, and evaluate it."""
+    torch.manual_seed(a.seed)
+    longest = 50 * 11
+    gpt = make_gpt(a.full, longest)
+    begun = time.perf_counter()
+    train(gpt, train_s, a.steps, a.batch, a.rate, a.device, a.seed)
+    seconds = time.perf_counter() - begun
+    ppl = word_perplexity(gpt_log_likelihood(gpt, test_s, a.device), test_s)
+    drawn = [process.read(s) for s in gpt_sample(gpt, a.samples, 50, longest - 50, a.device, 256)]
+    latent = latent_perplexity(process, drawn)
+    size = sum(p.numel() for p in gpt.parameters())
+    note = f"GPT-2, {size / 1e6:.1f} M parameters, {a.steps} steps of {a.batch} sequences"
+    return Row("transformer", *ppl, len(test_s), *latent[:2], a.samples, latent[2], seconds, note)
+
+
+def grams_rows(a: argparse.Namespace, process: SegmentProcess, train_s: Symbols, test_s: Symbols) -> list[Row]:
+    """Train the transformer that reads n-grams, or resume its training; a row for each kept network."""
+    recipe = grams.Recipe(ALPHABET, epochs=a.epochs)
+    a.folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for step, seconds, file in grams.train(train_s, recipe, a.folder, a.seed, a.minutes):
+        net = grams.loaded(file, recipe)
+        ppl = word_perplexity(grams.log_likelihood(net, test_s), test_s)
+        whole = grams.sample(net, a.samples, lambda s: s[-1] == DELIMITER and s.count(DELIMITER) == 50, 550, a.seed)
+        latent = latent_perplexity(process, [process.read(s) for s in whole])
+        note = f"n-grams, after {step:,} batches of {recipe.batch} sequences"
+        rows.append(Row("transformer", *ppl, len(test_s), *latent[:2], a.samples, latent[2], seconds, note))
+        show(rows[-1:], a.seed)
+    return rows
+
+
 def study(a: argparse.Namespace) -> list[Row]:
     """Run the whole study."""
     console = Console(width=170)
@@ -178,20 +213,11 @@ def study(a: argparse.Namespace) -> list[Row]:
     rows.append(Row("HSMM", *ppl, len(test_s), *latent[:2], a.generate, latent[2], seconds, note))
     show(rows, a.seed)
 
-    if a.steps:
-        torch.manual_seed(a.seed)
-        longest = 50 * 11
-        gpt = make_gpt(a.full, longest)
-        began = time.perf_counter()
-        train(gpt, train_s, a.steps, a.batch, a.rate, a.device, a.seed)
-        seconds = time.perf_counter() - began
-        ppl = word_perplexity(gpt_log_likelihood(gpt, test_s, a.device), test_s)
-        drawn = [process.read(s) for s in gpt_sample(gpt, a.samples, 50, longest - 50, a.device, 256)]
-        latent = latent_perplexity(process, drawn)
-        size = sum(p.numel() for p in gpt.parameters())
-        note = f"{size / 1e6:.1f} M parameters, {a.steps} steps of {a.batch} sequences"
-        rows.append(Row("transformer", *ppl, len(test_s), *latent[:2], a.samples, latent[2], seconds, note))
-        show(rows, a.seed)
+    if a.transformer == "gpt":
+        rows.append(gpt_row(a, process, train_s, test_s))
+    elif a.transformer == "grams":
+        rows += grams_rows(a, process, train_s, test_s)
+    show(rows, a.seed)
     return rows
 
 
@@ -203,13 +229,28 @@ def main() -> None:
     parser.add_argument("--test", type=int, default=1280, help="sequences for word PPL (of 6,400)")
     parser.add_argument("--generate", type=int, default=6400, help="sequences drawn from the HSMM")
     parser.add_argument("--full", action="store_true", help="the paper's transformer")
-    parser.add_argument("--steps", type=int, help="training steps of the transformer; 0 skips it")
+    parser.add_argument("--transformer", choices=["grams", "gpt", "none"], default="grams")
+    parser.add_argument("--folder", type=Path, default=Path("runs/synthetic"), help="checkpoints of the transformer")
+    parser.add_argument("--epochs", type=int, default=1, help="grams: how often each sequence is read")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="grams: CPU minutes before it stops")
+    parser.add_argument("--steps", type=int, help="gpt: training steps")
     parser.add_argument("--batch", type=int, default=11, help="sequences per step (11 are about 4,096 symbols)")
     parser.add_argument("--rate", type=float, help="learning rate")
     parser.add_argument("--samples", type=int, help="sequences drawn from the transformer")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, help="write the results as JSON")
+    parser.add_argument("--read", type=Path, nargs="+", help="run nothing: show the results of such files")
+    parser.add_argument("--write", type=Path, help="with --read: the page that gets the table")
+    parser.add_argument("--figure", type=Path, help="with --read: draw the figure")
     a = parser.parse_args()
+    if a.read:
+        rows = merged(a.read)
+        print(table(rows))
+        if a.write:
+            write_between(a.write, "hidden states", table(rows))
+        if a.figure:
+            figure(rows, a.figure)
+        return
     a.steps = a.steps if a.steps is not None else (120_000 if a.full else 4000)
     a.rate = a.rate or (5e-4 if a.full else 2e-3)
     a.samples = a.samples or (6400 if a.full else 512)

@@ -1,4 +1,4 @@
-"""Titles or not (Deng, Kuleshov & Rush 2022, section 4): does a language model learn the order of sections better if
+r"""Titles or not (Deng, Kuleshov & Rush 2022, section 4): does a language model learn the order of sections better if
 it reads and writes their titles?
 
 SmolLM2-135M is fine-tuned twice on the same sectioned docstrings, once with titles and once with breaks alone. Both
@@ -11,7 +11,8 @@ write 200 documents by ancestral sampling and 200 by nucleus sampling; generated
     python benchmarks/reproduce/titles.py --folder RUN sample            # 4 × 200 documents
     python benchmarks/reproduce/titles.py --folder RUN criticise         # each posterior and expectation
     python benchmarks/reproduce/titles.py --folder RUN topics            # the same texts under a topic model
-    python benchmarks/reproduce/titles.py --folder RUN table --write docs/titles.md --figure docs/figures/titles.svg
+    python benchmarks/reproduce/titles.py --folder RUN table \
+        --write docs/results/titles.md --figure docs/figures/titles.svg
 
 Each step does what is missing in RUN and resumes where it was interrupted.
 """
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import titles_texts as texts
+from pages import write_between
 from titles_texts import read_records
 
 SPLITS = {"real": 200, "valid": 70}
@@ -195,15 +197,12 @@ def show(folder: Path, page: Path | None, drawing: Path | None) -> None:
     for name, table in tables.items():
         print(f"{name}\n{table}\n")
         if page:
-            before, begin, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
-            if not begin:
-                raise SystemExit(f"{page} lacks the mark {name}")
-            after = rest.partition("<!-- end -->")[2]
-            page.write_text(f"{before}{begin}{table}\n<!-- end -->{after}", encoding="utf-8")
+            write_between(page, name, table)
     for name, reading in result.items():
         print(name, *reading["notes"])
     if drawing:
         results.figure(result, "MiniLM map", "without-ancestral", drawing)
+        titles_topics.figure(folder, "without-ancestral", drawing.with_stem(f"{drawing.stem}-topics"))
 
 
 def main() -> None:

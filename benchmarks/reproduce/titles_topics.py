@@ -95,6 +95,29 @@ def measure(folder: Path, names: Sequence[str]) -> list[Row]:
     ]
 
 
+def figure(folder: Path, name: str, path: Path) -> None:
+    """The covariance view of the paper's figures 5, 7 and 8: topics that go together in each text."""
+    from momus.report.figures.standalone import standalone
+    from momus.report.figures.svg import draw
+
+    fit, real, text = (running(read_records(folder / f"{n}.jsonl"), n) for n in ("fit", "real", name))
+    found = momus.compare(
+        real,
+        {name: text},
+        fit=fit,
+        critics=["topics"],
+        config={"topics": {"topics": TOPICS}},
+        permutations=99,
+        resamples=99,
+    )  # fmt: skip
+    ((_, evidence),) = found.results[0].evidence
+    for side in ("real", "generated"):
+        (chosen,) = [e for e in evidence if e.name == f"topic-correlations-{side}"]
+        drawn = path.with_stem(f"{path.stem}-{side}")
+        drawn.write_text(standalone(draw(chosen)), encoding="utf-8")
+        print(f"{chosen.title}: {drawn}")
+
+
 def table(rows: Sequence[dict[str, Any]], labels: dict[str, str]) -> str:
     """Latent NLL and distance of each text, and their differences from real docstrings."""
     lines = [

@@ -22,11 +22,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from carry_over_passages import by_types
 from null_and_power import write_between
-from sectioned_texts import COLLECTIONS, DEFECTS, LEVEL, NULL, Split, collection, running, splits, untitled
+from sectioned_texts import (
+    COLLECTIONS,
+    DEFECTS,
+    LEVEL,
+    NULL,
+    Split,
+    collection,
+    collection_name,
+    running,
+    splits,
+    untitled,
+)
 
 from momus import Corpus, Critic
-from momus.critic import Statistic
+from momus.critic import Statistic, mean
 from momus.inference import ManyTests
 from momus.numeric.types import Floats
 from momus_critics.passages import Passages
@@ -36,19 +48,43 @@ ORDER = (NULL, "shuffle", "swap 100 %", "swap 20 %", "repeat 20 %", "drop 100 %"
 SIZES = (25, 50, 100, 180)
 
 
+Reads = Callable[[Corpus], Floats]
+"""Rows of a critic's headline for the documents of a corpus, (documents, 2)."""
+
+
 @dataclass(frozen=True)
 class Row:
-    """A critic and what it reads."""
+    """A critic and what it reads; ``fitted`` takes a split to the headline and its rows."""
 
     label: str
-    make: Callable[[], Critic[Any]]
-    view: Callable[[Corpus], Corpus]
+    fitted: Callable[[Split], tuple[Statistic, Reads]]
+
+
+def whole(
+    make: Callable[[], Critic[Any]], view: Callable[[Corpus], Corpus]
+) -> Callable[[Split], tuple[Statistic, Reads]]:
+    """Fit a critic on a split and score what it may see of other documents."""
+
+    def fitted(split: Split) -> tuple[Statistic, Reads]:
+        # `sections` may read titles of the text to fit on; running text has none
+        critic = make().fit(running(split.fit) if view is running else split.fit)
+        critic.attend([view(split.real), view(split.other)])
+        (statistic,) = [s for s in critic.statistics() if s.name == critic.headline_statistic]
+        return statistic, lambda corpus: np.asarray(critic.score(view(corpus)).rows[statistic.rows])
+
+    return fitted
+
+
+def passages_by_types(split: Split) -> tuple[Statistic, Reads]:
+    """The headline of `passages` where the text to fit on has titles; it needs no states of stretches."""
+    return Statistic("fault_evidence", "fault_evidence", "value", mean, effect="hedges_g"), by_types(split)
 
 
 ROWS = {
-    "sections-titles": Row("`sections`, titles and bodies", Sections, lambda corpus: corpus),
-    "sections-breaks": Row("`sections`, bodies alone", Sections, untitled),
-    "passages": Row("`passages`, running text", Passages, running),
+    "sections-titles": Row("`sections`, titles and bodies", whole(Sections, lambda corpus: corpus)),
+    "sections-breaks": Row("`sections`, bodies alone", whole(Sections, untitled)),
+    "passages-titles": Row("`passages`, titles in the text to fit on", passages_by_types),
+    "passages": Row("`passages`, running text", whole(Passages, running)),
 }
 
 Found = dict[str, int]
@@ -61,9 +97,8 @@ def key(side: int, defect: str) -> str:
 
 
 def found_in(statistic: Statistic, real: Floats, other: Floats, side: int, draws: int) -> int:
-    """In how many of the draws ``side`` rows of each side differ at p ≤ .01."""
-    if min(len(real), len(other)) < side:
-        return 0
+    """In how many of the draws ``side`` rows of each side differ at p ≤ .01; all rows, where a side has fewer."""
+    side = min(side, len(real), len(other))
     test = ManyTests(statistic, side, side, 999, seed=side)
     number = 0
     for seed in range(draws):
@@ -75,14 +110,7 @@ def found_in(statistic: Statistic, real: Floats, other: Floats, side: int, draws
 
 def measure(row: Row, split: Split, draws: int) -> Found:
     """All numbers of documents and defects of one split."""
-    # `sections` may read titles of the text to fit on; running text has none
-    critic = row.make().fit(running(split.fit) if row.view is running else split.fit)
-    critic.attend([row.view(split.real), row.view(split.other)])
-    (statistic,) = [s for s in critic.statistics() if s.name == critic.headline_statistic]
-
-    def rows(corpus: Corpus) -> Floats:
-        return np.asarray(critic.score(row.view(corpus)).rows[statistic.rows])
-
+    statistic, rows = row.fitted(split)
     real = rows(split.real)
     others = {defect: rows(DEFECTS[defect](split.other, split.seed)) for defect in ORDER}
     return {key(n, d): found_in(statistic, real, o, n, draws) for d, o in others.items() for n in SIZES}
@@ -92,7 +120,8 @@ def shown(out: Path) -> str:
     """Markdown: a row per critic and number of documents, a column per defect, over all kept splits."""
     lines = ["| critic | documents on a side | " + " | ".join(ORDER) + " |", "|---|---:|" + "---:|" * len(ORDER)]
     for name, row in ROWS.items():
-        kept = [json.loads(f.read_text(encoding="utf-8")) for f in sorted(out.glob(f"{name}-*.json"))]
+        files = sorted(f for source in COLLECTIONS for f in out.glob(f"{name}-{collection_name(source)}-*.json"))
+        kept = [json.loads(f.read_text(encoding="utf-8")) for f in files]
         draws = sum(k["draws"] for k in kept)
         found: Counter[str] = Counter()
         for k in kept:

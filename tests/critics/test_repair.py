@@ -86,6 +86,8 @@ def test_the_evidence_of_a_fault_is_that_of_bayes_over_all_single_faults_and_ste
             ORDER: [e[order] for order in orders],
             LESS: [np.delete(e, t, 0) for t in range(m)] if m > 1 else [],  # no document is empty
             MORE: [np.insert(e, t, 1.0, 0) for t in range(m + 1)],
+            # two neighbours are one section of one type
+            3: [np.vstack([e[:t], e[t] * e[t + 1], e[t + 2 :]]) for t in range(m - 1)],
         }
         ratio = sum(
             KINDS[kind] * np.mean([np.exp(log_evidence(x, p) - whole) for x in changed])
@@ -95,6 +97,7 @@ def test_the_evidence_of_a_fault_is_that_of_bayes_over_all_single_faults_and_ste
         ratio += KINDS[-1] * np.exp(log_evidence(e, (1 - CHANCE) * p + CHANCE * chance) - whole)
         assert found[i] == pytest.approx(-np.log((1 - FAULTY) / (1 - FAULTY + FAULTY * ratio)))
     assert found.min() < -np.log(1 - FAULTY) < found.max()
+    assert len(KINDS) == 5
     assert KINDS.sum() == pytest.approx(1)
     assert fault_evidence(emission[:0], offsets[:1], p, chance).shape == (0,)
 

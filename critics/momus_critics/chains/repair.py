@@ -33,8 +33,9 @@ LEAST_GAIN = 0.01
 ORDER, LESS, MORE = 0, 1, 2
 FAULTY = 0.2
 """Prior probability that a document has a fault."""
-KINDS = np.array([3, 3, 2, 8]) / 16
-"""Prior probabilities of the kinds of a fault: `ORDER`, `LESS`, `MORE`, and steps by chance."""
+KINDS = np.array([3, 1, 2, 2, 8]) / 16
+"""Prior probabilities of the kinds of a fault: those that `ORDER`, `LESS` and `MORE` repair, a repetition (one section
+too many, of the type of the one before), and steps by chance."""
 CHANCE = 0.3
 """Probability that a step of a document with steps by chance is one."""
 
@@ -76,12 +77,12 @@ def best_repairs(emission: Floats, offsets: Ints, transitions: Floats) -> Repair
     >>> round(float(found.gain[0]), 1), int(found.kind[0]) == ORDER, int(found.place[0])
     (11.6, True, 0)
     """
-    swaps, less, more, _ = _gains(emission, offsets, transitions)
-    order, first = _best(swaps, offsets)
+    single = _gains(emission, offsets, transitions)
+    order, first = _best(single.swaps, offsets)
     order = _climb(emission, offsets, transitions, order, first)
-    out, out_at = _best(less, offsets)
+    out, out_at = _best(single.less, offsets)
     # a document of M sections has M + 1 places for another one
-    add, add_at = _best(more, offsets + np.arange(len(offsets)))
+    add, add_at = _best(single.more, offsets + np.arange(len(offsets)))
     gains, places = np.stack([order, out, add]), np.stack([first, out_at, add_at])  # (3, n)
     kind = gains.argmax(axis=0)
     rows = np.arange(len(kind))
@@ -108,24 +109,47 @@ def fault_evidence(emission: Floats, offsets: Ints, transitions: Floats, chance:
     >>> evidence.round(2).tolist()
     [0.06, 8.57]
     """
-    swaps, less, more, log_evidence = _gains(emission, offsets, transitions)
+    single = _gains(emission, offsets, transitions)
     lengths, k = np.diff(offsets), len(transitions) - 1
     jumps = (1 - CHANCE) * transitions + CHANCE * chance
-    # log mean ratio of each kind, (4, n); the last section has no next one to change places with: its gain is −∞
+    log_evidence = single.log_evidence
+    # log mean ratio of each kind, (5, n); the last section has no next one: its gain is −∞
     ratios = [
-        _log_sum(swaps, offsets) - np.log(np.maximum(lengths - 1, 1)),
-        _log_sum(less, offsets) - np.log(lengths),
-        _log_sum(more, offsets + np.arange(len(offsets))) - np.log(lengths + 1),
+        _log_sum(single.swaps, offsets) - np.log(np.maximum(lengths - 1, 1)),
+        _log_sum(single.less, offsets) - np.log(lengths),
+        _log_sum(single.more, offsets + np.arange(len(offsets))) - np.log(lengths + 1),
+        _log_sum(single.merged, offsets) - np.log(np.maximum(lengths - 1, 1)),
         forward_backward(emission, offsets, jumps[k, :k], jumps[:k, :k], jumps[:k, k])[2] - log_evidence,
     ]
     log_ratio = logsumexp(ratios, axis=0, b=KINDS[:, None])
     return np.asarray(np.logaddexp(0.0, log_ratio + np.log(FAULTY / (1 - FAULTY))))
 
 
-def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Gains of swapping each section with the next and of leaving it out, (N,), and of another one, (N + n,).
+@dataclass(frozen=True)
+class _Gains:
+    """Gains of all single repairs, in nats.
 
-    The last array is log P_c(x) of each document, (n,).
+    Attributes
+    ----------
+    swaps, merged
+        (N,): each section changes places with the next; both are one section, of one type. −∞ for the last section.
+    less
+        (N,): each section is left out.
+    more
+        (N + n,): another one is there, before each section or at the end.
+    log_evidence
+        (n,): log P_c(x) of each document.
+    """
+
+    swaps: Floats
+    merged: Floats
+    less: Floats
+    more: Floats
+    log_evidence: Floats
+
+
+def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> _Gains:
+    """All single repairs of each document.
 
     Evidence around a place needs only the messages there: the forward message before a section, and the backward
     message after it. Scales of messages cancel in each ratio.
@@ -136,11 +160,12 @@ def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats
     heads, tails = offsets[:-1], offsets[1:] - 1
     before = np.roll(forward @ move, 1, axis=0)
     before[heads] = start
-    swaps, less = np.full(len(emission), -np.inf), np.full(len(emission), -np.inf)
+    swaps, merged, less = (np.full(len(emission), -np.inf) for _ in range(3))
     a = np.setdiff1d(np.arange(len(emission)), tails)  # all sections but the last ones, each with the next one, b
     b = a + 1
     both = _log(((before[a] * emission[a]) @ move * emission[b] * backward[b]).sum(axis=1))
     swaps[a] = _log(((before[a] * emission[b]) @ move * emission[a] * backward[b]).sum(axis=1)) - both
+    merged[a] = _log((before[a] * emission[a] * emission[b] * backward[b]).sum(axis=1)) - both
     less[a] = _log((before[a] * emission[b] * backward[b]).sum(axis=1)) - both
     last = tails[tails > heads]
     less[last] = _log(forward[last - 1] @ end) - _log((before[last] * emission[last]) @ end)
@@ -148,7 +173,7 @@ def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> tuple[Floats
     more = np.empty(len(emission) + len(heads))
     more[np.arange(len(emission)) + owners_of(offsets)] = _log(((before @ move) * emission * backward).sum(1)) - here
     more[offsets[1:] + np.arange(len(heads))] = _log(forward[tails] @ move @ end) - _log(forward[tails] @ end)
-    return swaps, less, more, evidence
+    return _Gains(swaps, merged, less, more, evidence)
 
 
 def _climb(emission: Floats, offsets: Ints, transitions: Floats, gain: Floats, place: Ints) -> Floats:
@@ -166,7 +191,7 @@ def _climb(emission: Floats, offsets: Ints, transitions: Floats, gain: Floats, p
             break
         pair = bounds[:-1] + at
         changed[pair], changed[pair + 1] = changed[pair + 1], changed[pair].copy()
-        best, at = _best(_gains(changed, bounds, transitions)[0], bounds)
+        best, at = _best(_gains(changed, bounds, transitions).swaps, bounds)
         better = np.flatnonzero(best > LEAST_GAIN)
         total[rows[better]] += best[better]
         changed = changed[ranges_of(bounds[better], np.diff(bounds)[better])]

@@ -22,7 +22,11 @@ from scipy.special import logsumexp
 from momus.numeric.ragged import offsets_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.sequences.forward_backward import TINY, forward_backward
-from momus_critics.chains.repair import CHANCE, FAULTY, KINDS
+from momus_critics.chains.repair import CHANCE, FAULTY
+
+KINDS = np.array([3, 3, 2, 8]) / 16
+"""Prior probabilities of the kinds of a fault, in the order of `SectionProcess.log_ratios`. Without borders, a section
+that is repeated looks like a longer one."""
 
 CELLS = 2_000_000
 """Most cells of a message of a batch; bounds memory."""
