@@ -21,7 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from decoding_tables import TABLES, Study, Value, claims, critics, fill, tables
@@ -37,7 +37,8 @@ from momus.sequences.ngram import NGramModel
 from momus_adapters.language_models.small import small_lm, train
 
 METHODS = {"ancestral": "ancestral", "nucleus": "nucleus", "beam": "beam-sampling"}
-MODELS = ("trigram", "lstm", "transformer")
+Model = Literal["trigram", "lstm", "transformer"]
+MODELS = get_args(Model)
 FIXED = ("words", "shortest", "longest", "train", "valid", "width", "epochs", "seed", "cut")
 """Options that a folder's files depend on."""
 
@@ -81,7 +82,7 @@ class Texts:
         return [" ".join(self.names[t] for t in some[i].tolist()) for i in range(len(some))]
 
 
-def model_of(kind: str, texts: Texts, options: argparse.Namespace) -> tuple[StepModel, dict[str, Any]]:
+def model_of(kind: Model, texts: Texts, options: argparse.Namespace) -> tuple[StepModel, dict[str, Any]]:
     """A trained model, from its checkpoint if there is one, and what is to be said of it."""
     import torch
 
@@ -109,9 +110,11 @@ def model_of(kind: str, texts: Texts, options: argparse.Namespace) -> tuple[Step
     return network, notes
 
 
-def written(kind: str, model: StepModel, decode: Callable[[Sequences], list[str]], options: argparse.Namespace) -> None:
+def written(
+    kind: Model, model: StepModel, decode: Callable[[Sequences], list[str]], options: argparse.Namespace
+) -> None:
     """Write the documents of one model by each decoding method; existing files are continued."""
-    model.decode, model.batch = decode, options.batch  # type: ignore[method-assign]
+    model.decode, model.batch = decode, options.batch  # type: ignore[method-assign, assignment]
     for way, method in METHODS.items():
         how = Decoding(
             method,  # type: ignore[arg-type]

@@ -151,8 +151,8 @@ def draw(log_p: Tensor, top_p: float, keys: Tensor) -> Tensor:
 
     allowed = log_p if top_p >= 1.0 else torch.where(nucleus(log_p, top_p), log_p, -torch.inf)
     rows = max(1, CELLS // (log_p.shape[1] * max(1, keys.shape[1])))
-    pairs = zip(allowed.split(rows), keys.split(rows), strict=True)
-    return torch.cat([_largest(*pair) for pair in pairs])
+    starts = range(0, max(1, len(keys)), rows)
+    return torch.cat([_largest(allowed[a : a + rows], keys[a : a + rows]) for a in starts])
 
 
 def _largest(log_p: Tensor, keys: Tensor) -> Tensor:
