@@ -19,7 +19,15 @@ from momus.sequences import Sequences
 from momus.sequences.arpa import KneserNey
 from momus.sequences.ngram import NGramModel
 from momus_critics.distortion import Distortion, Estimates, draw_language, estimates, perturbed, random_strings, study
-from momus_critics.distortion.estimation import by_length, by_probability, by_rank, joint_histogram, mean_interval
+from momus_critics.distortion.estimation import (
+    by_amount,
+    by_length,
+    by_probability,
+    by_rank,
+    error_slope,
+    joint_histogram,
+    mean_interval,
+)
 
 RNG = np.random.default_rng(0)
 STEPS = RNG.choice([1, 1, 1, 1, 1, 3, 0], (60, 9))
@@ -113,6 +121,31 @@ def test_tables_are_those_of_plain_loops():
     counts, edges = joint_histogram(e)
     assert counts.sum() == 900
     assert counts[np.searchsorted(edges, e.language[0]) - 1, np.searchsorted(edges, e.model[0]) - 1] >= 1
+
+
+def test_checkpoints_are_drawn_by_amount_and_rarity(language):
+    """Errors of one half and then one tenth of −log p_L: slopes and means are known, and the chart shows them."""
+    fresh = draw_language(language, 400, seed=0)
+    last = estimates(language, NGramModel(2).fit(fresh, 8), fresh)
+    curve = [
+        (n, Estimates(last.language, last.language * (1 + share), last.lengths)) for n, share in ((10, 0.5), (90, 0.1))
+    ]
+    assert [round(v, 9) for _, e in curve for v in error_slope(e)] == [0.5] * 3 + [0.1] * 3
+    table = by_amount(curve, groups=5)
+    assert table["sequences"].tolist() == [10] * 5 + [90] * 5
+    ordered = np.sort(last.language).reshape(5, 80).mean(axis=1)
+    np.testing.assert_allclose(table["mean"], np.concatenate([0.5 * ordered, 0.1 * ordered]))
+    found = study(language, NGramModel(2).fit(fresh, 8), fresh, 8, perturbations=1, some=50, checkpoints=curve)
+    (chart,) = (e for e in found.evidence() if e.name == "amount")
+    by_label = {s.label: s for s in chart.series}
+    assert by_label["all"].x == [10, 90]
+    np.testing.assert_allclose(by_label["all"].y, last.language.mean() * np.array([0.5, 0.1]))
+    np.testing.assert_allclose(by_label["rarest fifth"].y, ordered[0] * np.array([0.5, 0.1]))
+    np.testing.assert_allclose(by_label["commonest fifth"].y, ordered[-1] * np.array([0.5, 0.1]))
+    bare = study(language, language, fresh, 8, perturbations=1, some=50)
+    assert "amount" not in {e.name for e in bare.evidence()}
+    with pytest.raises(MomusError, match="no checkpoints"):
+        bare.amount()
 
 
 def test_the_bootstrap_interval_covers():

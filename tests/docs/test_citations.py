@@ -32,6 +32,7 @@ CHECKED = {
     ("Meister & Cotterell", "table 2"): ("Monte-Carlo p of KS", {"fits/zipf.py"}),
     ("Meister & Cotterell", "equation 11"): ("TVD as a supremum", {"unigram.py"}),
     ("LeBrun et al", "equation 2"): ("error(x)", {"distortion/estimation.py"}),
+    ("LeBrun et al", "section 4.3"): ("Estimation Error by Amount of Training Data", {"distortion/estimation.py"}),
     ("LeBrun et al", "appendix A.1.5"): ("Estimation Error by Sequence Length", {"distortion/estimation.py"}),
     ("LeBrun et al", "table 3 and appendix"): ("perturbations", {"distortion/perturbation.py"}),
 }

@@ -207,8 +207,8 @@ def train(
     with stage(f"training {model.name}", epochs * steps) as advance:
         for epoch in range(epochs):
             network.train()
-            for step, rows in enumerate(_shuffled(sequences.lengths, batch, rng, even)):
-                _step(model, sequences.take(rows), optimizer)
+            for step, rows in enumerate(similar_lengths(sequences.lengths, batch, rng, even)):
+                train_step(model, sequences.take(rows), optimizer)
                 advance(epoch * steps + step + 1)
             network.eval()
             losses.append(-float(model.score(validation).log_probabilities.mean()))
@@ -223,11 +223,17 @@ def train(
     return losses
 
 
-def _shuffled(lengths: Ints, batch: int, rng: np.random.Generator, even: bool = False) -> list[Ints]:
+def similar_lengths(lengths: Ints, batch: int, rng: np.random.Generator, even: bool = False) -> list[Ints]:
     """Row numbers in batches of similar lengths, in random order; the assignment to batches is random each time.
 
+    >>> rows = similar_lengths(np.array([9, 1, 8, 2]), 2, np.random.default_rng(0))
+    >>> sorted(sorted(r.tolist()) for r in rows)
+    [[0, 2], [1, 3]]
+
+    With ``even``, batches have about equally many tokens:
+
     >>> lengths = np.array([1, 1, 1, 1, 4, 4])
-    >>> sorted(len(rows) for rows in _shuffled(lengths, 3, np.random.default_rng(0), even=True))
+    >>> sorted(len(rows) for rows in similar_lengths(lengths, 3, np.random.default_rng(0), even=True))
     [2, 4]
     """
     order = np.argsort(lengths + rng.random(len(lengths)) * 2, kind="stable")
@@ -241,7 +247,8 @@ def _shuffled(lengths: Ints, batch: int, rng: np.random.Generator, even: bool = 
     return [chunks[i] for i in rng.permutation(len(chunks))]
 
 
-def _step(model: CausalNetwork, sequences: Sequences, optimizer: Any) -> None:
+def train_step(model: CausalNetwork, sequences: Sequences, optimizer: Any) -> None:
+    """Take one step on the mean cross-entropy per token, the end included, with gradients clipped at norm 1."""
     import torch
 
     # targets (B, T + 1): ids, the end symbol, then −1, which the loss ignores; inputs: the begin symbol, then ids

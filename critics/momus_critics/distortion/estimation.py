@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -103,6 +104,39 @@ def by_rank(e: Estimates, bins: int = 50, seed: int = 0) -> pd.DataFrame:
     starts = np.searchsorted(by_order, np.arange(bins))
     edges = np.append(e.language[order][np.minimum(starts, len(e) - 1)], e.language.max())
     return _binned(e, bin_, edges, 1, seed)
+
+
+def by_amount(checkpoints: Sequence[tuple[int, Estimates]], groups: int = 5, seed: int = 0) -> pd.DataFrame:
+    """Mean error by number of training sequences and rarity (LeBrun et al. 2022, section 4.3).
+
+    Parameters
+    ----------
+    checkpoints
+        Numbers of training sequences, and estimates of the same test sequences after them.
+    groups
+        Equal-count groups of log p_L.
+
+    Returns
+    -------
+    One row per checkpoint and group: ``sequences``, ``group`` (0 is the rarest), and the columns of `by_rank`.
+    """
+    import pandas as pd
+
+    tables = [by_rank(e, groups, seed).assign(sequences=n, group=range(groups)) for n, e in checkpoints]
+    columns = ["sequences", "group", "low", "high", "mean", "mean_low", "mean_high", "n"]
+    return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+
+def error_slope(e: Estimates) -> tuple[float, float, float]:
+    """Slope of the error on log p_L by least squares, with its 95 % interval (t); positive if rare ones are worse.
+
+    >>> language = np.array([-4.0, -3.0, -2.0, -1.0])
+    >>> [round(v, 6) for v in error_slope(Estimates(language, 1.5 * language, np.ones(4, dtype=int)))]
+    [0.5, 0.5, 0.5]
+    """
+    fit = stats.linregress(e.language, e.errors)
+    half = float(stats.t.ppf(0.975, len(e) - 2) * fit.stderr)
+    return float(fit.slope), float(fit.slope) - half, float(fit.slope) + half
 
 
 def _binned(e: Estimates, bin_: Ints, edges: Floats, least: int, seed: int) -> pd.DataFrame:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy import stats
 
-from momus.evidence import Axis, Chart, Evidence, Heatmap, Series, Table
+from momus.errors import UsageError
+from momus.evidence import Axis, Chart, Evidence, Heatmap, Role, Series, Table
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 from momus.sequences import Decoding, Sequences, SequenceScorer, StepModel, document_seed, sample
 from momus_critics.distortion.estimation import (
     Estimates,
+    by_amount,
     by_length,
     by_probability,
-    by_rank,
+    error_slope,
     estimates,
     joint_histogram,
     mean_interval,
@@ -26,6 +27,8 @@ from momus_critics.distortion.perturbation import perturbed, random_strings
 
 COLUMNS = 12
 """Bins of log p_L in the heat map of perturbations."""
+GROUPS = 5
+"""Groups of rarity in the chart of checkpoints."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Study:
         Estimates for the same samples after 1, 2, … perturbations.
     random
         Estimates for random strings.
+    checkpoints
+        Estimates for the new samples, the same each time, by number of training sequences, ascending.
     """
 
     name: str
@@ -65,20 +70,17 @@ class Study:
     perturbed: Sequence[Estimates]
     random: Estimates
     seed: int = 0
-    checkpoints: Sequence[tuple[str, Estimates]] = field(default_factory=tuple)
+    checkpoints: Sequence[tuple[int, Estimates]] = ()
 
     def findings(self) -> list[Finding]:
         """Test the three claims that concern a single model, with 95 % intervals."""
         fresh, off = self.fresh, self.perturbed[-1]
         mean = mean_interval(fresh.errors, self.seed)
-        slope = stats.linregress(fresh.language, fresh.errors)
-        half = float(stats.t.ppf(0.975, len(fresh) - 2) * slope.stderr)
         after, strings = mean_interval(off.errors, self.seed), mean_interval(self.random.errors, self.seed)
         steps = len(self.perturbed)
-        steep = float(slope.slope)
         return [
             Finding("i", "samples of the language are underestimated", *mean, len(fresh), False),
-            Finding("ii", "rarer samples are underestimated more", steep, steep - half, steep + half, len(fresh), True),
+            Finding("ii", "rarer samples are underestimated more", *error_slope(fresh), len(fresh), True),
             Finding("iii a", f"after {steps} perturbations they are overestimated", *after, len(off), True),
             Finding("iii b", "random strings are overestimated", *strings, len(self.random), True),
         ]
@@ -104,7 +106,7 @@ class Study:
         return means, edges, counts
 
     def evidence(self) -> list[Evidence]:
-        """Findings, joint histogram, error by probability and by length, and heat map of perturbations."""
+        """Findings, joint histogram, error by probability, by length and by checkpoint, heat map of perturbations."""
         counts, edges = joint_histogram(self.fresh)
         share = np.log10(np.where(counts > 0, counts, np.nan))
         names = [f"{v:.0f}" for v in (edges[:-1] + edges[1:]) / 2]
@@ -133,6 +135,8 @@ class Study:
             ),
         ]
         items.append(self._by_probability())
+        if self.checkpoints:
+            items.append(self.amount())
         lengths = by_length(self.fresh, seed=self.seed)
         x, y = Axis("length in tokens, including the end"), Axis("mean error, nats")
         n = lengths["length"].tolist()
@@ -161,22 +165,46 @@ class Study:
         return items
 
     def _by_probability(self) -> Chart:
-        """Error by log p_L of the fresh samples, and of the samples of each checkpoint."""
+        """Error by log p_L of the fresh samples."""
         table = by_probability(self.fresh, seed=self.seed)
         middle = ((table["low"] + table["high"]) / 2).tolist()
-        series = [
-            Series(
-                "fresh samples", middle, table["mean"].tolist(), "generated", "line", *(table[k].tolist() for k in BAND)
-            )
-        ]
-        for label, e in self.checkpoints:
-            ranks = by_rank(e, seed=self.seed)
-            series.append(
-                Series(label, ((ranks["low"] + ranks["high"]) / 2).tolist(), ranks["mean"].tolist(), "reference")
-            )
+        series = Series(
+            "fresh samples", middle, table["mean"].tolist(), "generated", "line", *(table[k].tolist() for k in BAND)
+        )
         note = "Bins with at least ten sequences; bands: 95 % bootstrap intervals of the mean."
         return Chart(
-            "probability", "Error by probability", Axis("log p_L, nats"), Axis("mean error, nats"), series, note=note
+            "probability", "Error by probability", Axis("log p_L, nats"), Axis("mean error, nats"), [series], note=note
+        )
+
+    def amount(self) -> Chart:
+        """Error by number of training sequences: all samples, the rarest fifth and the commonest, with 95 % bands.
+
+        Raises
+        ------
+        UsageError
+            There are no checkpoints.
+        """
+        if not self.checkpoints:
+            raise UsageError("the study has no checkpoints", hint="pass checkpoints to study")
+        table = by_amount(self.checkpoints, GROUPS, self.seed)
+        whole = [(n, *mean_interval(e.errors, self.seed)) for n, e in self.checkpoints]
+        n, mean, low, high = (list(column) for column in zip(*whole, strict=True))
+        series = [Series("all", n, mean, "generated", "line", low, high)]
+        ends: tuple[tuple[int, str, Role], ...] = (
+            (0, "rarest fifth", "reference"),
+            (GROUPS - 1, "commonest fifth", "fitted"),
+        )
+        for group, label, role in ends:
+            rows = table[table["group"] == group]
+            values = (rows[k].tolist() for k in ("mean_low", "mean_high"))
+            series.append(Series(label, rows["sequences"].tolist(), rows["mean"].tolist(), role, "line", *values))
+        return Chart(
+            "amount",
+            "Error by number of training sequences",
+            Axis("training sequences", "log"),
+            Axis("mean error, nats"),
+            series,
+            note="The same test sequences at each point; bands: 95 % bootstrap intervals of the mean.",
         )
 
 
@@ -219,6 +247,7 @@ def study(
     some: int = 1000,
     seed: int = 0,
     name: str = "model",
+    checkpoints: Sequence[tuple[int, Estimates]] = (),
 ) -> Study:
     """Score fresh samples, perturbed samples and random strings under the language and the model.
 
@@ -232,6 +261,8 @@ def study(
         Temperature of the language.
     perturbations
         Number of perturbations of the first ``some`` samples.
+    checkpoints
+        Estimates of ``fresh`` under earlier states of the model, by number of training sequences.
     """
     start = fresh.take(np.arange(min(some, len(fresh))))
     with stage(f"scoring under {name}", perturbations + 2) as advance:
@@ -242,4 +273,4 @@ def study(
             off.append(estimates(language, model, sequences, temperature))
             advance(i + 2)
         strings = estimates(language, model, random_strings(some, symbols, seed), temperature)
-    return Study(name, first, off, strings, seed)
+    return Study(name, first, off, strings, seed, tuple(checkpoints))
