@@ -1,12 +1,14 @@
-"""Three small language models, three decoding methods, many critics: the tables of Meister & Cotterell (2021) in small.
+"""Small language models and three decoding methods (Meister & Cotterell 2021, tables 2, 3, 5 and 6).
 
-A trigram model, an LSTM and a transformer are trained on paragraphs of WikiText-2 over its most frequent words. Each
-generates as many documents as the held-out text has, by ancestral, nucleus and beam sampling, into JSON Lines files
-that are kept. Critics are fitted on the training text and compare each file with held-out text. The output has the
-statistics of the paper's tables 2, 3 and 5, one model per line, and then each claim of the paper about decoding, with
-whether it holds for each model here.
+A trigram model without smoothing and a transformer, or an LSTM, learn paragraphs of WikiText-2 over its most frequent
+words. Each writes documents by ancestral, nucleus and beam sampling into JSON Lines files that are kept. Critics
+compare each file with held-out paragraphs. The result has the columns of the paper's tables, with an interval and a
+permutation p, and the paper's claims about decoding, each with the models for which it holds.
 
-    python benchmarks/reproduce/decoding.py --out FOLDER      # about half an hour on two cores
+    python benchmarks/reproduce/decoding.py --out RUN                   # an interrupted run resumes
+    python benchmarks/reproduce/decoding.py --out RUN --write docs/results/decoding.md   # tables of a finished run
+
+Data: the folder ``wikitext-2`` under MOMUS_DATA, else ../shared/data.
 """
 
 from __future__ import annotations
@@ -17,23 +19,28 @@ import json
 import os
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
+from decoding_tables import TABLES, Study, Value, claims, critics, fill, tables
 
 import momus
 from momus import Corpus
 from momus.generating import write_documents
+from momus.papers.table import paper_tables
 from momus.progress import default_reporter, reporting
-from momus.report.format import number
 from momus.sequences import Decoding, Prompt, Sequences
+from momus.sequences.model import StepModel
 from momus.sequences.ngram import NGramModel
 from momus_adapters.language_models.small import small_lm, train
 
-CRITICS = ("rank-frequency", "unigram", "length", "stopword-share", "symbol-share", "type-token", "zipf-slope", "heaps")
-CRITICS += ("productivity", "perplexity", "mauve")
-WAYS = {"random": "ancestral", "nucleus": "nucleus", "beam": "beam-sampling"}
-MODELS = ("trigram", "lstm", "transformer")
+METHODS = {"ancestral": "ancestral", "nucleus": "nucleus", "beam": "beam-sampling"}
+Model = Literal["trigram", "lstm", "transformer"]
+MODELS = get_args(Model)
+FIXED = ("words", "shortest", "longest", "train", "valid", "width", "epochs", "seed", "cut")
+"""Options that a folder's files depend on."""
 
 
 def paragraphs(path: Path, shortest: int, longest: int) -> list[str]:
@@ -48,180 +55,169 @@ def closed(texts: list[str], vocabulary: dict[str, int]) -> list[str]:
     return [" ".join(w if w in vocabulary else "<unk>" for w in t.split()) for t in texts]
 
 
-def written(model, decode, options, name: str) -> dict[str, Path]:
-    """Generate documents of one model by each decoding method; existing files are resumed."""
-    found = {}
-    for way, method in WAYS.items():
+class Texts:
+    """Training, validation and real paragraphs over the most frequent words of the training text; others are <unk>."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        limits = options.shortest, options.longest
+        rng = np.random.default_rng(options.seed)
+        learned = paragraphs(options.data / "train.txt.gz", *limits)
+        held = [t for f in ("valid", "test") for t in paragraphs(options.data / f"{f}.txt.gz", *limits)]
+        learned = [learned[i] for i in rng.permutation(len(learned))[: options.train]]
+        held = [held[i] for i in rng.permutation(len(held))]
+        counts = Counter(w for t in learned for w in t.split())
+        vocabulary = {w: i for i, (w, _) in enumerate(counts.most_common(options.words - 1)) if w != "<unk>"}
+        self.names = [*vocabulary, "<unk>"]
+        self.learned, self.valid, self.real = (
+            closed(some, vocabulary) for some in (learned, held[: options.valid], held[options.valid :])
+        )
+
+    def sequences(self, texts: list[str]) -> Sequences:
+        """Ids of the words of texts."""
+        index = {w: i for i, w in enumerate(self.names)}
+        return Sequences.of([[index[w] for w in t.split()] for t in texts])
+
+    def decode(self, some: Sequences) -> list[str]:
+        """Texts of ids."""
+        return [" ".join(self.names[t] for t in some[i].tolist()) for i in range(len(some))]
+
+
+def model_of(kind: Model, texts: Texts, options: argparse.Namespace) -> tuple[StepModel, dict[str, Any]]:
+    """A trained model, from its checkpoint if there is one, and what is to be said of it."""
+    import torch
+
+    learned, valid = texts.sequences(texts.learned), texts.sequences(texts.valid)
+    about, path = options.out / f"{kind}.json", options.out / f"{kind}.pt"
+    if kind == "trigram":
+        model = NGramModel(3, "none").fit(learned, len(texts.names))
+        unseen = float(np.isneginf(model.score(valid).log_probabilities).mean())
+        return model, {"valid words with probability 0": unseen}
+    window = options.cut + 10
+    network = small_lm(kind, len(texts.names), width=options.width, window=window, seed=options.seed)
+    if path.exists() and about.exists():
+        network.network.load_state_dict(torch.load(path, weights_only=True))
+        return network, dict(json.loads(about.read_text(encoding="utf-8")))
+    begun = time.process_time()
+    rate = 2e-3 if kind == "transformer" else 4e-3
+    losses = train(network, learned, valid, epochs=options.epochs, batch=32, rate=rate, seed=options.seed, even=True)
+    notes = {
+        "validation perplexity": float(np.exp(min(losses))),
+        "parameters": sum(p.numel() for p in network.network.parameters()),
+        "training, CPU s": round(time.process_time() - begun),
+    }
+    torch.save(network.network.state_dict(), path)
+    about.write_text(json.dumps(notes, indent=1), encoding="utf-8")
+    return network, notes
+
+
+def written(
+    kind: Model, model: StepModel, decode: Callable[[Sequences], list[str]], options: argparse.Namespace
+) -> None:
+    """Write the documents of one model by each decoding method; existing files are continued."""
+    model.decode, model.batch = decode, options.batch  # type: ignore[method-assign, assignment]
+    for way, method in METHODS.items():
         how = Decoding(
-            method,
+            method,  # type: ignore[arg-type]
             top_p=0.9 if method == "nucleus" else 1.0,
             beams=5 if method == "beam-sampling" else 1,
             longest=options.cut,
         )
-        path = options.out / f"{name}-{way}.jsonl"
-        model.decode = decode
-        start = time.perf_counter()
-        write_documents(path, model, [Prompt("")], how, each=options.documents, seed=options.seed, resume=True)
-        print(f"   {name} {way}: {options.documents} documents, {time.perf_counter() - start:.0f} s", flush=True)
-        found[way] = path
-    return found
-
-
-def claims(table: dict) -> list[str]:
-    """What the paper's tables show for each of its five models, and for which models it holds here.
-
-    ``table`` maps (critic, statistic) to verdicts by "model way".
-    """
-
-    def value(key, kind, way):
-        found = table[key].get(f"{kind} {way}")
-        return found.generated_value if found else float("nan")
-
-    def least(key, way):
-        return [k for k in MODELS if value(key, k, way) < min(value(key, k, w) for w in WAYS if w != way)]
-
-    def most(key, way):
-        return [k for k in MODELS if value(key, k, way) > max(value(key, k, w) for w in WAYS if w != way)]
-
-    def lower(key, way, other):
-        return [k for k in MODELS if value(key, k, way) < value(key, k, other)]
-
-    found = {
-        "table 2: D_p of rank and frequency is smallest for ancestral samples": least(
-            ("rank-frequency", "ks"), "random"
-        ),
-        "table 3: D_p of length is largest for beam sampling": most(("length", "ks"), "beam"),
-        "table 3: D_p of stopwords is largest for beam sampling": most(("stopword-share", "ks"), "beam"),
-        "table 3: D_p of symbols is largest for beam sampling": most(("symbol-share", "ks"), "beam"),
-        "table 5: Zipf's s is lower for ancestral than for nucleus samples": lower(
-            ("rank-frequency", "exponent"), "random", "nucleus"
-        ),
-        "table 5: Heaps' β is lower for nucleus than for ancestral samples": lower(
-            ("type-token", "beta"), "nucleus", "random"
-        ),
-        "table 6: documents are shortest under beam sampling": least(("length", "mean_length"), "beam"),
-    }
-    told = [f"{name}: {said(holds)}" for name, holds in found.items()]
-    for name, key in (("length", "length"), ("stopwords", "stopword-share"), ("symbols", "symbol-share")):
-        nearest = min(MODELS, key=lambda k: value((key, "ks"), k, "random"))
-        told.append(f"table 3: of ancestral samples, the LSTM's have the smallest D_p of {name}: here the {nearest}'s")
-    return told
-
-
-def said(holds: list[str]) -> str:
-    """Name the models for which a claim holds."""
-    return f"holds for {len(holds)} of {len(MODELS)} ({', '.join(holds) or 'none'})"
+        path, begun = options.out / f"{kind}-{way}.jsonl", time.process_time()
+        each = options.beam if way == "beam" and kind != "trigram" and options.beam else options.documents
+        done = write_documents(path, model, [Prompt("")], how, each=each, seed=options.seed, resume=True)
+        seconds = time.process_time() - begun
+        print(f"{kind}, {way}: {done.before} documents before, {done.written} now, {seconds:.0f} CPU s", flush=True)
 
 
 def main() -> None:
+    """Train, write, compare, and show."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     folder = Path(os.environ.get("MOMUS_DATA") or Path(__file__).parents[3] / "shared" / "data") / "wikitext-2"
     parser.add_argument("--data", type=Path, default=folder)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--words", type=int, default=3000)
-    parser.add_argument("--shortest", type=int, default=10)
-    parser.add_argument("--longest", type=int, default=90)
-    parser.add_argument("--train", type=int, default=5000, help="largest number of training paragraphs")
-    parser.add_argument("--documents", type=int, default=400)
-    parser.add_argument("--cut", type=int, default=200)
+    parser.add_argument("--out", type=Path, required=True, help="where documents, networks and results are kept")
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=["trigram", "transformer"])
+    parser.add_argument("--documents", type=int, default=10_000, help="documents of each model by each method")
+    parser.add_argument("--beam", type=int, help="documents of a network by beam sampling, else as many as the others")
+    parser.add_argument("--words", type=int, default=3000, help="size of the vocabulary")
+    parser.add_argument("--shortest", type=int, default=10, help="words of the shortest paragraph")
+    parser.add_argument("--longest", type=int, default=90, help="words of the longest paragraph")
+    parser.add_argument("--train", type=int, default=6000, help="largest number of training paragraphs")
+    parser.add_argument("--valid", type=int, default=200, help="held-out paragraphs to validate on; others are real")
+    parser.add_argument("--cut", type=int, default=200, help="most words of a generated document")
     parser.add_argument("--width", type=int, default=128)
     parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--batch", type=int, default=32, help="documents that are written side by side")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--permutations", type=int, default=999)
+    parser.add_argument("--write", type=Path, help="only put the tables of the folder into a page, between its marks")
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    with reporting(default_reporter()):
-        run(options)
+    results = options.out / "results.json"
+    if not options.write:
+        options.out.mkdir(parents=True, exist_ok=True)
+        settle(options)
+        with reporting(default_reporter()):
+            study = run(options)
+        results.write_text(study.to_json(), encoding="utf-8")
+    study = Study.from_json(results.read_text(encoding="utf-8"))
+    if options.write:
+        page = options.write.read_text(encoding="utf-8")
+        options.write.write_text(fill(page, study), encoding="utf-8")
+    for name, table in tables(study).items():
+        print(f"\n{name}\n\n{table}")
+    print("\n" + "\n".join([*claims(study), "", json.dumps({"models": study.models, "texts": study.texts})]))
 
 
-def run(options) -> None:
-    texts = paragraphs(options.data / "train.txt.gz", options.shortest, options.longest)
-    limits = options.shortest, options.longest
-    held = [t for f in ("valid", "test") for t in paragraphs(options.data / f"{f}.txt.gz", *limits)]
-    rng = np.random.default_rng(options.seed)
-    texts = [texts[i] for i in rng.permutation(len(texts))[: options.train]]
-    held = [held[i] for i in rng.permutation(len(held))]
-    validation, real = held[: len(held) // 3], held[len(held) // 3 :][: options.documents]
-    counts = Counter(w for t in texts for w in t.split())
-    vocabulary = {w: i for i, (w, _) in enumerate(counts.most_common(options.words - 1)) if w != "<unk>"}
-    names = [*vocabulary, "<unk>"]
-    index = {w: i for i, w in enumerate(names)}
-    sequences = [
-        Sequences.of([[index[w] for w in t.split()] for t in closed(some, vocabulary)]) for some in (texts, validation)
-    ]
+def settle(options: argparse.Namespace) -> None:
+    """Record the options of a folder; stop if it was begun with others."""
+    record, path = {name: getattr(options, name) for name in FIXED}, options.out / "options.json"
+    if path.exists() and json.loads(path.read_text(encoding="utf-8")) != record:
+        raise SystemExit(f"{options.out} was begun with other options: {path.read_text(encoding='utf-8')}")
+    path.write_text(json.dumps(record), encoding="utf-8")
+
+
+def run(options: argparse.Namespace) -> Study:
+    """Train, write and compare."""
+    texts = Texts(options)
+    tokens = sum(t.count(" ") + 1 for t in texts.learned)
     print(
-        f"{len(texts):,} paragraphs to train on ({len(sequences[0].ids):,} tokens, {len(names):,} words), "
-        f"{len(validation)} to validate, {len(real)} real; seed {options.seed}",
+        f"{len(texts.learned):,} paragraphs to train on ({tokens:,} tokens, {len(texts.names):,} words), "
+        f"{len(texts.valid)} to validate, {len(texts.real):,} real; seed {options.seed}",
         flush=True,
     )
-
-    def decode(some):
-        return [" ".join(names[t] for t in some[i].tolist()) for i in range(len(some))]
-
-    files = {}
-    for kind in MODELS:
-        there = {f"{kind} {way}": options.out / f"{kind}-{way}.jsonl" for way in WAYS}
-        if all(p.exists() and p.read_bytes().count(b"\n") == options.documents for p in there.values()):
-            print(f"{kind}: documents exist already")
-            files |= there
-            continue
-        start = time.perf_counter()
-        if kind == "trigram":
-            model = NGramModel(3).fit(sequences[0], len(names))
-            loss = -float(model.score(sequences[1]).log_probabilities.mean())
-        else:
-            rate = 2e-3 if kind == "transformer" else 4e-3
-            model = small_lm(
-                kind, len(names), width=options.width, window=options.cut + 10, seed=options.seed, device=options.device
-            )
-            loss = min(train(model, *sequences, epochs=options.epochs, batch=32, rate=rate, seed=options.seed))
-        seconds = time.perf_counter() - start
-        print(f"{kind}: validation perplexity {np.exp(loss):.1f} per word, {seconds:.0f} s", flush=True)
-        files |= {f"{kind} {way}": path for way, path in written(model, decode, options, kind).items()}
-    compare(options, closed(texts, vocabulary), closed(real, vocabulary), files)
+    notes: dict[str, dict[str, Any]] = {}
+    for kind in options.models:
+        model, notes[kind] = model_of(kind, texts, options)
+        print(f"{kind}: {notes[kind]}", flush=True)
+        written(kind, model, texts.decode, options)
+    files = {f"{kind} {way}": options.out / f"{kind}-{way}.jsonl" for kind in options.models for way in METHODS}
+    return compare(options, texts, notes, files)
 
 
-def compare(options, fit: list[str], real: list[str], files: dict[str, Path]) -> None:
-    generated = {name: momus.read_corpus(str(path), name=name) for name, path in files.items()}
-    block = {"block": 5000}
-    config = {c: {"tokens": "whitespace"} for c in CRITICS if c != "mauve"}
-    config |= {c: {"tokens": "whitespace", **block} for c in ("zipf-slope", "heaps", "productivity")}
+def compare(
+    options: argparse.Namespace, texts: Texts, notes: dict[str, dict[str, Any]], files: dict[str, Path]
+) -> Study:
+    """Compare each file with the real paragraphs; critics are fitted on the training paragraphs."""
+    names = critics()
     result = momus.compare(
-        Corpus.from_texts(real, name="real"),
-        generated,
-        fit=Corpus.from_texts(fit, name="fit"),
-        critics=list(CRITICS),
-        config=config,
+        Corpus.from_texts(texts.real, name="real"),
+        {name: momus.read_corpus(str(path), name=name) for name, path in files.items()},
+        fit=Corpus.from_texts(texts.learned, name="fit"),
+        critics=names,
+        config={k: v for table in TABLES for k, v in paper_tables()[table].parameters().items()},
         seed=options.seed,
-        permutations=999,
-        resamples=999,
+        permutations=options.permutations,
+        resamples=options.permutations,
         out=options.out / "run",
         overwrite=True,
     )
-    table = {}
-    for v in result.verdicts:
-        table.setdefault((v.critic, v.statistic), {})[v.generated] = v
-    for (critic, statistic), row in table.items():
-        first = next(iter(row.values()))
-        print(f"\n{critic}, {statistic} (real: {number(first.real_value)})")
-        for kind in MODELS:
-            cells = [row.get(f"{kind} {way}") for way in WAYS]
-            print(
-                f"   {kind:12} "
-                + "   ".join(
-                    f"{way} {number(c.generated_value)} ({number(c.difference)} [{number(c.low)}, {number(c.high)}])"
-                    if c
-                    else f"{way} –"
-                    for way, c in zip(WAYS, cells, strict=True)
-                )
-            )
-    print("\nclaims of the paper:")
-    print("\n".join(f"   {line}" for line in claims(table)))
-    values = {
-        f"{critic} {statistic}": {g: [v.generated_value, v.difference, v.low, v.high] for g, v in row.items()}
-        for (critic, statistic), row in table.items()
+    sizes = {
+        "paragraphs to train on": len(texts.learned),
+        "tokens": sum(t.count(" ") + 1 for t in texts.learned),
+        "words": len(texts.names),
+        "paragraphs to validate on": len(texts.valid),
+        "real paragraphs": len(texts.real),
     }
-    (options.out / "verdicts.json").write_text(json.dumps(values, indent=1), encoding="utf-8")
+    return Study(tuple(Value.of(v) for v in result.verdicts), notes, sizes)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "```" in p.read_text("utf-8"))]
 NOT_RUN = {
+    "decoding.md": 1,
     "README.md": 2,
     "loops-and-phrases.md": 1,
     "quickstart.md": 1,

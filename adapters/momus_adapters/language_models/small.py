@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from momus.errors import FittingError, UsageError
+from momus.numeric.types import Ints
 from momus.progress import stage
 from momus.sequences import Sequences
 from momus_adapters.language_models.causal import CausalNetwork
@@ -166,6 +167,7 @@ def train(
     batch: int = 128,
     rate: float = 2e-3,
     seed: int = 0,
+    even: bool = False,
     after_epoch: Callable[[int], None] | None = None,
 ) -> list[float]:
     """Train with AdamW; halve the rate whenever the validation loss rises; keep the weights of the best epoch.
@@ -176,6 +178,10 @@ def train(
         Sequences per step; those of a batch have similar lengths.
     rate
         Initial learning rate.
+    even
+        Fill each batch with about as many tokens as every other, with ``batch`` sequences on average. The loss of a
+        step is a mean over its tokens, so all tokens then weigh the same. Batches of equally many sequences give more
+        weight to tokens of short sequences, and with them to the end symbol.
     after_epoch
         Called after each epoch with its number, with the weights of that epoch.
 
@@ -201,7 +207,7 @@ def train(
     with stage(f"training {model.name}", epochs * steps) as advance:
         for epoch in range(epochs):
             network.train()
-            for step, rows in enumerate(similar_lengths(sequences.lengths, batch, rng)):
+            for step, rows in enumerate(similar_lengths(sequences.lengths, batch, rng, even)):
                 train_step(model, sequences.take(rows), optimizer)
                 advance(epoch * steps + step + 1)
             network.eval()
@@ -217,15 +223,27 @@ def train(
     return losses
 
 
-def similar_lengths(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> list[np.ndarray]:
+def similar_lengths(lengths: Ints, batch: int, rng: np.random.Generator, even: bool = False) -> list[Ints]:
     """Row numbers in batches of similar lengths, in random order; the assignment to batches is random each time.
 
     >>> rows = similar_lengths(np.array([9, 1, 8, 2]), 2, np.random.default_rng(0))
     >>> sorted(sorted(r.tolist()) for r in rows)
     [[0, 2], [1, 3]]
+
+    With ``even``, batches have about equally many tokens:
+
+    >>> lengths = np.array([1, 1, 1, 1, 4, 4])
+    >>> sorted(len(rows) for rows in similar_lengths(lengths, 3, np.random.default_rng(0), even=True))
+    [2, 4]
     """
     order = np.argsort(lengths + rng.random(len(lengths)) * 2, kind="stable")
     chunks = [order[a : a + batch] for a in range(0, len(order), batch)]
+    if even:
+        # the tokens before the middle of each sequence, its end symbol included, as a share of all: (sequences,)
+        sizes = lengths[order] + 1
+        middle = (np.cumsum(sizes) - sizes / 2) / sizes.sum()
+        number = (middle * len(chunks)).astype(np.int64)
+        chunks = [order[number == i] for i in range(len(chunks)) if (number == i).any()]
     return [chunks[i] for i in rng.permutation(len(chunks))]
 
 

@@ -25,12 +25,20 @@ _FIRST, _SECOND = -4658895280553007687, -7723592293110705685
 
 
 def _mix(x: Any) -> Any:
-    """SplitMix64 on int64; torch masks the sign bits that a right shift of a negative number brings in."""
+    """SplitMix64 on int64, in place for arrays and tensors in main memory.
+
+    torch masks the sign bits that a right shift of a negative number brings in.
+    """
     if isinstance(x, np.ndarray):
         bits = x.view(np.uint64)  # shifts bring in zeros
         for shift, factor in ((30, _FIRST), (27, _SECOND)):
-            bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor % 2**64)
-        return (bits ^ (bits >> np.uint64(31))).view(np.int64)
+            bits ^= bits >> np.uint64(shift)
+            bits *= np.uint64(factor % 2**64)
+        bits ^= bits >> np.uint64(31)
+        return x
+    if not isinstance(x, np.generic) and x.is_cpu:
+        _mix(x.numpy())  # the same memory; NumPy needs fewer operations
+        return x
     for shift, factor in ((30, _FIRST), (27, _SECOND)):
         x = (x ^ ((x >> shift) & ((1 << (64 - shift)) - 1))) * factor
     return x ^ ((x >> 31) & ((1 << 33) - 1))
@@ -67,7 +75,7 @@ def hashed(*parts: Array | int, after: Array | int = 0) -> Array:
     x, *rest = _integers((after, *parts))
     with np.errstate(over="ignore"):  # modulo 2⁶⁴ is meant; NumPy warns of it for scalars only
         for part in rest:
-            x = _mix(x * 31 + part + _GOLDEN)
+            x = _mix((x * 31 + _GOLDEN) + part)  # a new array each time, which the mixing may overwrite
     return x
 
 
@@ -78,8 +86,20 @@ def uniforms(*parts: Array | int, after: Array | int = 0) -> Array:
     >>> bool((u > 0).all() and (u < 1).all()), round(float(u.mean()), 1), round(float(12 * u.var()), 1)
     (True, 0.5, 1.0)
     """
-    # the upper 53 bits of the hash; half a step is added to exclude 0
-    bits = (hashed(*parts, after=after) >> 11) & ((1 << 53) - 1)
+    return unit(upper_bits(hashed(*parts, after=after)))
+
+
+def upper_bits(hashes: Array) -> Array:
+    """The upper 53 bits of hashes, which make the uniform numbers: int64 from 0 to 2⁵³ − 1."""
+    return (hashes >> 11) & ((1 << 53) - 1)
+
+
+def unit(bits: Array) -> Array:
+    """Map whole numbers from 0 to 2⁵³ − 1 to the middles of as many equal parts of (0, 1), float64.
+
+    >>> unit(np.array([0, (1 << 53) - 1])) * (1 << 54)
+    array([1.00000000e+00, 1.80143985e+16])
+    """
     library = _library(bits)
     return (library.asarray(bits, dtype=library.float64) + 0.5) / (1 << 53)
 

@@ -16,7 +16,7 @@ import numpy as np
 from momus.numeric.draws import hashed
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats, Ints
-from momus.sequences.decoding import Decoding, draw, gumbels, log_softmax
+from momus.sequences.decoding import Decoding, draw, log_softmax
 from momus.sequences.types import Sequences
 
 if TYPE_CHECKING:
@@ -93,7 +93,6 @@ def _plain(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tenso
     import torch
 
     n = len(prompts)
-    words = torch.arange(model.size, device=keys.device)
     state, logits = model.start(prompts)
     alive = torch.arange(n, device=keys.device)
     total = torch.zeros(n, dtype=torch.float64, device=keys.device)
@@ -102,7 +101,7 @@ def _plain(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tenso
     owners, tokens = [], []
     for t in range(decoding.longest):
         scaled = log_softmax(logits, decoding.temperature)
-        chosen = draw(scaled, decoding.top_p, gumbels(keys[alive, None], t, words))
+        chosen = draw(scaled, decoding.top_p, hashed(keys[alive, None], t))[:, 0]
         log_p = scaled if decoding.temperature == 1.0 else log_softmax(logits)
         total[alive] += log_p.gather(1, chosen[:, None])[:, 0]
         ended = chosen == model.end
@@ -136,48 +135,52 @@ def _beams(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tenso
 
     Draws are independent, so an extension that is drawn twice takes two places. An ended hypothesis competes with its
     probability as a single candidate. At the first step there is one hypothesis, and all of its draws remain. Ties go
-    to the earlier candidate. Returns the most probable hypothesis of each sequence.
+    to the earlier candidate. Returns the most probable hypothesis of each sequence. Once that one has ended no other
+    can overtake it, because an extension is never more probable than its beginning, and the sequence is complete.
     """
     import torch
 
-    n, k = len(prompts), decoding.beams
+    n, k, device = len(prompts), decoding.beams, keys.device
     state, logits = model.start(prompts)
-    device = keys.device
-    # hypothesis j of sequence i is row i · k + j of state and logits
-    sequence = torch.arange(n, device=device)
-    state, logits = model.select(state, sequence.repeat_interleave(k)), logits.repeat_interleave(k, dim=0)
+    # hypothesis j of sequence alive[i] is row i · k + j of state and logits
+    alive = torch.arange(n, device=device)
+    state, logits = model.select(state, alive.repeat_interleave(k)), logits.repeat_interleave(k, dim=0)
     total = torch.full((n, k), -torch.inf, dtype=torch.float64, device=device)
     total[:, 0] = 0.0
     ended = torch.zeros((n, k), dtype=torch.bool, device=device)
     history = torch.zeros((n, k, 0), dtype=torch.int64, device=device)
-    hypotheses = torch.arange(k, device=device)
-    words = torch.arange(model.size, device=device)
+    draws = torch.arange(k * k, device=device)
+    rows: dict[int, Ints] = {}
+    finished, totals = np.zeros(n, dtype=bool), np.zeros(n)
     for t in range(decoding.longest):
+        a = len(alive)
         scaled = log_softmax(logits, decoding.temperature)
-        draws = []
-        for i in range(k):
-            noise = gumbels(keys[:, None, None], t, hypotheses[:, None] * k + i, words).view(n * k, -1)
-            draws.append(draw(scaled, 1.0, noise))
-        # candidates, (n, k, k): log p of draw i of hypothesis j; an ended hypothesis is a candidate once, at i = 0
-        chosen = torch.stack(draws, dim=1).view(n, k, k)
+        # candidates, (a, k, k): log p of draw i of hypothesis j; an ended hypothesis is a candidate once, at i = 0
+        chosen = draw(scaled, 1.0, hashed(keys[alive, None], t, draws).view(a * k, k)).view(a, k, k)
         log_p = scaled if decoding.temperature == 1.0 else log_softmax(logits)
-        gain = log_p.gather(1, chosen.view(n * k, k)).view(n, k, k)
+        gain = log_p.gather(1, chosen.view(a * k, k)).view(a, k, k)
         candidates = total[:, :, None] + gain
         unchanged = torch.where(torch.arange(k, device=device) == 0, total[:, :, None], -torch.inf)
         candidates = torch.where(ended[:, :, None], unchanged, candidates)
         chosen = torch.where(ended[:, :, None], model.end, chosen)
-        value, best = torch.sort(candidates.view(n, k * k), dim=1, descending=True, stable=True)
+        value, best = torch.sort(candidates.view(a, k * k), dim=1, descending=True, stable=True)
         total, best = value[:, :k], best[:, :k]
-        # continue the histories of the parents, (n, k, t), by the chosen tokens, (n, k)
+        # continue the histories of the parents, (a, k, t), by the chosen tokens, (a, k)
         parent = best // k
-        token = chosen.view(n, k * k).gather(1, best)
+        token = chosen.view(a, k * k).gather(1, best)
         history = torch.cat([history.gather(1, parent[:, :, None].expand(-1, -1, t)), token[:, :, None]], dim=2)
         ended = token == model.end
-        if bool((ended | (total == -torch.inf)).all()) or t + 1 == decoding.longest:
+        complete = ended[:, 0] | (total == -torch.inf).all(dim=1) | (t + 1 == decoding.longest)
+        for i in torch.nonzero(complete)[:, 0].tolist():
+            whole = history[i, 0]  # one that ended before it was the most probable repeats its end symbol
+            rows[int(alive[i])] = whole[whole != model.end].cpu().numpy()
+        done = alive[complete].cpu().numpy()
+        finished[done], totals[done] = ended[complete, 0].cpu().numpy(), total[complete, 0].cpu().numpy()
+        keep = torch.nonzero(~complete)[:, 0]
+        if not len(keep):
             break
-        state = model.select(state, (sequence[:, None] * k + parent).view(-1))
+        parent = keep[:, None] * k + parent[keep]
+        alive, total, ended, history, token = (x[keep] for x in (alive, total, ended, history, token))
+        state = model.select(state, parent.view(-1))
         state, logits = model.step(state, token.view(-1))
-    rows = history[:, 0].cpu().numpy()  # the most probable hypotheses, (n, steps), cut at their first end symbol
-    stop = np.where((rows == model.end).any(axis=1), (rows == model.end).argmax(axis=1), rows.shape[1])
-    sequences = Sequences.of([row[:s] for row, s in zip(rows, stop, strict=True)])
-    return Drawn(sequences, ended[:, 0].cpu().numpy(), total[:, 0].cpu().numpy())
+    return Drawn(Sequences.of([rows[i] for i in range(n)]), finished, totals)
