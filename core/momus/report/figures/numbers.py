@@ -8,13 +8,13 @@ import math
 def plain_number(value: float) -> str:
     """Format a tick of a logarithmic axis.
 
-    >>> [plain_number(x) for x in (0.01, 0.5, 20, 1000, 50_000, 1e6, 2e-5)]
-    ['0.01', '0.5', '20', '1,000', '50,000', '10⁶', '2·10⁻⁵']
+    >>> [plain_number(x) for x in (0.01, 0.5, 2.5, 20, 1000, 50_000, 1e6, 2e-5)]
+    ['0.01', '0.5', '2.5', '20', '1,000', '50,000', '10⁶', '2·10⁻⁵']
     """
     if value <= 0:
         return ""
     if 1e-3 <= value < 1e6:
-        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+        return f"{value:,.6g}"
     digit, _, power = f"{value:.0e}".partition("e")
     raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return f"10{raised}" if digit == "1" else f"{digit}·10{raised}"
