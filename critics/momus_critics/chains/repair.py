@@ -107,7 +107,7 @@ def fault_evidence(emission: Floats, offsets: Ints, transitions: Floats, chance:
     >>> ordered, swapped = np.eye(2)[[0, 1]] * 2, np.eye(2)[[1, 0]] * 2
     >>> evidence = fault_evidence(np.vstack([ordered, swapped]), np.array([0, 2, 4]), chain, np.full(3, 1 / 3))
     >>> evidence.round(2).tolist()
-    [0.06, 8.57]
+    [0.06, 8.56]
     """
     single = _gains(emission, offsets, transitions)
     lengths, k = np.diff(offsets), len(transitions) - 1
