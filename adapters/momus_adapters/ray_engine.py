@@ -13,8 +13,8 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from momus.engine.interface import TRIES, Done, Job
 from momus.errors import MomusError, StoreError, UsageError
-from momus.shards.engine import TRIES, Done, Job
 
 STORE_BYTES = 300_000_000
 """Object store of a cluster that is started here: shards go to files, so that next to nothing passes through it."""
@@ -43,7 +43,7 @@ class RayEngine:
         self.job, self.workers, self.address, self.start_seconds = job, workers, address, start_seconds
 
     def run(self, shards: Sequence[int]) -> Iterator[Done]:
-        """Yield finished shards; see `momus.shards.engine.Engine`."""
+        """Yield finished shards; see `momus.engine.interface.Engine`."""
         import ray
 
         ours = not ray.is_initialized()
@@ -213,7 +213,7 @@ class _Scorer:
 
     def begin(self) -> bool | MomusError:
         """Load the critics."""
-        from momus.shards.worker import ShardScorer
+        from momus.engine.worker import ShardScorer
 
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         try:

@@ -33,12 +33,12 @@ from scipy import stats
 from scipy.optimize import linear_sum_assignment
 
 from momus import Corpus, read_corpus
-from momus.comparison.judge import judge
-from momus.comparison.verdict import Verdict
 from momus.controls.mentions import drop_introductions, reassign_mentions, swap_pronouns
 from momus.critic.scores import Scores
 from momus.errors import MomusError
 from momus.text.mentions import FEMALE, MALE, PLURAL, Resolved
+from momus.verdicts.judge import judge
+from momus.verdicts.verdict import Verdict
 from momus_adapters.corpora.conll import read_conll, write_chains
 from momus_adapters.persons import SpacyPersons
 from momus_adapters.persons.xrenner import XrennerPersons

@@ -28,13 +28,13 @@ from decoding_tables import TABLES, Study, Value, claims, critics, fill, tables
 
 import momus
 from momus import Corpus
-from momus.generating import write_documents
-from momus.papers.table import paper_tables
 from momus.progress import default_reporter, reporting
 from momus.sequences import Decoding, Prompt, Sequences
 from momus.sequences.model import StepModel
 from momus.sequences.ngram import NGramModel
+from momus_adapters.generating import write_documents
 from momus_adapters.language_models.small import small_lm, train
+from momus_adapters.papers.table import paper_tables
 
 METHODS = {"ancestral": "ancestral", "nucleus": "nucleus", "beam": "beam-sampling"}
 Model = Literal["trigram", "lstm", "transformer"]

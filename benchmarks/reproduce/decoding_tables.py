@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from momus.comparison import Verdict
-from momus.papers.table import PaperTable, paper_tables
 from momus.report.format import number
+from momus.verdicts.verdict import Verdict
+from momus_adapters.papers.table import PaperTable, paper_tables
 
 TABLES = ("meister-2", "meister-3", "meister-5", "meister-6")
 WAYS = ("ancestral", "nucleus", "beam")
@@ -18,7 +18,7 @@ WAYS = ("ancestral", "nucleus", "beam")
 
 @dataclass(frozen=True)
 class Value:
-    """A statistic of one generated text, as in `momus.comparison.Verdict`."""
+    """A statistic of one generated text, as in `momus.verdicts.verdict.Verdict`."""
 
     critic: str
     statistic: str

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import normalized_mutual_info_score
 
 import momus
-from momus.comparison.judge import judge
 from momus.critic import Scores
 from momus.text.titles import normalize_title
+from momus.verdicts.judge import judge
 from momus_critics.chains.base import ChainCritic
 from momus_critics.passages import Passages
 from momus_critics.passages.pieces import spans

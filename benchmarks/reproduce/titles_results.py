@@ -14,8 +14,8 @@ from scipy import stats
 from titles_texts import read_records
 
 import momus
-from momus.comparison.judge import judge
 from momus.critic import Scores
+from momus.verdicts.judge import judge
 from momus_critics.chains.transitions import UNLIKELY
 from momus_critics.sections import Sections
 

@@ -16,8 +16,8 @@ from typing import Any
 from titles_texts import read_records
 
 import momus
-from momus.comparison.judge import judge
 from momus.demo import demo_path
+from momus.verdicts.judge import judge
 from momus_critics.topics import Topics
 
 TOPICS = 10

@@ -26,7 +26,7 @@ import numpy as np
 from scipy import stats
 
 from momus import Corpus, read_corpus
-from momus.comparison.judge import judge
+from momus.verdicts.judge import judge
 from momus_critics.topics import Topics
 
 Texts = list[str]

@@ -42,7 +42,8 @@ def stage(name: str, folder: Path, n: int, workers: int) -> dict[str, Any]:
     """Run one stage in this process, and return what it has to say."""
     import momus
     from momus.critic.registry import make_critics
-    from momus.shards import compare_shards, score_shards
+    from momus.engine.comparing import compare_shards
+    from momus.engine.scoring import score_shards
 
     at = paths(folder, n)
     critics = [folder / "critics" / c for c in CRITICS]
@@ -96,8 +97,8 @@ def repeated(source: Path, target: Path, times: int) -> Path:
     import pyarrow.parquet as pq
 
     from momus.files import read_sealed, write_sealed
-    from momus.shards.folder import ShardFolder
-    from momus.shards.plan import Plan
+    from momus.runs.row_folder import ShardFolder
+    from momus.runs.row_plan import Plan
 
     old, new = ShardFolder(source), ShardFolder(target)
     if new.is_shards():
@@ -126,7 +127,8 @@ def repeated(source: Path, target: Path, times: int) -> Path:
 
 def models(folder: Path, n: int, number: int, pairwise: bool) -> dict[str, Any]:
     """Score some small texts, and compare all with one real text from the kept rows."""
-    from momus.shards import compare_shards, score_shards
+    from momus.engine.comparing import compare_shards
+    from momus.engine.scoring import score_shards
 
     critics = [folder / "critics" / c for c in CRITICS]
     shards: dict[str, Path] = {}

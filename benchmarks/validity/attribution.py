@@ -2,7 +2,7 @@
 
 Chapters of novels are split at random into 200 real and 200 generated documents; the generated ones carry a planted
 defect, or none. Headline rows are tested, adjusted by Holm's method, and alarms attributed
-(`momus.comparison.attribution`). Every text is scored once; splits select rows. Cells are kept in --out, and the rules
+(`momus.joint.attribution`). Every text is scored once; splits select rows. Cells are kept in --out, and the rules
 of `RULES` are applied to them afterwards; the table is that of the rule in use.
 
 Strengths are such that the own axis of a defect alarms in nearly all splits (``null_and_power.py``). Defects of axes
@@ -32,13 +32,13 @@ from studies import novels
 from momus.calibration.plan import split
 from momus.calibration.rates import Rate
 from momus.calibration.view import own, rate_text
-from momus.comparison.adjusted import AdjustedRow, Sides
-from momus.comparison.attribution import accounted, attribution_of
-from momus.comparison.axes import Axis, axis_of
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.inference import ManyTests, holm
 from momus.inference.bins import Overlap
+from momus.joint.adjusted import AdjustedRow, Sides
+from momus.joint.attribution import accounted, attribution_of
+from momus.joint.axes import Axis, axis_of
 
 
 @dataclass(frozen=True)

@@ -25,14 +25,14 @@ from texts_in_groups import Row, kept
 
 from momus import Corpus, read_corpus
 from momus.calibration.rates import Rate
-from momus.comparison.band import HumanBands
-from momus.comparison.judge import judge
-from momus.comparison.statistics import all_statistics
-from momus.comparison.verdict import adjust
 from momus.critic import Counted, Critic, Scores
 from momus.critic.registry import make_critics
 from momus.inference.design import Design
 from momus.inference.testing import compare_rows
+from momus.verdicts.band import HumanBands
+from momus.verdicts.judge import judge
+from momus.verdicts.statistics import all_statistics
+from momus.verdicts.verdict import adjust
 
 CRITICS = ("length", "type-token", "stopword-share", "symbol-share")
 FITTED, PER_NOVEL, SIDE = 20, 10, 10

@@ -40,7 +40,7 @@ from sectioned_texts import (
 )
 
 from momus import Corpus, Critic
-from momus.comparison.judge import judge
+from momus.verdicts.judge import judge
 from momus_critics.consistency import Consistency
 from momus_critics.sections import Sections
 

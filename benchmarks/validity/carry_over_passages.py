@@ -26,10 +26,10 @@ import numpy as np
 from sectioned_texts import COLLECTIONS, DEFECTS, LEVEL, NULL, P, Split, collection, p_values, running, splits, table
 
 from momus import Corpus
-from momus.comparison.judge import judge
 from momus.critic import Statistic, mean
 from momus.inference import ManyTests
 from momus.numeric.types import Floats
+from momus.verdicts.judge import judge
 from momus_critics.passages import Passages
 from momus_critics.passages.critic import LEAST
 from momus_critics.passages.pieces import corpus_pieces

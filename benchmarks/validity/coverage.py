@@ -30,12 +30,12 @@ from scipy import stats
 
 from momus import Corpus
 from momus.calibration.rates import Rate
-from momus.comparison.judge import judge
 from momus.critic import Critic, Statistic, mean
 from momus.critic.registry import critic_class
 from momus.inference import Design, compare_rows
 from momus.laws.test import compare_law
 from momus.text.running import RunningText
+from momus.verdicts.judge import judge
 
 LAWS = ("zipf-slope", "heaps", "productivity", "taylor", "long-range", "ebeling")
 CASES = ("latent-nll", "latent-ppl", "paired", "clustered", *LAWS)

@@ -34,9 +34,9 @@ from momus import Corpus
 from momus.critic import Critic
 from momus.inference import holm
 from momus.numeric.types import Floats
-from momus.study.axis import AxisRow, axis_rows
-from momus.study.judged import counted_answers, scores_of
-from momus.study.store import Study
+from momus_adapters.study.axis import AxisRow, axis_rows
+from momus_adapters.study.judged import counted_answers, scores_of
+from momus_adapters.study.store import Study
 from momus_critics.coreference import Coreference
 from momus_critics.discourse import Discourse
 from momus_critics.keyness import Keyness

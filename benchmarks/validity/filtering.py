@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 
 from momus import Corpus, Critic, read_corpus
-from momus.comparison.oddity import rounded
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.inference.conformal import Calibrated, largest_rank
 from momus.numeric.types import Floats
-from momus.shards.filtering import is_two_sided
+from momus.outliers.filtering import is_two_sided
+from momus.runs.oddity import rounded
 from momus.text.tokens import get_tokenizer
 
 ODD_SHARES = (0.1, 0.3)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from studies import chapters, data
 
 from momus import Corpus, read_corpus
-from momus.comparison.trust import TrustCheck, check_texts, dependence_checks
+from momus.checks.trust import TrustCheck, check_texts, dependence_checks
 from momus.numeric.types import Ints
 from momus.text.tokens import get_tokenizer
 
@@ -107,7 +107,7 @@ class Warned:
     hit
         Whether each text that should be warned of was.
     kinds
-        What was warned of (`momus.comparison.trust.TrustCheck`).
+        What was warned of (`momus.checks.trust.TrustCheck`).
     """
 
     hit: bool

@@ -23,17 +23,17 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from momus.comparison.axes import Axis
-from momus.comparison.overall import global_test
-from momus.comparison.planning import plan
-from momus.comparison.ranks import ALL_AXES, ranks
-from momus.comparison.verdict import Verdict, finite
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, mean_gap
 from momus.inference.design import Design
 from momus.inference.multiplicity import holm
 from momus.inference.result import TestResult
 from momus.inference.testing import compare_rows
+from momus.joint.axes import Axis
+from momus.joint.global_test import global_test
+from momus.joint.planning import plan
+from momus.joint.ranks import ALL_AXES, ranks
 from momus.numeric.types import Floats
+from momus.verdicts.verdict import Verdict, finite
 
 ALPHA, LEVEL_B = 0.05, 999
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")

@@ -27,10 +27,10 @@ from null_and_power import write_between
 from studies import data, novels
 
 from momus import Corpus
-from momus.comparison.judge import judge
 from momus.critic import Critic, Scores
 from momus.critic.registry import make_critics
 from momus.inference import holm
+from momus.verdicts.judge import judge
 
 CRITICS = ("length", "type-token", "stopword-share", "symbol-share", "unigram", "rank-frequency")
 MODELS = (

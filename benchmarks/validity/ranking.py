@@ -50,11 +50,11 @@ from yardsticks import (
 )
 
 from momus import Corpus, Scores, read_corpus
-from momus.comparison.statistics import all_statistics
 from momus.critic import Counted, Critic, Statistic, aligned
 from momus.inference import holm
 from momus.report.figures.palette import COLOURS
 from momus.text.running import RunningText
+from momus.verdicts.statistics import all_statistics
 from momus_critics.coreference import Coreference
 from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope
 from momus_critics.length import Length

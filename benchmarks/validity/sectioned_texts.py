@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from momus import Corpus, Critic, read_corpus
-from momus.comparison.judge import judge
 from momus.controls import DEFECTS as CONTROLS
 from momus.controls.planting import generator
 from momus.text.corpus import Document
+from momus.verdicts.judge import judge
 
 COLLECTIONS = ("rust-rfcs", "swift-proposals")
 SPLITS = 6

@@ -19,11 +19,11 @@ from grouped_texts import CHAPTERS, WORDS, first_chapters, pool_of
 from null_and_power import write_between
 
 from momus import Corpus
-from momus.comparison.judge import judge
 from momus.controls.shuffles import shuffle_corpus
 from momus.critic import Critic
 from momus.critic.registry import make_critics
 from momus.numeric.types import Ints
+from momus.verdicts.judge import judge
 
 HEADLINES = 21
 

@@ -1,7 +1,7 @@
 """Simulated studies with people: are known preferences recovered, power reached, and lazy raters found?
 
-1. Simulated raters with known preferences, noise and bias answer whole studies (`momus.study.simulated`), which are
-   read as real answers are. Reported: how often the 95 % intervals of the contrasts of corpora hold the truth, each by
+1. Simulated raters with known preferences, noise and bias answer whole studies (`momus_adapters.study.simulated`), which
+   are read as real answers are. Reported: how often the 95 % intervals of the contrasts of corpora hold the truth, each by
    itself and all at once, and how often a critic without any bearing on the answers gets p ≤ 0.05.
 2. The power that `momus study new` predicts, and the one reached.
 3. One rater of each study answers at random, attention checks included. Reported: how often `momus study read` leaves
@@ -23,19 +23,19 @@ from typing import Any
 
 import numpy as np
 
-from momus.study.answers import Answers, _joined
-from momus.study.axis import axis_rows
-from momus.study.design import drawn
-from momus.study.excerpts import Excerpt
-from momus.study.judged import counted_answers, judgements_of, scores_of
-from momus.study.models import estimate
-from momus.study.power import logits_of, needs
-from momus.study.protocol import Protocol
-from momus.study.raters import rater_rows
-from momus.study.result import MOST_FAILED
-from momus.study.simulated import Truth, simulated_answers
-from momus.study.store import Study, name_of
 from momus.text.yardsticks import YARDSTICKS
+from momus_adapters.study.answers import Answers, _joined
+from momus_adapters.study.axis import axis_rows
+from momus_adapters.study.design import drawn
+from momus_adapters.study.excerpts import Excerpt
+from momus_adapters.study.judged import counted_answers, judgements_of, scores_of
+from momus_adapters.study.models import estimate
+from momus_adapters.study.power import logits_of, needs
+from momus_adapters.study.protocol import Protocol
+from momus_adapters.study.raters import rater_rows
+from momus_adapters.study.result import MOST_FAILED
+from momus_adapters.study.simulated import Truth, simulated_answers
+from momus_adapters.study.store import Study, name_of
 
 SETTINGS = {
     "ratings of five": (Protocol(items=60, raters=5), 3, Truth({}, 0.8, 0.3, 0.5)),

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 from momus.version import __version__
 
 if TYPE_CHECKING:
-    from momus.comparison import Comparison, Settings, compare, read_comparison
-    from momus.comparison.score_dataset import score_dataset
     from momus.critic import (
         Critic,
         Draws,
@@ -30,13 +28,21 @@ if TYPE_CHECKING:
         Values,
     )
     from momus.critic.registry import load_critic
+    from momus.engine.compare import compare
+    from momus.engine.score_dataset import score_dataset
     from momus.errors import MomusError
     from momus.reading import ReadingOptions, read_corpus
+    from momus.runs.folder import read_comparison
+    from momus.runs.result import Comparison
     from momus.text.corpus import Corpus, Document, Section
+    from momus.verdicts.settings import Settings
 
 _HOMES = {
-    "momus.comparison": ("Comparison", "Settings", "compare", "read_comparison"),
-    "momus.comparison.score_dataset": ("score_dataset",),
+    "momus.engine.compare": ("compare",),
+    "momus.runs.folder": ("read_comparison",),
+    "momus.runs.result": ("Comparison",),
+    "momus.verdicts.settings": ("Settings",),
+    "momus.engine.score_dataset": ("score_dataset",),
     "momus.critic": (
         "Critic",
         "Draws",

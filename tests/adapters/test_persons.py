@@ -90,7 +90,7 @@ def test_processes_give_the_same(resolver):
 
 def test_without_spacy_the_other_critics_go_on(monkeypatch):
     import momus
-    from momus.comparison import chosen
+    from momus.engine import chosen
     from momus_critics.coreference import critic
 
     critic._loaded.cache_clear()

@@ -7,9 +7,10 @@ import pytest
 
 import momus
 from momus.critic.registry import make_critics
+from momus.engine.interface import Job
+from momus.engine.scoring import score_shards
 from momus.errors import StoreError, UsageError
-from momus.shards import Job, score_shards
-from momus.shards.kept import ShardedText
+from momus.runs.row_store import ShardedText
 
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.slow

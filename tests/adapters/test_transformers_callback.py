@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from momus import Corpus
-from momus.comparison.judge import judge
 from momus.critic import Critic
 from momus.errors import NotFittedError, UsageError
 from momus.inference import holm
 from momus.inference.sequential import Looks, spent
+from momus.verdicts.judge import judge
 
 pytest.importorskip("accelerate", reason="the Trainer of transformers needs accelerate")
 from momus_adapters.transformers import callback as module

@@ -16,7 +16,7 @@ import grouped_texts as made  # noqa: E402
 import texts_in_groups as study  # noqa: E402
 
 from momus import Corpus  # noqa: E402
-from momus.comparison.dependence import guess_groups  # noqa: E402
+from momus.checks.dependence import guess_groups  # noqa: E402
 
 NOVELS, EACH = 100, 12
 

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 from momus import read_corpus
 from momus.cli.app import app
 from momus.errors import MomusError
-from momus.generating import write_documents
 from momus.sequences import Decoding, Prompt
+from momus_adapters.generating import write_documents
 from momus_adapters.language_models.openai import OpenAIServer
 
 

@@ -18,9 +18,9 @@ from momus import Corpus
 from momus.cli.app import app
 from momus.cli.odd import at_least, odd_documents
 from momus.cli.outliers import listed_outliers, shared_ranks
-from momus.comparison.manifest import write_manifest
-from momus.comparison.oddity import values_of
 from momus.errors import UsageError
+from momus.runs.manifest import write_manifest
+from momus.runs.oddity import values_of
 
 CRITICS = ["length", "unigram", "symbol-share", "stopword-share", "type-token"]
 PLANTED = "§ % # xylem " * 250
@@ -106,7 +106,7 @@ def test_json_has_documents_and_ranks(folder):
 
 
 def test_without_a_critic_the_largest_gap_is_listed(folder):
-    largest = momus.comparison.read_comparison(folder).answer.axes[0]
+    largest = momus.read_comparison(folder).answer.axes[0]
     assert json.loads(run("outliers", folder, "--json").stdout)["critic"] == largest.critic
 
 

@@ -9,11 +9,11 @@ import typer
 from typer.testing import CliRunner
 
 import momus
-from momus.cli.reproduce import reproduce as command
 from momus.errors import MomusError, UsageError
-from momus.papers import as_json, find_table, paper_tables, reproduce
-from momus.papers.reference import reference_texts
 from momus.progress import Silent
+from momus_adapters.papers import as_json, find_table, paper_tables, reproduce
+from momus_adapters.papers.command import reproduce as command
+from momus_adapters.papers.reference import reference_texts
 
 app = typer.Typer()
 app.command()(command)

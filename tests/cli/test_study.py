@@ -6,7 +6,7 @@ import pytest
 
 from momus import compare
 from momus.files import write_json
-from momus.study import Truth, read_study, simulated_answers
+from momus_adapters.study import Truth, read_study, simulated_answers
 
 from ..study.studies import corpora
 

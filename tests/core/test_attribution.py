@@ -9,11 +9,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from momus import Corpus, MomusError
-from momus.comparison.adjusted import Sides, adjusted_verdicts
-from momus.comparison.attribution import attribution, attribution_of, read_matrix
-from momus.comparison.axes import Axis
-from momus.comparison.covariate_values import Covariate, covariate, units_of
-from momus.comparison.settings import Settings
 from momus.critic import Statistic, kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, compare_rows
 from momus.inference.bins import bin_codes, binned, quantile_codes
@@ -21,7 +16,12 @@ from momus.inference.many import merged
 from momus.inference.pooling import Tables
 from momus.inference.share_left import joint
 from momus.inference.sums import DrawnLabels, LabelledSums, SharedRows, relabelled
+from momus.joint.adjusted import Sides, adjusted_verdicts
+from momus.joint.attribution import attribution, attribution_of, read_matrix
+from momus.joint.axes import Axis
+from momus.joint.covariate_values import Covariate, covariate, units_of
 from momus.text.documents import Document
+from momus.verdicts.settings import Settings
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 KS = Statistic("ks", "x", "distance", kolmogorov_smirnov)

@@ -6,11 +6,11 @@ import pytest
 from scipy import sparse
 
 from momus import Corpus
-from momus.comparison.axes import axis_of
-from momus.comparison.axis_file import read_axis, write_axis
 from momus.critic import Critic, LogPrior, Values
 from momus.critic.registry import critic_class
 from momus.errors import StoreError
+from momus.joint.axes import axis_of
+from momus.runs.axis_file import read_axis, write_axis
 from momus_critics.length import Length
 from momus_critics.shares import StopwordShare
 from momus_critics.unigram import Unigram
@@ -54,7 +54,7 @@ CRITICS = [Length, Unigram, StopwordShare]
 
 @pytest.mark.parametrize("make", CRITICS)
 def test_rows_pool_to_the_headline_statistic(make):
-    from momus.comparison.judge import judge
+    from momus.verdicts.judge import judge
 
     critic, scored, found = axis(make())
     (verdict,) = (v for v in judge(critic, *scored, permutations=99) if v.headline)

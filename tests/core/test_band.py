@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from momus.comparison.band import DEFAULTS, LEAST_GROUPS, SPLITS, Band, HumanBands, default_band
 from momus.critic import (
     Statistic,
     entropy,
@@ -16,6 +15,7 @@ from momus.critic import (
     supremum,
     total_variation,
 )
+from momus.verdicts.band import DEFAULTS, LEAST_GROUPS, SPLITS, Band, HumanBands, default_band
 
 G = Statistic("mean", "x", "value", mean, effect="hedges_g")
 PLAIN = Statistic("plain", "x", "value", mean)

@@ -9,12 +9,12 @@ import pytest
 
 import momus
 from momus import Corpus, MomusError
-from momus.comparison.folder import RunFolder
-from momus.comparison.judge import judge
-from momus.comparison.manifest import write_manifest
-from momus.comparison.verdict import Verdict
 from momus.critic import Scores
 from momus.inference import design_of
+from momus.runs.folder import RunFolder
+from momus.runs.manifest import write_manifest
+from momus.verdicts.judge import judge
+from momus.verdicts.verdict import Verdict
 
 QUICK = {"permutations": 199, "resamples": 99}
 

@@ -13,7 +13,7 @@ import typer
 
 import momus
 from momus.cli.catalogue import _axis_and_state, _imported_axis_and_state, all_critics_view
-from momus.cli.commands import COMMANDS, LazyCommands
+from momus.cli.commands import COMMANDS, LazyCommands, module_of
 from momus.cli.declared import Declared, declared
 from momus.critic.registry import critic_class
 from momus.errors import MissingExtraError
@@ -96,7 +96,7 @@ def test_listing_critics_loads_neither_torch_nor_scipy():
 
 
 def test_one_warning_names_it(greedy, monkeypatch):
-    monkeypatch.setattr("momus.comparison.chosen.critic_names", lambda: ["greedy", "length"])
+    monkeypatch.setattr("momus.engine.chosen.critic_names", lambda: ["greedy", "length"])
     texts = [f"some words {'and more ' * (i % 7)}" for i in range(40)]
     found = momus.compare(texts, {"g": texts[:20]}, seed=0, permutations=99, resamples=99)
     (warning,) = [w for w in found.warnings if "greedy" in w]
@@ -129,7 +129,7 @@ def test_other_modules_are_faults():
 @pytest.mark.parametrize("name", COMMANDS)
 def test_first_lines_are_those_of_the_commands(name):
     command = COMMANDS[name]
-    target = getattr(import_module(f"momus.cli.{command.module}"), command.attribute)
+    target = getattr(import_module(module_of(command)), command.attribute)
     text = target.info.help if isinstance(target, typer.Typer) else inspect.getdoc(target)
     assert text.splitlines()[0].replace(r"\[", "[") == command.summary
     built = LazyCommands()[name]

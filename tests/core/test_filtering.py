@@ -15,10 +15,10 @@ from momus.cli.app import app
 from momus.controls import DEFECTS
 from momus.critic.registry import critic_class, make_critics
 from momus.errors import MomusError, StoreError, UsageError
+from momus.outliers.filtering import filter_text, is_two_sided
 from momus.reading import ReadingOptions
 from momus.reading.originals import read_originals
 from momus.reading.parts import cut, list_inputs
-from momus.shards.filtering import filter_text, is_two_sided
 from momus.text.corpus import Corpus
 
 CRITICS = ("length", "unigram", "repetition")

@@ -8,19 +8,19 @@ import pytest
 
 import momus
 from momus import Corpus, LogPrior, Statistic, Values
-from momus.comparison.components import PromptComponents
-from momus.comparison.dependence import LEVEL, check_groups, group_notes
-from momus.comparison.floors import decided_rows, floor_warnings
-from momus.comparison.joint import Joint
-from momus.comparison.overall import GlobalTest
-from momus.comparison.ranks import Ranking, RankRow
-from momus.comparison.verdict import Verdict, adjust
+from momus.checks.dependence import LEVEL, check_groups, group_notes
 from momus.critic import StatisticsMixin, mean, total_variation
 from momus.errors import FittingError, UsageError
 from momus.inference import Design, Method, compare_rows
 from momus.inference.constant import separation_interval
 from momus.inference.relabelling import Budget
+from momus.joint.analyses import Joint
+from momus.joint.components import PromptComponents
+from momus.joint.global_test import GlobalTest
+from momus.joint.ranks import Ranking, RankRow
 from momus.report.joint_words import joint_lines
+from momus.verdicts.resolution import decided_rows, floor_warnings
+from momus.verdicts.verdict import Verdict, adjust
 
 SHARE = Statistic("odd_share", "x", "value", mean, label="share of odd words", format="share")
 NUMBER = Statistic("mean_size", "x", "value", mean, effect="hedges_g")

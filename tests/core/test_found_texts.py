@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momus.comparison.orders import ORDER, order_notes
-from momus.comparison.texts import read_texts
+from momus.checks.order import ORDER, order_notes
 from momus.errors import ReadingError, UsageError
 from momus.laws import compare_law
 from momus.reading import read_corpus, sniff
+from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.openings import CHARACTERS, shared_openings

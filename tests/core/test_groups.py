@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momus.comparison.texts import read_texts
 from momus.controls import DEFECTS
 from momus.controls.shuffles import shuffle_corpus
 from momus.critic.scores import Scores
 from momus.errors import UsageError
-from momus.preparing import Filters, prepare, titled_documents
 from momus.reading import ReadingOptions, read_corpus
+from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus, Document
 from momus.text.running import blocks
 from momus.text.tokens import get_tokenizer
+from momus_adapters.preparing import Filters, prepare, titled_documents
 
 RECORDS = [
     {"id": "a", "text": "Once.", "group_id": "austen", "topic": "love", "meta": {"year": 1811}},

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from momus.comparison.judge import judge
 from momus.critic import (
     Critic,
     LogPrior,
@@ -25,6 +24,7 @@ from momus.critic import (
 )
 from momus.inference import Design, ManyTests, benjamini_hochberg, compare_rows, design_of, holm
 from momus.inference.weights import multiplicities, random_labels
+from momus.verdicts.judge import judge
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 TVD = Statistic("tvd", "x", "distance", total_variation)

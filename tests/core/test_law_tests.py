@@ -199,9 +199,9 @@ def test_pieces_are_joined_in_the_order_given():
 def test_laws_may_return_any_kind_of_number():
     import json
 
-    from momus.comparison import judge
     from momus.critic import LogPrior, RunningTextCritic, Values
     from momus.text.corpus import Corpus
+    from momus.verdicts.judge import judge
 
     class Types(RunningTextCritic[Values]):
         name = axis = "types"

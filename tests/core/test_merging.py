@@ -12,9 +12,9 @@ from momus.cli.app import app
 from momus.conformance import check_critic, corpora
 from momus.critic import Counts, Critic, LogPrior, MergeableMixin, Portion, Values, fit_portions, read_portion
 from momus.critic.registry import critic_class, load_critic, make_critics
+from momus.engine.fitting import fit_in_parts, read_sample
 from momus.errors import FittingError, ReadingError, StoreError, UsageError
 from momus.reading import ReadingOptions
-from momus.shards.fitting import fit_in_parts, read_sample
 from momus.text.corpus import Corpus
 
 COUNTING = ("length", "unigram", "rank-frequency", "type-token", "stopword-share", "symbol-share")

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from momus import MomusError
-from momus.comparison.missing import missing_result
-from momus.comparison.settings import Settings
 from momus.critic import Scores
+from momus.verdicts.missing import missing_result
+from momus.verdicts.settings import Settings
 
 
 def scores(unscored, corpus="real", critic="length", prompts=None, groups=()):

@@ -114,7 +114,7 @@ def test_all_broken_plugins_stop_neither_each_other_nor_a_comparison(install, li
     assert code == 0, output
     assert sum(row_of(output, kind)[-1].startswith("broken") for kind in BROKEN) == len(BROKEN)
     names = [*BROKEN, "length", "sound"]
-    monkeypatch.setattr("momus.comparison.chosen.critic_names", lambda: names)
+    monkeypatch.setattr("momus.engine.chosen.critic_names", lambda: names)
     texts = [f"some words {'and more ' * (i % 7)}" for i in range(40)]
     found = momus.compare(texts, {"g": texts[:20]}, seed=0, permutations=99, resamples=99)
     assert {v.critic for v in found.verdicts} == {"length", "sound"}

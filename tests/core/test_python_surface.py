@@ -15,11 +15,11 @@ import pytest
 
 import momus
 from momus import Corpus, Document, MomusError, ReadingOptions
-from momus.comparison.documents import COLUMNS
-from momus.comparison.manifest import write_manifest
 from momus.critic.shown import shown_latents
 from momus.errors import ReadingError, StoreError, UsageError
 from momus.reading import read_memory
+from momus.runs.documents import COLUMNS
+from momus.runs.manifest import write_manifest
 
 mpl.use("Agg")
 WORDS = [
@@ -83,7 +83,7 @@ def test_public_names_are_listed_before_their_first_use():
     names, modules = (set(line.split()) for line in done.stdout.splitlines())
     assert {"compare", "Critic", "read_corpus", "Corpus", "ReadingOptions", "read_comparison", "__version__"} <= names
     assert not names & {"Any", "TYPE_CHECKING", "import_module", "_HOMES"}
-    assert not modules & {"numpy", "pyarrow", "pandas", "momus.comparison", "momus.critic"}
+    assert not modules & {"numpy", "pyarrow", "pandas", "momus.engine", "momus.runs", "momus.critic"}
 
 
 def test_every_public_name_is_there():

@@ -3,7 +3,7 @@
 import pytest
 
 from momus import Corpus, compare
-from momus.comparison.claims import unclaimed
+from momus.checks.scripts import unclaimed
 from momus.critic import ANY, SPACED, WORDS, Critic, Scripts, TokenCritic
 from momus.critic.registry import critic_class
 from momus.text.scripts import scripts_of
@@ -52,7 +52,7 @@ def test_the_text_with_most_unclaimed_letters_is_named():
 
 def test_a_critic_that_does_not_claim_the_script_is_left_out_or_warned_of(monkeypatch):
     pytest.importorskip("icu4py")
-    monkeypatch.setattr("momus.comparison.chosen.critic_names", lambda: ["length", "coreference"])
+    monkeypatch.setattr("momus.engine.chosen.critic_names", lambda: ["length", "coreference"])
     left = compare(THAI, {"g": THAI}, permutations=99)
     assert [r.name for r in left.results] == ["length"]
     assert any("'coreference' was left out" in w and "Thai" in w for w in left.warnings)

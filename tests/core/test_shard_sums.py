@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import momus.shards.pairs as pairs_of_texts
-import momus.shards.sums as sums_of_counts
-from momus.comparison.floors import floor_warnings
-from momus.comparison.verdict import adjust
+import momus.engine.pairs as pairs_of_texts
+import momus.runs.sums as sums_of_counts
 from momus.critic import Counted, Statistic, aligned, entropy, jensen_shannon, total_variation
 from momus.critic.registry import make_critics
+from momus.engine.comparing import compare_shards
+from momus.engine.scoring import score_shards
 from momus.inference import Design, compare_rows
 from momus.inference.detectable import LARGEST, PRECISE, halved
 from momus.inference.influence import Errors, standard_error
@@ -21,9 +21,10 @@ from momus.inference.pooling import EXACT_IN_FLOAT32, Tables, pooled
 from momus.inference.samples import Samples
 from momus.inference.weights import random_labels
 from momus.report.pairs import MOST, pair_rows, pair_sentences
-from momus.shards import compare_shards, score_shards
-from momus.shards.sums import KeptSums, Sums
+from momus.runs.sums import KeptSums, Sums
 from momus.text.corpus import Corpus
+from momus.verdicts.resolution import floor_warnings
+from momus.verdicts.verdict import adjust
 
 QUICK = {"permutations": 199, "resamples": 19, "wide": (199, 19)}
 

@@ -11,18 +11,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import momus
-from momus.comparison.judge import judge
 from momus.critic import Counted
 from momus.critic.registry import make_critics
+from momus.engine.comparing import compare_shards
+from momus.engine.scoring import score_shards
 from momus.errors import ReadingError, StoreError, UsageError
 from momus.reading import ReadingOptions
 from momus.reading.parts import cut, list_inputs, read_part
-from momus.shards import compare_shards, score_shards
-from momus.shards.folder import ShardFolder
-from momus.shards.kept import ShardedText
-from momus.shards.packing import columns_of, keys_of, pack, unpack
-from momus.shards.plan import Plan
+from momus.runs.packing import columns_of, keys_of, pack, unpack
+from momus.runs.row_folder import ShardFolder
+from momus.runs.row_plan import Plan
+from momus.runs.row_store import ShardedText
 from momus.text.corpus import Corpus
+from momus.verdicts.judge import judge
 
 CRITICS = ("length", "unigram", "rank-frequency", "type-token", "sections")
 WORDS = ["the", "of", "rain", "house", "hill", "town", "and", "river", "light", "stone", "a", "wind"]
@@ -429,7 +430,7 @@ def test_pairs_of_prompts_stay_pairs_in_shards(place, tmp_path):
 
 
 def test_corpora_in_memory_have_no_shards():
-    from momus.shards import is_shard_folder
+    from momus.engine.comparing import is_shard_folder
 
     assert not is_shard_folder(Corpus.from_texts(["a"]))
     assert not is_shard_folder("nowhere")

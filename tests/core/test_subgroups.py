@@ -5,12 +5,12 @@ import pytest
 from scipy import sparse
 
 from momus import Corpus, MomusError
-from momus.comparison.axes import Axis
-from momus.comparison.settings import Settings
-from momus.comparison.subgroups import subgroup_effects
 from momus.critic import Statistic, kolmogorov_smirnov, mean, total_variation
 from momus.inference.heterogeneity import heterogeneity
+from momus.joint.axes import Axis
+from momus.joint.subgroups import subgroup_effects
 from momus.text.documents import Document
+from momus.verdicts.settings import Settings
 
 QUICK = Settings(permutations=199)
 MEAN = Statistic("mean", "x", "value", mean)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import f_oneway, norm, rankdata
 
-from momus.comparison.covariates import covariates, groups_of_texts, order_of_texts
-from momus.comparison.dependence import (
+from momus.checks.covariates import covariates, groups_of_texts, order_of_texts
+from momus.checks.dependence import (
     HiddenGroups,
     check_groups,
     guess_groups,
@@ -18,9 +18,9 @@ from momus.comparison.dependence import (
     order_correlation,
     variance_components,
 )
-from momus.comparison.texts import read_texts
-from momus.comparison.trust import check_texts, dependence_checks
+from momus.checks.trust import check_texts, dependence_checks
 from momus.critic.scores import Scores
+from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
 
 VOCABULARY = np.array([f"w{i}" for i in range(300)])

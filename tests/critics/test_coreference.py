@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momus import Corpus
-from momus.comparison.judge import judge
 from momus.controls.mentions import drop_introductions, swap_pronouns
 from momus.errors import FittingError, ReadingError, UsageError
 from momus.text.mentions import Resolved
+from momus.verdicts.judge import judge
 from momus_adapters.corpora.conll import read_conll, write_chains
 from momus_critics.coreference import Coreference
 from momus_critics.coreference.annotated import read_chains

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from momus import Corpus, MomusError
-from momus.comparison.judge import judge
 from momus.controls import DEFECTS
+from momus.verdicts.judge import judge
 from momus_critics.discourse import Discourse
 from momus_critics.discourse.classes import CONNECTIVES, STATES, sentence_classes
 from momus_critics.prose.ngrams import DenseNGrams

@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 from momus import Corpus
-from momus.comparison.judge import judge
 from momus.controls import DEFECTS
 from momus.controls.sentences import PHRASES
 from momus.critic import align
+from momus.verdicts.judge import judge
 from momus_critics.keyness import Keyness
 from momus_critics.keyness.evidence import keys_of, listed
 from momus_critics.keyness.process import Presence, TermProcess

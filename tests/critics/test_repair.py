@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from momus.comparison.judge import judge
 from momus.text.corpus import Corpus
+from momus.verdicts.judge import judge
 from momus_critics.chains.repair import CHANCE, FAULTY, KINDS, LESS, MORE, ORDER, best_repairs, fault_evidence
 from momus_critics.sections import Sections
 

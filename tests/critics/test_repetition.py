@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momus import Corpus
-from momus.comparison.judge import judge
 from momus.controls import DEFECTS
+from momus.verdicts.judge import judge
 from momus_critics.prose.paragraphs import paragraph_tokenizer, paragraphs
 from momus_critics.prose.reading import read_prose
 from momus_critics.repetition import Repetition

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from momus import Corpus
-from momus.comparison.judge import judge
 from momus.controls import DEFECTS
+from momus.verdicts.judge import judge
 from momus_critics.rhythm import Rhythm
 from momus_critics.rhythm.lengths import DASH, MARKS, SentenceLengths, moments
 from momus_critics.rhythm.process import LengthProcess

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from momus import Corpus, MomusError
-from momus.comparison.judge import judge
 from momus.conformance import check_critic
 from momus.controls import DEFECTS
+from momus.verdicts.judge import judge
 from momus_critics.templates import Templates
 from momus_critics.templates.evidence import LENGTH
 from momus_critics.templates.tagged import TAGS

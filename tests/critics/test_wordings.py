@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from momus import Corpus, evidence
-from momus.comparison.judge import judge
-from momus.comparison.statistics import all_statistics, told_statistic, wordings
 from momus.critic import Critic, RunningTextCritic
 from momus.critic.registry import critic_class, make_critics
 from momus.evidence import Chart
 from momus.plugins import critic_names
 from momus.text.tokens import get_tokenizer
+from momus.verdicts.judge import judge
+from momus.verdicts.statistics import all_statistics, told_statistic, wordings
 from momus_adapters.chains.classes import DocumentClasses, SectionClasses
 from momus_adapters.chains.hmm import HMMCritic
 from momus_adapters.pyro import PyroCritic

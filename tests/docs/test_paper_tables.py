@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from momus.critic.registry import make_critics
-from momus.papers import paper_tables
+from momus_adapters.papers import paper_tables
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "paper-tables.md").read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def test_a_table_that_is_not_run_says_what_to_do():
 
 
 def test_every_settings_file_is_used():
-    shipped = {p.name for p in (files("momus.papers") / "settings").iterdir()}
+    shipped = {p.name for p in (files("momus_adapters.papers") / "settings").iterdir()}
     assert shipped == {f"{t.settings}.toml" for t in RUN}
 
 

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from momus.shards import score_shards
+from momus.engine.scoring import score_shards
 
 DOCUMENTS = 20
 """Of a shard."""

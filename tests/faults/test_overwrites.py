@@ -8,13 +8,12 @@ from typer.testing import CliRunner
 
 import momus
 from momus.cli.app import app
-from momus.comparison import read_comparison
-from momus.comparison.folder import VERDICTS
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
-from momus.generating import write_documents
-from momus.generating.writing import locked
 from momus.reading import read_corpus
+from momus.runs.folder import VERDICTS, read_comparison
 from momus.sequences import Decoding, Generated, Prompt
+from momus_adapters.generating import write_documents
+from momus_adapters.generating.writing import locked
 
 QUICK = {"critics": ["length"], "permutations": 99, "resamples": 99}
 

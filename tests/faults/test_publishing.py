@@ -8,11 +8,10 @@ import shutil
 import pytest
 
 import momus
-from momus.comparison import read_comparison
-from momus.comparison.folder import RunFolder
-from momus.comparison.generation import NEXT, READY
-from momus.comparison.manifest import MANIFEST, check_manifest
 from momus.errors import MomusError, StoreError
+from momus.runs.folder import RunFolder, read_comparison
+from momus.runs.generation import NEXT, READY
+from momus.runs.manifest import MANIFEST, check_manifest
 
 QUICK = {"permutations": 99, "resamples": 99, "critics": ["length"]}
 

@@ -9,9 +9,9 @@ import pytest
 from momus.calibration.cells import Cell, CellFolder
 from momus.errors import StoreError
 from momus.files import read_sealed, write_sealed
-from momus.generating import write_documents
 from momus.history.looks import GateLooks
 from momus.sequences import Decoding, Generated, Prompt
+from momus_adapters.generating import write_documents
 
 CELL = Cell("length", "latent_nll", "none", 0.0, 12, 12, [0.25, None, 1.0], [0.5, None, -0.125], 0, 0, 24)
 CRITIC = {"name": "length", "params": {"bins": 20}}

@@ -11,10 +11,10 @@ import pytest
 
 import momus
 from momus.critic.registry import make_critics
+from momus.engine.scoring import score_shards
 from momus.errors import StoreError
-from momus.shards import score_shards
-from momus.shards.folder import ShardFolder
-from momus.shards.kept import ShardedText
+from momus.runs.row_folder import ShardFolder
+from momus.runs.row_store import ShardedText
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fork, SIGKILL and /proc")
 WORDS = ["the", "of", "rain", "house", "hill", "town", "and", "river", "light"]

@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 import momus
 from momus import Corpus
 from momus.cli.app import app
-from momus.comparison.manifest import write_manifest
 from momus.errors import StoreError, UsageError
 from momus.history.diff import diff_runs
 from momus.history.view import diff_json, diff_markdown, diff_view
+from momus.runs.manifest import write_manifest
 
 
 def axis(diff, critic):

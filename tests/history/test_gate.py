@@ -9,7 +9,6 @@ from tests.history.conftest import corpus, text
 from typer.testing import CliRunner
 
 from momus.cli.app import app
-from momus.comparison.manifest import write_manifest
 from momus.errors import GateFailed, StoreError, UsageError
 from momus.history.baselines import Baselines
 from momus.history.gap import Gap
@@ -17,6 +16,7 @@ from momus.history.gate import gate_run
 from momus.history.gate_view import gate_markdown, gate_view, workflow_commands
 from momus.history.kept import KeptRun
 from momus.history.rules import Limit, Rules, read_rules
+from momus.runs.manifest import write_manifest
 
 
 def limits(**named):

@@ -9,11 +9,11 @@ from tests.history.conftest import corpus
 from typer.testing import CliRunner
 
 from momus.cli.app import app
-from momus.comparison.manifest import write_manifest
 from momus.errors import StoreError
 from momus.history.page import render_history, write_history
 from momus.history.rules import Limit
 from momus.history.timeline import read_timeline
+from momus.runs.manifest import write_manifest
 
 pytest_plugins = ["pytester"]
 

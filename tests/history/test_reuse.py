@@ -10,11 +10,11 @@ from tests.history.conftest import corpus
 
 import momus
 from momus import Corpus
-from momus.comparison.manifest import write_manifest
-from momus.comparison.reuse import Reuse
-from momus.comparison.scores_file import read_scores, write_scores
-from momus.comparison.texts_file import read_kept_texts
+from momus.engine.reuse import Reuse
 from momus.errors import StoreError, UsageError
+from momus.runs.manifest import write_manifest
+from momus.runs.scores_file import read_scores, write_scores
+from momus.runs.texts_file import read_kept_texts
 
 CRITICS = ["length", "unigram", "sections", "type-token", "heaps"]
 

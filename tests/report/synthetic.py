@@ -3,13 +3,13 @@
 import numpy as np
 
 import momus
-from momus.comparison.examples import Example
-from momus.comparison.joint import Joint
-from momus.comparison.ranks import ALL_AXES, Ranking, RankRow
-from momus.comparison.result import CriticResult
-from momus.comparison.verdict import Verdict, adjust
 from momus.evidence import Axis, Chart, Heatmap, MarkedDocument, Series, Step, Table, Wording
 from momus.inference import Method
+from momus.joint.analyses import Joint
+from momus.joint.ranks import ALL_AXES, Ranking, RankRow
+from momus.runs.examples import Example
+from momus.runs.result import CriticResult
+from momus.verdicts.verdict import Verdict, adjust
 
 LETTERS = list("abcdefghijkl")
 WORDING = Wording("mean length", ("shorter", "longer"), "words")

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 import momus
-from momus.comparison import Comparison
-from momus.comparison.joint import Joint
-from momus.comparison.ranks import ALL_AXES, Ranking, RankRow
-from momus.comparison.result import CriticResult, Unscored
-from momus.comparison.verdict import Verdict
 from momus.evidence import Wording
 from momus.inference import Method
+from momus.joint.analyses import Joint
+from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.report.answer import Cell, answer_of
 from momus.report.sentences import axis_sentences, first_sentences, joined, mark, short
 from momus.report.trust_line import trust_items
+from momus.runs.result import Comparison, CriticResult, Unscored
+from momus.verdicts.verdict import Verdict
 
 LENGTH = Wording("length", ("shorter", "longer"), "words")
 

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 import momus
 from momus.cli.app import app
-from momus.comparison.ranks import Ranking
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Heatmap, Series
+from momus.joint.ranks import Ranking
 from momus.report.answer import answer_of
 from momus.report.downloads import csv_text
 from momus.report.figures.axis import axis_figure
@@ -82,7 +82,7 @@ def test_intervals_of_the_overview_are_those_of_the_gaps(found, axes):
 
 def test_rows_that_have_no_dot_say_why(axes):
     rows = [verdict("a", "x", 2.0), verdict("b", "x", 1.0, p=None), verdict("c", "x", 1.0, band=None)]
-    answer = answer_of(momus.Comparison(momus.comparison.verdict.adjust(rows)))
+    answer = answer_of(momus.Comparison(momus.verdicts.verdict.adjust(rows)))
     shown = overview_of(answer)
     assert shown.absent == {("b", "x"): "not tested", ("c", "x"): "no human band"}
     assert [d.critic for d in shown.dots] == ["a"]

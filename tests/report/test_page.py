@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from momus.comparison.examples import Example
 from momus.evidence import MarkedDocument, Step, Table
 from momus.report import render
 from momus.report.answer import answer_of
@@ -18,6 +17,7 @@ from momus.report.cards import cards_of
 from momus.report.page import methods, numeric_columns
 from momus.report.passages import passage
 from momus.report.sentences import axis_line, axis_sentences, finding_words, first_sentences
+from momus.runs.examples import Example
 
 from .browser import needs_chromium, run_in_page
 from .synthetic import comparison, verdict

@@ -10,15 +10,15 @@ from html.parser import HTMLParser
 import pytest
 
 import momus
-from momus.comparison import read_comparison
-from momus.comparison.result import CriticResult, Unscored
-from momus.comparison.verdict import Verdict, adjust
 from momus.critic import Note
 from momus.evidence import Axis, Chart, Edge, Graph, Heatmap, MarkedDocument, Series, Step, Table, from_json, to_json
 from momus.inference import Method
 from momus.report import render, write_report
 from momus.report.figures.svg import draw
 from momus.report.safe import clean
+from momus.runs.folder import read_comparison
+from momus.runs.result import CriticResult, Unscored
+from momus.verdicts.verdict import Verdict, adjust
 
 HOSTILE = '<script>document.title="owned"</script>"><img src=x onerror=alert(1)>$\\frac{1}{2}$\x00\x1b\u202e]]>'
 

@@ -9,18 +9,18 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
 import momus
-from momus.comparison.joint import Joint
-from momus.comparison.ranks import ALL_AXES, Ranking, RankRow
-from momus.comparison.result import CriticResult
-from momus.comparison.verdict import Verdict, adjust
 from momus.evidence import Wording
 from momus.inference import Method
+from momus.joint.analyses import Joint
+from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.report.answer import answer_of
 from momus.report.latex import comparison_latex
 from momus.report.machine import comparison_json
 from momus.report.markdown import comparison_markdown
 from momus.report.table import overview, shortened
 from momus.report.terminal import WIDTH, comparison_text
+from momus.runs.result import CriticResult
+from momus.verdicts.verdict import Verdict, adjust
 
 LONG = "a-model-with-a-very-long-name-that-no-column-holds-at-temperature-0."
 HOSTILE = "[bold]a|b\\c_d{e}%&#$^~*`<script>\n\x1b[31mred\x07"

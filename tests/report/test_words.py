@@ -7,9 +7,9 @@ import pytest
 
 import momus
 from momus import Corpus
-from momus.comparison import Verdict
 from momus.inference import Method
 from momus.report.words import NULLS, band, gap, method, null, shows
+from momus.verdicts.verdict import Verdict
 
 ROW = Verdict(
     critic="length", axis="length", statistic="ks", unit="document", generated="g", real_value=0.1, generated_value=0.3,

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momus.errors import MomusError, UsageError
-from momus.study.design import assigned, corpora_of_items
-from momus.study.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
-from momus.study.label_studio import configuration, task
-from momus.study.page import page_data, rater_page
-from momus.study.power import logits_of, needs, variance
-from momus.study.protocol import Protocol, preset, protocol_of, read_protocol
-from momus.study.shown import screens
 from momus.text.corpus import Corpus
+from momus_adapters.study.design import assigned, corpora_of_items
+from momus_adapters.study.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
+from momus_adapters.study.label_studio import configuration, task
+from momus_adapters.study.page import page_data, rater_page
+from momus_adapters.study.power import logits_of, needs, variance
+from momus_adapters.study.protocol import Protocol, preset, protocol_of, read_protocol
+from momus_adapters.study.shown import screens
 
 from .studies import HOSTILE, study
 

@@ -7,14 +7,14 @@ import pytest
 from scipy import optimize, sparse
 
 from momus.errors import FittingError
-from momus.study.answers import Answers, _joined
-from momus.study.axis import axis_rows, correlations
-from momus.study.judged import Scores, counted_answers, judgements_of, scores_of
-from momus.study.likelihood import BestWorst, Ordered
-from momus.study.mixed import Mixed, Random
-from momus.study.models import Judgements, estimate, preference
-from momus.study.simulated import Truth, simulated_answers
 from momus.text.yardsticks import YARDSTICKS
+from momus_adapters.study.answers import Answers, _joined
+from momus_adapters.study.axis import axis_rows, correlations
+from momus_adapters.study.judged import Scores, counted_answers, judgements_of, scores_of
+from momus_adapters.study.likelihood import BestWorst, Ordered
+from momus_adapters.study.mixed import Mixed, Random
+from momus_adapters.study.models import Judgements, estimate, preference
+from momus_adapters.study.simulated import Truth, simulated_answers
 
 from .studies import study
 

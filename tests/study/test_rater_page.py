@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from momus.study.answers import read_answers
-from momus.study.page import rater_page
-from momus.study.result import analysed
+from momus_adapters.study.answers import read_answers
+from momus_adapters.study.page import rater_page
+from momus_adapters.study.result import analysed
 
 from ..report.browser import needs_chromium, run_in_page
 from ..report.devtools import chromium

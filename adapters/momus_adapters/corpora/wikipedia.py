@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from momus.errors import ReadingError, UsageError
-from momus.preparing import Titled
+from momus_adapters.preparing import Titled
 
 _DISAMBIGUATION = re.compile(r"\{\{\s*(?:[\w\s]*disambig\w*|dab|hndis|geodis)\s*[|}]", re.IGNORECASE)
 _FILES = re.compile(r"^\s*(?:file|image|category|datei|bild|kategorie|fichier|catégorie)\s*:", re.IGNORECASE)

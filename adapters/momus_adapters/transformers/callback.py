@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from transformers import TrainerCallback
 
-from momus.comparison.judge import judge
-from momus.comparison.verdict import Verdict
 from momus.critic import Critic, Scores
 from momus.errors import UsageError
 from momus.inference.sequential import Look, Looks, add_family, spent
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus.verdicts.judge import judge
+from momus.verdicts.verdict import Verdict
 from momus_adapters.transformers.rollouts import Mode, Reward, Rollouts
 from momus_adapters.transformers.training_log import TrainingLog
 

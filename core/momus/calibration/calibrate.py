@@ -18,14 +18,10 @@ from momus.calibration.result import Calibration
 from momus.calibration.store import write_calibration
 from momus.calibration.units import PROMPT, units_of
 from momus.calibration.worker import CELLS, Task, Work
-from momus.comparison.absent import absent_warnings
-from momus.comparison.chosen import chosen_critics
-from momus.comparison.folder import REPORT, RUN, RunFolder
-from momus.comparison.named_files import files_named
-from momus.comparison.statistics import wordings
-from momus.comparison.texts import FIT_SHARE, TextSource, as_corpus, check_splittable, reading_notes
 from momus.controls import DEFECTS
 from momus.critic import Critic, usable_documents
+from momus.engine.absent import absent_warnings
+from momus.engine.chosen import chosen_critics
 from momus.errors import FittingError, StoreError, UsageError
 from momus.evidence import Wording
 from momus.files import refuse_link
@@ -33,8 +29,12 @@ from momus.locking import Lock
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, default_reporter
 from momus.reading import ReadingOptions
+from momus.runs.folder import REPORT, RUN, RunFolder
+from momus.runs.named_files import files_named
+from momus.runs.texts import FIT_SHARE, TextSource, as_corpus, check_splittable, reading_notes
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus.verdicts.statistics import wordings
 from momus.version import __version__
 
 

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from momus.comparison.statistics import all_statistics
 from momus.critic import Counted, Critic, RunningTextCritic, Scores, Statistic, aligned
 from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.errors import MomusError
@@ -17,6 +16,7 @@ from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
+from momus.verdicts.statistics import all_statistics
 
 Groups = tuple[Ints, Ints]
 """The number of the group of each real and of each generated document; documents of one group are consecutive."""

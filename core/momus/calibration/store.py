@@ -11,9 +11,9 @@ import pyarrow as pa
 from momus.calibration.plan import NULL
 from momus.calibration.rates import curves, detectable, family_wise, rows
 from momus.calibration.view import own
-from momus.comparison.folder import REPORT
 from momus.errors import StoreError
 from momus.files import replace_file, write_json, write_table
+from momus.runs.folder import REPORT
 
 if TYPE_CHECKING:
     from momus.calibration.result import Calibration

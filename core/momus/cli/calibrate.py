@@ -117,9 +117,9 @@ def calibrate(
     from momus.calibration import calibrate as run
     from momus.calibration.plan import STRENGTHS, parse_by, parse_sizes
     from momus.calibration.view import calibration_view
-    from momus.comparison.folder import REPORT
     from momus.controls import DEFECTS
     from momus.errors import UsageError
+    from momus.runs.folder import REPORT
 
     try:
         levels = [float(s) for s in (comma_separated(strengths) or STRENGTHS)]

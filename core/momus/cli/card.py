@@ -34,8 +34,8 @@ def card(
 
     Next: publish the card with the data.
     """
-    from momus.comparison import read_comparison
     from momus.report.card import write_card
+    from momus.runs.folder import read_comparison
 
     section = read_comparison(run_folder(run)).to_card(text)
     if into is None:

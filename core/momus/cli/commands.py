@@ -21,6 +21,11 @@ class Command(NamedTuple):
     summary: str
 
 
+def module_of(command: Command) -> str:
+    """The whole name of the module of a command."""
+    return command.module if "." in command.module else f"momus.cli.{command.module}"
+
+
 COMMANDS = {
     "compare": Command("compare", "compare", "Compare generated text with real text, and write a report."),
     "plan": Command("plan", "plan", "Plan how many documents and prompts the next comparison needs."),
@@ -38,7 +43,11 @@ COMMANDS = {
         "figures", "figures", "Write the figures of a finished run at the width of a column of a paper."
     ),
     "card": Command("card", "card", "Write what critics say of a generated text, as a section of its data card."),
-    "log": Command("log", "log", "Send a finished run to experiment trackers: W&B, MLflow, TensorBoard, Trackio."),
+    "log": Command(
+        "momus_adapters.trackers.command",
+        "log",
+        "Send a finished run to experiment trackers: W&B, MLflow, TensorBoard, Trackio.",
+    ),
     "diff": Command("history", "diff", "Say whether run B is farther from human text than run A, and on which axes."),
     "gate": Command(
         "history", "gate", "Pass or fail a run by rules, for continuous integration; exit code 7 if it fails."
@@ -47,16 +56,24 @@ COMMANDS = {
         "history", "history", "Draw the distance to real text of all runs below a folder, axis by axis."
     ),
     "reproduce": Command(
-        "reproduce", "reproduce", "Run a table of a source paper on your texts, and print both figures."
+        "momus_adapters.papers.command",
+        "reproduce",
+        "Run a table of a source paper on your texts, and print both figures.",
     ),
     "demo": Command("compare", "demo", "Run a comparison on texts that ship with Momus."),
-    "generate": Command("generate", "generate", "Write documents with a language model, ready to be compared."),
+    "generate": Command(
+        "momus_adapters.generating.command", "generate", "Write documents with a language model, ready to be compared."
+    ),
     "calibrate": Command(
         "calibrate", "calibrate", "Measure each critic's false-alarm rate and power on your real text."
     ),
     "check": Command("check", "check", "Run the conformance checks on a critic."),
-    "prepare": Command("prepare", "prepare", "Turn documents with headings into titled sections."),
-    "study": Command("study", "study", "Ask people: make a blinded study of a run, and read the answers."),
+    "prepare": Command(
+        "momus_adapters.preparing.command", "prepare", "Turn documents with headings into titled sections."
+    ),
+    "study": Command(
+        "momus_adapters.study.command", "study", "Ask people: make a blinded study of a run, and read the answers."
+    ),
     "baseline": Command("history", "baseline", "Name runs that later runs are compared with."),
     "new": Command("new", "new", "Start a package with a new critic."),
 }
@@ -91,7 +108,7 @@ class LazyCommands(MutableMapping[str, Any]):
 
 def _build(name: str, command: Command) -> Any:
     """Import a command, which is a function or a group of commands, and hand it to Typer."""
-    target = getattr(import_module(f"momus.cli.{command.module}"), command.attribute)
+    target = getattr(import_module(module_of(command)), command.attribute)
     if isinstance(target, typer.Typer):
         return get_group(target)
     app = typer.Typer(pretty_exceptions_enable=False, add_completion=False, rich_markup_mode="rich")

@@ -43,7 +43,7 @@ from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from momus.comparison import Comparison
+    from momus.runs.result import Comparison
 
 OF_TEXTS = (
     *("fit", "config", "adjust", "subgroups", "refits", "field", "fmt", "skip_bad_lines", "keep", "max_document"),
@@ -174,9 +174,9 @@ def compare(
     alarms on your text.
     """
     import momus as m
+    from momus.engine.comparing import is_shard_folder
     from momus.errors import MomusError, UsageError
     from momus.progress import Silent, default_reporter
-    from momus.shards import is_shard_folder
 
     form = chosen_form(as_json, markdown, latex)
     paths = named_paths(generated)
@@ -250,9 +250,9 @@ def _from_shards(real: str, paths: Mapping[str, str], folder: Path | None, given
     UsageError
         Some of the texts are no shards, or an option needs the texts themselves.
     """
+    from momus.engine.comparing import compare_shards, is_shard_folder
     from momus.errors import UsageError
     from momus.progress import Silent, default_reporter
-    from momus.shards import compare_shards, is_shard_folder
 
     texts = [path for path in (real, *paths.values()) if not is_shard_folder(path)]
     if texts:
@@ -292,7 +292,7 @@ def _remove_unfinished(folder: Path) -> None:
     """Remove the folder of a failed run that nobody named, unless a critic has finished."""
     import shutil
 
-    from momus.comparison.folder import RESULT
+    from momus.runs.folder import RESULT
 
     if not any(folder.rglob(f"critics/*/{RESULT}")):
         shutil.rmtree(folder, ignore_errors=True)

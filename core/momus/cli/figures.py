@@ -32,8 +32,8 @@ def figures(
 
     Next: include the files in your paper; the CSV files have the numbers.
     """
-    from momus.comparison import read_comparison
     from momus.report.figures.export import figure_width, write_figures
+    from momus.runs.folder import read_comparison
 
     inches = figure_width(width)
     chosen = tuple(comma_separated(formats) or ())

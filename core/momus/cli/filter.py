@@ -30,7 +30,7 @@ from momus.cli.outputs import check_output
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from momus.shards import ShardRun
+    from momus.engine.scoring import ShardRun
 
 
 def filter_(
@@ -88,7 +88,7 @@ def filter_(
 
     from momus.cli.filter_view import filtered_json, filtered_view
     from momus.cli.shards import shown_progress
-    from momus.shards.filtering import filter_text
+    from momus.outliers.filtering import filter_text
 
     for out in (keep, drop):
         check_output(out, [*paths, *real, *critics])

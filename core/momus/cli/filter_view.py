@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-    from momus.shards.filtered import Dropped, Filtered
+    from momus.outliers.filtered import Dropped, Filtered
 
 SNIPPET = 140
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.cli.outliers import chosen_corpora
-from momus.comparison.folder import DOCUMENTS, RunFolder
-from momus.comparison.in_shards import check_documents
-from momus.comparison.oddity import is_sequence, outlier_values, rounded, unit_of
-from momus.comparison.result import CriticResult
 from momus.errors import StoreError, UsageError
 from momus.inference.conformal import Calibrated, fewest_chosen, largest_rank, order_of, q_values
 from momus.numeric.types import Floats
 from momus.report.format import number
 from momus.report.safe import one_line
+from momus.runs.folder import DOCUMENTS, RunFolder
+from momus.runs.in_shards import check_documents
+from momus.runs.oddity import is_sequence, outlier_values, rounded, unit_of
+from momus.runs.result import CriticResult
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def flagged_documents(run: Path, fdr: float, critic: str | None, corpus: str | N
     real, listed = chosen_corpora(run, record, corpus)
     values, measured = _read(run, results, [real, *listed])
     ids, reference = values[real]
-    # as `momus.shards.filtering.is_two_sided`, of what the run keeps
+    # as `momus.outliers.filtering.is_two_sided`, of what the run keeps
     two_sided = [is_sequence(r.verdicts, r.name) and r.name not in measured for r in results]
     calibrated = Calibrated.of(reference, two_sided, order_of(ids))
     if len(calibrated) + 1 < 1 / fdr:

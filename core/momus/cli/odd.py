@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.cli.outliers import chosen_corpora, shared_ranks
-from momus.comparison.folder import RunFolder
-from momus.comparison.oddity import is_sequence, values_of
-from momus.comparison.scored import scored_documents
 from momus.errors import UsageError
 from momus.inference import holm
 from momus.numeric.types import Floats
 from momus.report.format import p_value
 from momus.report.safe import one_line
 from momus.report.sentences import axes
+from momus.runs.folder import RunFolder
+from momus.runs.oddity import is_sequence, values_of
+from momus.runs.scored import scored_documents
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

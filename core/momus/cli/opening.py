@@ -78,8 +78,8 @@ def open_report(
     """
     import webbrowser
 
-    from momus.comparison.folder import REPORT
     from momus.errors import StoreError
+    from momus.runs.folder import REPORT
 
     folder = run_folder(run)
     path = folder / REPORT

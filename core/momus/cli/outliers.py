@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from momus.comparison.folder import RunFolder
-from momus.comparison.oddity import Standing, is_sequence, outlier_unit, reason_of, values_of
-from momus.comparison.result import CriticResult
-from momus.comparison.scored import scored_documents
 from momus.errors import UsageError
 from momus.evidence import MarkedDocument, to_json
 from momus.numeric.types import Floats, Ints
+from momus.runs.folder import RunFolder
+from momus.runs.oddity import Standing, is_sequence, outlier_unit, reason_of, values_of
+from momus.runs.result import CriticResult
+from momus.runs.scored import scored_documents
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,8 @@ def listed_outliers(run: Path, critic: str | None, top: int, corpus: str | None 
 
 def largest_gap(run: Path) -> str:
     """The critic on whose axis some text is farthest from human text."""
-    from momus.comparison import read_comparison
     from momus.report.answer import answer_of
+    from momus.runs.folder import read_comparison
 
     return answer_of(read_comparison(run)).axes[0].critic
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from momus.comparison.planning import Plan
+    from momus.joint.planning import Plan
 
 
 def plan(
@@ -51,8 +51,8 @@ def plan(
 
     Next: generate that many documents, and compare them in a new run.
     """
-    from momus.comparison import read_comparison
-    from momus.comparison.planning import plan as plan_of
+    from momus.joint.planning import plan as plan_of
+    from momus.runs.folder import read_comparison
 
     plans = plan_of(
         read_comparison(run).verdicts, comma_separated(axis), difference=difference, power=power, family=family

@@ -10,7 +10,7 @@ from momus.cli.echo import echo
 from momus.cli.options import print_json, print_view
 
 if TYPE_CHECKING:
-    from momus.comparison import Comparison
+    from momus.runs.result import Comparison
 
 Form = Literal["text", "json", "markdown", "latex"]
 
@@ -61,7 +61,7 @@ def print_comparison(
         print_view(comparison_view(comparison, every, wide), None if every or wide else WIDTH)
         _details(every, run)
     if run is not None:
-        from momus.comparison.folder import REPORT
+        from momus.runs.folder import REPORT
 
         echo(f"Report: {run / REPORT}", err=form != "text")
 

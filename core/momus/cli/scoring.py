@@ -116,7 +116,7 @@ def fit(
     reporter = default_reporter()
     with reporting(reporter):
         if workers is not None:
-            from momus.shards.fitting import fit_in_parts
+            from momus.engine.fitting import fit_in_parts
 
             if sample is not None:
                 raise UsageError("--workers and --sample exclude each other", hint="leave one of them out")
@@ -138,7 +138,7 @@ def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, seed: i
     if sample is None:
         corpus = options.read(real, "fit", reporter)
     else:
-        from momus.shards.fitting import read_sample
+        from momus.engine.fitting import read_sample
 
         drawn = read_sample(real, sample, options, seed)
         corpus = drawn.corpus
@@ -294,7 +294,7 @@ def _score_text(
 
 def _tell_reading(corpus: Corpus) -> None:
     """Say how many texts of lists became documents, and what was left out or set apart, if anything."""
-    from momus.comparison.texts import reading_notes
+    from momus.runs.texts import reading_notes
 
     for note in reading_notes(corpus):
         echo(f"Note: {note}", err=True)

@@ -17,8 +17,8 @@ from momus.errors import UsageError
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
+    from momus.engine.scoring import ShardRun
     from momus.reading import ReadingOptions
-    from momus.shards import ShardRun
     from momus.text.documents import LeftOut
 
 Shards = Annotated[
@@ -116,7 +116,7 @@ def score_into_shards(
     """
     import os
 
-    from momus.shards import score_shards
+    from momus.engine.scoring import score_shards
 
     if resume and overwrite:
         raise UsageError("--resume and --overwrite exclude each other", hint="leave one of them out")
@@ -165,7 +165,8 @@ def shown_progress() -> Callable[[ShardRun], None]:
 def progress_line(run: ShardRun) -> str:
     """How far a run is, in a line.
 
-    >>> from momus.shards import Done, ShardRun
+    >>> from momus.engine.interface import Done
+    >>> from momus.engine.scoring import ShardRun
     >>> done = [Done(0, 9000, {}, {}, {}, {}), Done(1, 9000, {}, {}, {}, {})]
     >>> progress_line(ShardRun(Path("out"), range(4), done=done, seconds=10.0, scored=18_000))
     'shard 2 of 4: 18,000 documents, 1,800 per second, about 10 s left'

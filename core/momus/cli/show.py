@@ -33,7 +33,7 @@ def show(
 
     Next: `momus open run` shows the report.
     """
-    from momus.comparison import read_comparison
+    from momus.runs.folder import read_comparison
 
     folder = run_folder(run)
     form = chosen_form(as_json, markdown, latex)
@@ -130,9 +130,8 @@ def report(
 
     Next: `momus open run`; the file needs no network and no other file.
     """
-    from momus.comparison import read_comparison
-    from momus.comparison.folder import REPORT
     from momus.report import write_report
+    from momus.runs.folder import REPORT, read_comparison
 
     folder = run_folder(run)
     if out is not None:

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from momus.comparison.judge import judge
-from momus.comparison.statistics import all_statistics, told_statistic, wordings
 from momus.conformance import corpora
 from momus.conformance.records import Skip
 from momus.conformance.subject import Subject, same_scores, worst
@@ -19,6 +17,8 @@ from momus.critic import EvidenceMixin, ExplanationMixin, RunningTextCritic, Sco
 from momus.errors import UsageError
 from momus.evidence import Evidence, from_json, to_json
 from momus.text.corpus import Corpus
+from momus.verdicts.judge import judge
+from momus.verdicts.statistics import all_statistics, told_statistic, wordings
 
 SPLITS = 12
 MOST_ALARMS = 4

@@ -56,7 +56,7 @@ class Statistic:
         relabellings of equal distance. Without it, a test at level 5 % may reject in only 3 % of cases.
     band
         The largest effect that passes as human variation where real text has no groups to estimate it from; None takes
-        the default for the kind of effect (`momus.comparison.band`).
+        the default for the kind of effect (`momus.verdicts.band`).
     label, direction, unit, format
         How readers are told of it, see `Wording`.
 

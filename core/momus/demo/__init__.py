@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from momus.comparison import Comparison
     from momus.progress import Reporter
+    from momus.runs.result import Comparison
 
 CRITICS = ("sections", "rank-frequency", "length", "unigram")
 GENERATED = {"ancestral": "generated-ancestral.jsonl.gz", "nucleus": "generated-nucleus.jsonl.gz"}
@@ -25,7 +25,7 @@ def demo_path(name: str) -> Path:
 
 def run_demo(out: Path, seed: int = 0, command: str | None = None, reporter: Reporter | None = None) -> Comparison:
     """Run the comparison of ``momus demo``; replaces an earlier run in ``out``."""
-    from momus.comparison import compare
+    from momus.engine.compare import compare
 
     return compare(
         demo_path("real.jsonl.gz"),

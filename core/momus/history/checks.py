@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from momus.comparison.verdict import Verdict
 from momus.history.change import reaches
 from momus.history.gap import Gap
 from momus.history.inputs import incomparable
 from momus.history.kept import KeptRun
 from momus.history.moves import AxisMoves, RunMoves, moves_of
 from momus.history.rules import EVERY, NOT_BEYOND, Limit, Rules, limit_of
+from momus.verdicts.verdict import Verdict
 
 Rule = Literal["max", "max-worse", "require"]
 Status = Literal["passed", "failed", "not decided"]

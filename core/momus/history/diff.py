@@ -24,7 +24,7 @@ class AxisChange:
     Attributes
     ----------
     critic, axis
-        The critic and what its axis is called; `momus.comparison.ranks.ALL_AXES` for the mean over axes of documents.
+        The critic and what its axis is called; `momus.joint.ranks.ALL_AXES` for the mean over axes of documents.
     before, after
         Distances to real text, in units of the effect (``effect_kind``); in human bands for the mean over axes. For
         distances, the excess over chance, no lower than 0.

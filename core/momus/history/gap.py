@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from momus.comparison.verdict import Verdict
+from momus.verdicts.verdict import Verdict
 
 NORMAL = 1e6
 """Degrees of freedom of a normal distribution, near enough."""

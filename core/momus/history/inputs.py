@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from momus.comparison.settings import Settings
 from momus.history.kept import KeptRun
+from momus.verdicts.settings import Settings
 
 Kind = Literal["version", "seed", "real text", "fitted text", "generated text", "critic", "parameter", "setting"]
 _NO_INPUT = {"seed", "device", "top"}

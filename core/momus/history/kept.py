@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from momus.comparison.axes import Axis
-from momus.comparison.folder import RunFolder
-from momus.comparison.texts_file import KeptTexts, read_kept_texts
-from momus.comparison.verdict import Verdict
 from momus.critic.registry import load_critic
 from momus.errors import StoreError, UsageError
+from momus.joint.axes import Axis
+from momus.runs.folder import RunFolder
+from momus.runs.texts_file import KeptTexts, read_kept_texts
+from momus.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from momus.comparison.axes import Axis
-from momus.comparison.ranks import ALL_AXES
-from momus.comparison.replicates import Replicates
-from momus.comparison.texts_file import KeptTexts
 from momus.errors import MomusError
 from momus.history.change import RESAMPLES, Moves
 from momus.history.gap import NORMAL
@@ -18,6 +14,10 @@ from momus.history.inputs import incomparable
 from momus.history.kept import KeptRun
 from momus.inference.pools import Pools, pools_of, shared_prompts
 from momus.inference.ranking import Distances, average
+from momus.joint.axes import Axis
+from momus.joint.ranks import ALL_AXES
+from momus.joint.replicates import Replicates
+from momus.runs.texts_file import KeptTexts
 
 REAL, MODEL = ("real before", "real after"), ("before", "after")
 """Names of the four corpora whose units are resampled together, by run."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.comparison.oddity import is_sequence, values_of
-from momus.comparison.scored import scored_documents
 from momus.history.kept import KeptRun
+from momus.runs.oddity import is_sequence, values_of
+from momus.runs.scored import scored_documents
 
 BEYOND = 0.99
 """An outlier is less likely than this share of the real documents of the same run."""
@@ -24,7 +24,7 @@ class OutlierDocument:
     key
         Its prompt; its id where it has none.
     value, other
-        What ranks outliers (`momus.comparison.oddity.values_of`) in the run where it stands out, and of the same
+        What ranks outliers (`momus.runs.oddity.values_of`) in the run where it stands out, and of the same
         prompt in the other run; None if the other run has no scored document of it.
     """
 

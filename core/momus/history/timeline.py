@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from momus.comparison.folder import RUN
 from momus.errors import StoreError
 from momus.files import plain
 from momus.history.gap import Gap
 from momus.history.inputs import InputChange, changed_inputs
 from momus.history.kept import KeptRun
 from momus.history.rules import Limit, limit_of
+from momus.runs.folder import RUN
 
 
 @dataclass(frozen=True)

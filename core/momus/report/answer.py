@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from momus.comparison.ranks import ALL_AXES, RankRow
-from momus.comparison.verdict import Verdict
+from momus.joint.ranks import ALL_AXES, RankRow
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
-    from momus.comparison.result import Comparison
+    from momus.runs.result import Comparison
 
 Sign = Literal[-1, 0, 1]
 

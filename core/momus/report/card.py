@@ -17,7 +17,7 @@ from momus.report.trust_line import trust_items
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
-    from momus.comparison.result import Comparison
+    from momus.runs.result import Comparison
 
 BEGIN, END = "<!-- momus: begin -->", "<!-- momus: end -->"
 """What a card has around the section, so that it can be replaced."""

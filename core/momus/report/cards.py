@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from momus.comparison.examples import EXAMPLES
-from momus.comparison.result import Comparison, CriticResult
-from momus.comparison.verdict import Verdict
 from momus.evidence import Chart, Evidence, Heatmap, MarkedDocument, Table
 from momus.report.answer import Answer, AxisAnswer
 from momus.report.figures.scale import GapScale
@@ -16,6 +13,9 @@ from momus.report.overlay import merged_charts, overlay
 from momus.report.parts_words import parts_tables
 from momus.report.passages import Excerpt, Passage, Shown, excerpt, outlier_passages, shown_examples
 from momus.report.sentences import axis_line, axis_sentences
+from momus.runs.examples import EXAMPLES
+from momus.runs.result import Comparison, CriticResult
+from momus.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True)

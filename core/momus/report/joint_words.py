@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from momus.comparison.adjusted import AdjustedRow
-from momus.comparison.attribution import Attribution
-from momus.comparison.joint import Joint
-from momus.comparison.overall import GlobalTest
-from momus.comparison.ranks import ALL_AXES, Ranking, RankRow
-from momus.comparison.subgroups import Subgroups
+from momus.joint.adjusted import AdjustedRow
+from momus.joint.analyses import Joint
+from momus.joint.attribution import Attribution
+from momus.joint.global_test import GlobalTest
+from momus.joint.ranks import ALL_AXES, Ranking, RankRow
+from momus.joint.subgroups import Subgroups
 from momus.report.format import number, p_value
 from momus.text.counting import percentage
 

@@ -10,7 +10,7 @@ from momus.report.sentences import first_sentences, legend
 from momus.report.table import Row, overview
 
 if TYPE_CHECKING:
-    from momus.comparison.result import Comparison
+    from momus.runs.result import Comparison
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

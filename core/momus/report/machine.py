@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from momus.comparison.joint_file import joint_json
 from momus.report.answer import Answer, AxisAnswer, answer_of
 from momus.report.sentences import first_sentences, says_what
 from momus.report.trust_line import trust_items
+from momus.runs.joint_file import joint_json
 
 if TYPE_CHECKING:
-    from momus.comparison.result import Comparison
+    from momus.runs.result import Comparison
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from momus.report.table import overview
 from momus.report.trust_line import trust_items
 
 if TYPE_CHECKING:
-    from momus.comparison.result import Comparison
+    from momus.runs.result import Comparison
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$@])")
 

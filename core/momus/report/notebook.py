@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 from urllib.parse import quote
 
-from momus.comparison.folder import REPORT
-from momus.comparison.result import Comparison, Plot
 from momus.errors import UsageError
 from momus.report.answer import answer_of
 from momus.report.figures.style import paper_style
@@ -15,6 +13,8 @@ from momus.report.safe import clean
 from momus.report.sentences import first_sentences, legend
 from momus.report.table import overview
 from momus.report.trust_line import trust_items
+from momus.runs.folder import REPORT
+from momus.runs.result import Comparison, Plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,7 +119,7 @@ def _draw(comparison: Comparison, kind: Plot, critic: str | None, axes: Axes) ->
 
         return power_figure(axes, comparison.verdicts)
     if kind == "ranks":
-        from momus.comparison.ranks import ALL_AXES
+        from momus.joint.ranks import ALL_AXES
         from momus.report.figures.ranks import ranks_figure
 
         if comparison.joint.ranking is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from momus.comparison.result import CriticResult
 from momus.evidence import Axis, Chart, Evidence, Series
 from momus.report.names import HUMAN
+from momus.runs.result import CriticResult
 
 
 def overlay(result: CriticResult) -> Chart | None:

@@ -10,7 +10,7 @@ from momus.evidence import Overuse, Table
 from momus.report.answer import Answer
 
 if TYPE_CHECKING:
-    from momus.comparison.result import CriticResult
+    from momus.runs.result import CriticResult
 
 MOST = 6
 """Largest number of lines on the first screen."""

@@ -11,11 +11,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.comparison.ranks import ALL_AXES
-from momus.comparison.verdict import Verdict
 from momus.errors import StoreError
 from momus.evidence import Table
 from momus.files import replace_file
+from momus.joint.ranks import ALL_AXES
 from momus.report.answer import Answer, answer_of
 from momus.report.cards import cards_of, first_excerpt, row_scale
 from momus.report.downloads import data_of, figure_csv
@@ -45,11 +44,12 @@ from momus.report.sentences import finding_words, first_sentences, label, overus
 from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null, statistic_name
 from momus.text.counting import percentage
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from momus.comparison.result import Comparison
+    from momus.runs.result import Comparison
 
 SHOWN_ROWS = 200
 """Largest number of rows that the report shows of a table."""

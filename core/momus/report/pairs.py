@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from momus.comparison.verdict import Verdict
+from momus.verdicts.verdict import Verdict
 
 MOST = 300
 """Rows of pairs that a page or a terminal shows."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from momus.comparison.parts import GAP, Estimate, PartRow, Parts
-from momus.comparison.result import CriticResult
 from momus.evidence import Table
 from momus.report.format import number
+from momus.runs.result import CriticResult
 from momus.text.counting import counted
+from momus.verdicts.decomposition import GAP, Estimate, PartRow, Parts
 
 NAMES = {
     "log_prior": "prior: E log P(z), −Latent NLL",

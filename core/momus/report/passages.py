@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from momus.comparison.examples import Example
-from momus.comparison.result import CriticResult
 from momus.evidence import MarkedDocument, Step
 from momus.report.answer import AxisAnswer
 from momus.report.format import number
 from momus.report.safe import clean
+from momus.runs.examples import Example
+from momus.runs.result import CriticResult
 
 LENGTH = 620
 """Characters of a passage that are shown."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from momus.comparison.result import CriticResult
-from momus.comparison.verdict import Verdict
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
 from momus.report.format import number, signed_percent
 from momus.report.joint_words import count
 from momus.report.overuse import CorpusOveruse
 from momus.report.safe import one_line
 from momus.report.words import statistic_name
+from momus.runs.result import CriticResult
 from momus.text.counting import counted, joined, percentage
+from momus.verdicts.verdict import Verdict
 
 ARROWS = {1: "↑", -1: "↓", 0: ""}
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from momus.comparison.result import Comparison
+    from momus.runs.result import Comparison
 
 WIDTH = 80
 WIDE = 170

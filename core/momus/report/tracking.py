@@ -19,8 +19,8 @@ from momus.plugins import TRACKERS, load_plugin, registered
 from momus.redact import redacted, redacted_value
 
 if TYPE_CHECKING:
-    from momus.comparison.result import Comparison
-    from momus.comparison.verdict import Verdict
+    from momus.runs.result import Comparison
+    from momus.verdicts.verdict import Verdict
 
 COLUMNS = (
     *("generated", "critic", "axis", "statistic", "finding", "gap", "gap_low", "gap_high", "effect", "effect_low"),

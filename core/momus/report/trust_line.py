@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from momus.text.counting import counted, percentage
 
 if TYPE_CHECKING:
-    from momus.comparison.result import Comparison
+    from momus.runs.result import Comparison
 
 WHOLE = 0.995
 """A share that is shown as 100 %."""

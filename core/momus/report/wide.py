@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from momus.comparison.ranks import ALL_AXES
-from momus.comparison.verdict import Verdict
+from momus.joint.ranks import ALL_AXES
 from momus.report.format import number, p_value
 from momus.report.joint_words import (
     ADJUSTED,
@@ -22,12 +21,13 @@ from momus.report.parts_words import parts_tables
 from momus.report.safe import one_line
 from momus.report.words import families, floors, gap, shows
 from momus.text.counting import counted
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from momus.comparison.result import Comparison
+    from momus.runs.result import Comparison
 
 
 def safe(text: object) -> str:

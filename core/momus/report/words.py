@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from momus.comparison.verdict import Verdict
 from momus.evidence import Wording
 from momus.inference import Method
 from momus.report.format import number, p_value
 from momus.text.counting import counted
+from momus.verdicts.verdict import Verdict
 
 
 def statistic_name(name: str, wording: Wording | None = None) -> str:

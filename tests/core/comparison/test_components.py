@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
-from momus.comparison.axes import Axis
-from momus.comparison.components import prompt_components
-from momus.comparison.mixed import Cells, balanced_components, reml_components
 from momus.critic.statistic import Statistic, mean
+from momus.joint.axes import Axis
+from momus.joint.components import prompt_components
+from momus.joint.mixed import Cells, balanced_components, reml_components
 
 MEAN = Statistic("mean", "x", "value", mean)
 

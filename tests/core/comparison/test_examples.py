@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import momus
-from momus.comparison.distribution import bin_edges, shares_of
-from momus.comparison.examples import compared_rows, find_examples
 from momus.critic import Scores
+from momus.joint.distribution import bin_edges, shares_of
+from momus.runs.examples import compared_rows, find_examples
 from momus.text.corpus import Corpus
 from momus.text.languages import Languages, languages_of
 from momus_critics.length import Length

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from momus import Corpus, compare
-from momus.comparison.jobs import Work, outcomes
-from momus.comparison.result import Outcome
-from momus.comparison.settings import Settings
-from momus.comparison.texts import read_texts
 from momus.critic.registry import make_critics
+from momus.engine.jobs import Work, outcomes
 from momus.errors import FittingError, UsageError
 from momus.progress import Silent, Timed
+from momus.runs.result import Outcome
+from momus.runs.texts import read_texts
+from momus.verdicts.settings import Settings
 
 WORDS = np.array(["a", "rose", "is", "red", "and", "the", "sky", "was", "blue", "but", "no", "cat", "or", "dog", "ran"])
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from momus.comparison.axes import Axis
-from momus.comparison.overall import global_test
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, total_variation
 from momus.inference.design import Design
 from momus.inference.testing import compare_rows
+from momus.joint.axes import Axis
+from momus.joint.global_test import global_test
 
 MEAN = Statistic("mean", "x", "value", mean)
 KS = Statistic("ks", "x", "distance", kolmogorov_smirnov)

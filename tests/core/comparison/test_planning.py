@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from momus.comparison.planning import factor_for, pilot_of, plan, power_at
-from momus.comparison.verdict import Verdict
 from momus.errors import UsageError
 from momus.inference.method import Method
+from momus.joint.planning import factor_for, pilot_of, plan, power_at
+from momus.verdicts.verdict import Verdict
 
 
 def verdict(**changes):

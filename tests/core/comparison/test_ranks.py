@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from momus.comparison.axes import Axis
-from momus.comparison.ranks import ALL_AXES, ranks
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, perplexity, total_variation
+from momus.joint.axes import Axis
+from momus.joint.ranks import ALL_AXES, ranks
 
 G = Statistic("mean", "x", "value", mean, effect="hedges_g")
 PPL = Statistic("ppl", "x", "value", perplexity, scale="log", effect="log_ratio")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from momus.comparison.result import CriticResult
 from momus.errors import UsageError
 from momus.evidence import Chart, Series
 from momus.report.figures.chart import MANY, MARKED
@@ -16,6 +15,7 @@ from momus.report.figures.palette import COLOURS, LABEL, MARKERS, Look, entries,
 from momus.report.figures.style import dashes
 from momus.report.overlay import overlay
 from momus.report.safe import clean
+from momus.runs.result import CriticResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

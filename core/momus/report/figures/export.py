@@ -9,10 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from momus.comparison.ranks import ALL_AXES
-from momus.comparison.result import Comparison
 from momus.errors import StoreError, UsageError
 from momus.files import replace_file, replacing
+from momus.joint.ranks import ALL_AXES
 from momus.report.answer import Answer, answer_of
 from momus.report.downloads import csv_text, figure_csv
 from momus.report.figures.axis import axis_figure
@@ -23,6 +22,7 @@ from momus.report.figures.ranks import rank_table, ranks_figure
 from momus.report.figures.style import WIDTHS, paper_style
 from momus.report.overlay import overlay
 from momus.report.safe import anchor
+from momus.runs.result import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from momus.comparison.planning import Plan, power_at
 from momus.evidence import Axis, Chart, Role, Series
+from momus.joint.planning import Plan, power_at
 from momus.numeric.types import Floats
 from momus.report.figures.standalone import standalone
 from momus.report.figures.svg import draw

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from momus.comparison.verdict import Verdict
 from momus.errors import UsageError
 from momus.report.figures.overview import above, frame, note
 from momus.report.figures.overview_rows import run_order
 from momus.report.figures.palette import COLOURS, LABEL, looks
 from momus.report.figures.scale import GapScale
 from momus.report.safe import clean
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from momus.comparison.ranks import ALL_AXES, Ranking, RankRow
 from momus.errors import UsageError
+from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.report.figures.overview_rows import run_order
 from momus.report.figures.palette import COLOURS, LABEL, looks
 from momus.report.figures.style import plain

@@ -1,0 +1,230 @@
+"""Write generated documents to JSON Lines, one by one; an interrupted run can be resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from momus.errors import StoreError, UsageError
+from momus.locking import Lock, is_on_disk
+from momus.progress import Reporter, Silent
+from momus.sequences import Decoding, Generated, Generator, Prompt, Request, document_seeds
+from momus.version import __version__
+from momus_adapters.generating.prompts import fingerprint
+
+WORDS = {"documents": "number of documents", "each": "number per prompt", "identity": "state of the model"}
+"""How messages call the keys of a run's record, where they differ from the keys."""
+
+
+@dataclass
+class Outcome:
+    """The result of a run: documents in the file before, documents written, and reasons of failures by document id."""
+
+    before: int = 0
+    written: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def write_documents(
+    path: str | Path,
+    model: Generator,
+    prompts: Sequence[Prompt],
+    decoding: Decoding,
+    *,
+    each: int = 1,
+    seed: int = 0,
+    keep_prompt: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    reporter: Reporter | None = None,
+) -> Outcome:
+    """Write ``each`` documents per prompt to a JSON Lines file, and their provenance to ``*.run.json`` beside it.
+
+    Each line has ``id``, ``text``, ``prompt_id``, ``model``, ``decoding``, ``seed``, ``tokens``, ``finished`` and
+    ``log_probability`` (nats, at temperature 1; null if unknown). Lines are flushed to disk one by one. A resumed run
+    removes an incomplete last line and writes its document again, from the same seed.
+
+    Parameters
+    ----------
+    keep_prompt
+        Whether ``text`` includes the prompt.
+    resume
+        Continue the file of an interrupted run with the same options.
+    overwrite
+        Replace an existing file.
+
+    Raises
+    ------
+    StoreError
+        The file exists, is being written by another process, belongs to a run with other options, or does not hold
+        generated documents.
+    UsageError
+        Two prompts have the same id.
+    """
+    if len({p.id for p in prompts}) < len(prompts):
+        raise UsageError("two prompts have the same id", hint="give each prompt a different id")
+    target = Path(path)
+    record = {
+        "momus": __version__,
+        "model": model.name,
+        "identity": str(getattr(model, "identity", "")),
+        "decoding": decoding.record(),
+        "seed": seed,
+        "documents": each * len(prompts),
+        "each": each,
+        "keep_prompt": keep_prompt,
+        "prompts": fingerprint(prompts),
+    }
+    if target.is_dir():
+        raise StoreError(f"{target} is a folder", hint="name a file, such as documents.jsonl")
+    with locked(target):
+        return _write(target, model, prompts, decoding, record, keep_prompt, resume, overwrite, reporter)
+
+
+@contextmanager
+def locked(target: Path) -> Iterator[None]:
+    """Keep other processes from writing the same file, by a lock file beside it.
+
+    Raises
+    ------
+    StoreError
+        Another process writes the file, or its folder cannot be written.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{target} cannot be written: {error}", hint="name another file with --out") from error
+    lock = Lock(target.with_name(f".{target.name}.lock"), str(target)).acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _write(
+    target: Path,
+    model: Generator,
+    prompts: Sequence[Prompt],
+    decoding: Decoding,
+    record: dict[str, Any],
+    keep_prompt: bool,
+    resume: bool,
+    overwrite: bool,
+    reporter: Reporter | None,
+) -> Outcome:
+    """Write the documents of a locked file."""
+    each, seed = record["each"], record["seed"]
+    # round k writes document k · len(prompts) + j for prompt j
+    numbers = [(i, p) for k in range(each) for i, p in ((k * len(prompts) + j, p) for j, p in enumerate(prompts))]
+    seeds = document_seeds(seed, len(numbers))
+    known = {_name(p, i, len(prompts)): seeds[i] for i, p in numbers}
+    done = _begin(target, target.with_name(target.name + ".run.json"), record, known, resume, overwrite)
+    todo = [Request(i, p, seeds[i]) for i, p in numbers if _name(p, i, len(prompts)) not in done]
+    outcome = Outcome(before=len(done))
+    total = len(numbers)
+    with (reporter or Silent()).stage("writing documents", total) as advance, target.open("ab") as out:
+        advance(len(done))
+        for document in model.generate(todo, decoding):
+            name = _name(document.request.prompt, document.request.number, len(prompts))
+            if document.problem is not None:
+                outcome.failed[name] = document.problem
+                continue
+            line = json.dumps(_line(name, document, model.name, decoding, keep_prompt), ensure_ascii=False)
+            out.write(line.encode("utf-8", "backslashreplace") + b"\n")
+            out.flush()
+            os.fsync(out.fileno())
+            if not is_on_disk(out.fileno(), target, follow_links=True):
+                raise StoreError(
+                    f"{target} was deleted or replaced while documents were written to it",
+                    hint="run the command again; name a different file for each run",
+                )
+            outcome.written += 1
+            advance(len(done) + outcome.written + len(outcome.failed))
+    return outcome
+
+
+def _name(prompt: Prompt, number: int, prompts: int) -> str:
+    """Id of a document: that of its prompt and a counter from 1."""
+    return f"{prompt.id}/{number // prompts + 1}" if prompt.id else str(number + 1)
+
+
+def _line(name: str, document: Generated, model: str, decoding: Decoding, keep_prompt: bool) -> dict[str, Any]:
+    request = document.request
+    return {
+        "id": name,
+        "text": (request.prompt.text if keep_prompt else "") + document.text,
+        "prompt_id": request.prompt.id or None,
+        "model": model,
+        "decoding": decoding.record(),
+        "seed": request.seed,
+        "tokens": document.tokens,
+        "finished": document.finished,
+        "log_probability": None if document.log_probability is None else round(document.log_probability, 3),
+    }
+
+
+def _begin(
+    target: Path, record_path: Path, record: dict[str, Any], known: Mapping[str, int], resume: bool, overwrite: bool
+) -> set[str]:
+    """Start or resume a file, and return the ids of the documents that it has; its last line is then complete.
+
+    ``known`` are the documents of the run: the seed of each, by id.
+    """
+    from momus.files import write_json
+
+    if overwrite or not target.exists():
+        try:
+            target.unlink(missing_ok=True)
+            write_json(record_path, record)
+        except OSError as error:
+            raise StoreError(f"{target} cannot be written: {error}", hint="name another file with --out") from error
+        return set()
+    if not resume:
+        raise StoreError(f"{target} already exists", hint="continue it with --resume, or replace it with --overwrite")
+    try:
+        earlier = json.loads(record_path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{target.name} cannot be resumed, because {record_path} cannot be read: {error}") from error
+    different = [k for k in record if k != "momus" and (not isinstance(earlier, dict) or earlier.get(k) != record[k])]
+    if different:
+        if not isinstance(earlier, dict):
+            raise StoreError(f"{record_path} is not the record of a run", hint="replace the file with --overwrite")
+        key = different[0]
+        raise StoreError(
+            f"{target} was started with another {WORDS.get(key, key)}: {earlier.get(key)!r}, now {record[key]!r}",
+            hint="give the same options, or replace the file with --overwrite",
+        )
+    return _complete_lines(target, known)
+
+
+def _complete_lines(target: Path, known: Mapping[str, int]) -> set[str]:
+    """Remove an incomplete last line, and return the ids of the documents; each must be a document of this run."""
+    ids: list[str] = []
+    complete = 0  # bytes of complete lines
+    with target.open("r+b") as file:
+        for n, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                document = json.loads(line)
+                ids.append(str(document["id"]))
+                foreign = known.get(ids[-1]) != document["seed"] or not isinstance(document["text"], str)
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                raise StoreError(
+                    f"{target}, line {n} is not a document: {error}", hint="repair it, or pass --overwrite"
+                ) from error
+            if foreign:
+                raise StoreError(
+                    f"{target}, line {n} is not a document of this run ({ids[-1]!r})",
+                    hint="remove the line, or pass --overwrite",
+                )
+            complete += len(line)
+        file.truncate(complete)
+    if len(set(ids)) < len(ids):
+        raise StoreError(f"{target} has two documents with one id", hint="did two runs write it? pass --overwrite")
+    return set(ids)

@@ -1,0 +1,146 @@
+"""``momus reproduce``: the tables of the source papers on other texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from momus.cli.echo import echo
+from momus.cli.options import (
+    Config,
+    Device,
+    Field,
+    Format,
+    Json,
+    PromptField,
+    Quiet,
+    Seed,
+    comma_separated,
+    command_line,
+    config_tables,
+    named_paths,
+    print_json,
+    print_narrow,
+    reading_options,
+)
+from momus.limits import MOST_PERMUTATIONS
+
+
+def reproduce(
+    table: Annotated[
+        str | None, typer.Argument(help="Table to run, e.g. deng-2; default: list all tables.", show_default=False)
+    ] = None,
+    real: Annotated[
+        str | None, typer.Option("--real", "-r", help="Real text; default: the texts that ship with Momus.")
+    ] = None,
+    generated: Annotated[
+        list[str] | None,
+        typer.Option("--generated", "-g", metavar="NAME=PATH", help="Generated text and its name; can be repeated."),
+    ] = None,
+    fit: Annotated[
+        str | None, typer.Option("--fit", "-f", help="Real text to fit critics on; default: half of --real.")
+    ] = None,
+    critics: Annotated[
+        str | None, typer.Option("--critics", "-c", help="Critics of the table to run, comma-separated; default: all.")
+    ] = None,
+    settings: Annotated[
+        bool, typer.Option("--settings", help="Print the paper's parameters as TOML for --config; run nothing.")
+    ] = False,
+    config: Config = None,
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact", help="Use the paper's own encoder where Momus would replace it by one that works offline."
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Run folder to write, with the report; default: none.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
+    seed: Seed = 0,
+    device: Device = "auto",
+    permutations: Annotated[
+        int, typer.Option(min=99, max=MOST_PERMUTATIONS, help="Usual permutations per test.")
+    ] = 999,
+    paired: Annotated[
+        bool | None,
+        typer.Option(
+            "--paired/--unpaired",
+            help="Whether to compare documents of one prompt with each other; default: if nearly all have a partner.",
+        ),
+    ] = None,
+    field: Field = None,
+    fmt: Format = None,
+    prompt: PromptField = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a table of a source paper on your texts, and print both figures.
+
+    Without TABLE, lists the tables and figures of the papers: what each found,
+    what text it needs, and how long it takes on the texts that ship with Momus.
+
+    With TABLE, runs its critics with the paper's parameters on --real and
+    --generated, or on texts that ship with Momus, and prints what the paper
+    printed above what was measured here, with intervals and n. Parameters that
+    differ from the paper's are named.
+
+    Example: the table of section order, on your own model
+
+      [bold]momus reproduce deng-2 -f train.jsonl -r test.jsonl -g mine=samples.jsonl[/bold]
+
+    Next: add `--out RUN` and `momus open RUN` for the report with all statistics
+    of these critics.
+    """
+    from momus.errors import UsageError
+    from momus.progress import Silent, default_reporter
+    from momus_adapters.papers import as_json as to_json
+    from momus_adapters.papers import find_table, paper_tables
+    from momus_adapters.papers import reproduce as reproduce_table
+    from momus_adapters.papers.listing import listing_json
+    from momus_adapters.papers.view import listing_view, reproduction_view
+
+    if table is None:
+        if real or generated or fit or settings or out:
+            raise UsageError("no table was named", hint="`momus reproduce` without options lists the tables")
+        tables = list(paper_tables().values())
+        if as_json:
+            print_json(listing_json(tables))
+        else:
+            print_narrow(listing_view(tables))
+        return
+    chosen = find_table(table)
+    if settings:
+        echo(chosen.settings_text(), nl=False)
+        return
+    if overwrite and out is None:
+        raise UsageError("--overwrite needs the folder of the earlier run", hint="name it with --out")
+    paths = named_paths(generated or [])
+    found = reproduce_table(
+        chosen,
+        real,
+        paths,
+        fit,
+        critics=comma_separated(critics),
+        config=config_tables(config),
+        exact=exact,
+        seed=seed,
+        reading=reading_options(field, fmt, "utf-8", False, None, names=["real", "fit", *paths], prompt=prompt),
+        reporter=Silent() if quiet else default_reporter(lines=True),
+        out=out,
+        overwrite=overwrite,
+        device=device,
+        permutations=permutations,
+        paired=paired,
+        command=command_line(),
+    )
+    if as_json:
+        print_json(to_json(found))
+    else:
+        print_narrow(reproduction_view(found))
+    if out is not None:
+        from momus.runs.folder import REPORT
+
+        echo(f"Report: {out / REPORT}", err=as_json)

@@ -1,0 +1,38 @@
+"""Studies with people: blinded passages to judge, their answers, and what these say about corpora and critics.
+
+>>> from momus.text.corpus import Corpus
+>>> texts = {n: Corpus.from_texts([f"Story {i} of {n}." for i in range(20)], name=n) for n in ("real", "model")}
+>>> study, _ = make_study(None, texts, Protocol(items=10, raters=2, words=0, checks=1))
+>>> study.raters, study.design.balance.per_corpus
+(['rater-1', 'rater-2'], {'real': 5, 'model': 5})
+"""
+
+from momus_adapters.study.answers import Answers, read_answers
+from momus_adapters.study.build import create, make_study
+from momus_adapters.study.models import Estimate, Judgements, estimate
+from momus_adapters.study.power import Need, needs
+from momus_adapters.study.protocol import Protocol, preset, read_protocol
+from momus_adapters.study.result import StudyResult, analysed
+from momus_adapters.study.simulated import Truth, simulated_answers
+from momus_adapters.study.store import Study, read_study
+
+__all__ = [
+    "Answers",
+    "Estimate",
+    "Judgements",
+    "Need",
+    "Protocol",
+    "Study",
+    "StudyResult",
+    "Truth",
+    "analysed",
+    "create",
+    "estimate",
+    "make_study",
+    "needs",
+    "preset",
+    "read_answers",
+    "read_protocol",
+    "read_study",
+    "simulated_answers",
+]

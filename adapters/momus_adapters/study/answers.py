@@ -1,0 +1,166 @@
+"""Read and validate answers: files that raters' pages saved, and exports of Label Studio."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from momus.errors import ReadingError
+from momus.report.safe import one_line
+from momus_adapters.study.design import Trial
+from momus_adapters.study.label_studio import answers_of_export, is_export
+from momus_adapters.study.store import Study
+
+FORMAT = "momus-answers-1"
+LARGEST = 50_000_000
+"""Bytes of a file of answers at most."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One valid answer: a category, ``left``, ``equal`` or ``right``, or positions of best and worst, as shown."""
+
+    trial: Trial
+    value: Any
+    seconds: float | None
+    at: str
+    labels: tuple[str, ...] = ()
+
+
+@dataclass
+class Answers:
+    """All answers of a study.
+
+    Attributes
+    ----------
+    by_rater
+        Valid answers by number of the rater; raters without a file are missing.
+    missing
+        Trials without an answer, by rater.
+    invalid
+        Answers that are not among the choices, by rater.
+    notes
+        What a reader must know: several files of a rater, files of other studies, answers that were changed.
+    comments
+        What raters wrote at the end.
+    """
+
+    by_rater: dict[int, list[Answer]] = field(default_factory=dict)
+    missing: dict[int, int] = field(default_factory=dict)
+    invalid: dict[int, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    comments: dict[int, str] = field(default_factory=dict)
+
+
+def read_answers(study: Study, paths: Sequence[Path]) -> Answers:
+    """Read files of answers.
+
+    Two files of one rater are put together: an answer to a trial that both have counts once, the later one if they
+    differ.
+
+    Raises
+    ------
+    ReadingError
+        A file cannot be read, is of another study, or holds something else.
+    """
+    files = [f for path in paths for f in _files(study, path)]
+    found = Answers(notes=[n for _, notes in files for n in notes])
+    contents = [c for content, _ in files for c in content]
+    numbers = {name: k for k, name in enumerate(study.raters)}
+    for rater, name in enumerate(study.raters):
+        mine = [c for c in contents if c["rater"] == name]
+        if not mine:
+            continue
+        answers, faults, changed = _joined(study, rater, mine)
+        found.by_rater[rater] = answers
+        found.invalid[rater] = faults
+        found.missing[rater] = sum(t.rater == rater for t in study.design.trials) - len(answers)
+        comments = list(dict.fromkeys(one_line(c.get("comment") or "", 4000) for c in mine))
+        found.comments[rater] = " / ".join(filter(None, comments))
+        if len(mine) > 1:
+            found.notes.append(
+                f"{name} has {len(mine)} files; they were put together"
+                + (f", and of {changed} answers that differ the later ones count" if changed else "")
+            )
+    unknown = Counter(c["rater"] for c in contents if c["rater"] not in numbers)
+    if unknown:
+        raise ReadingError(
+            f"answers are of {next(iter(unknown))!r}, which is no rater of this study",
+            hint=f"its raters are {', '.join(study.raters)}",
+        )
+    return found
+
+
+def _files(study: Study, path: Path) -> Iterable[tuple[list[dict[str, Any]], list[str]]]:
+    """The answer files in one file, and notes."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ValueError(f"larger than {LARGEST:,} bytes")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if is_export(content):
+            made, notes = answers_of_export(study, content)
+            return [(made, [f"{path.name}: {n}" for n in notes])]
+        _check(study, content)
+        return [([content], [])]
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error) or "nested too deeply"
+        raise ReadingError(
+            f"{path}: not a readable file of answers ({one_line(reason, 300)})",
+            hint="pass files that a rater's page saved, or a JSON export of Label Studio",
+        ) from error
+
+
+def _check(study: Study, content: Any) -> None:
+    """Make sure that this is what a page saves."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"no object of format {FORMAT}")
+    if content.get("study") != study.name:
+        raise ValueError(f"it is of study {content.get('study')!r}, and this is {study.name!r}")
+    if not isinstance(content.get("rater"), str) or not isinstance(content.get("answers"), list):
+        raise ValueError("it names no rater, or has no answers")
+
+
+def _joined(study: Study, rater: int, files: Sequence[dict[str, Any]]) -> tuple[list[Answer], int, int]:
+    """Valid answers in the order of the trials, the number of invalid ones, and of changed ones."""
+    trials = {t.code: t for t in study.design.trials if t.rater == rater}
+    latest: dict[str, Answer] = {}
+    faults = changed = 0
+    for raw in (a for f in files for a in f["answers"]):
+        made = _answer(study, trials, raw)
+        if made is None:
+            faults += 1
+            continue
+        before = latest.get(made.trial.code)
+        changed += before is not None and before.value != made.value
+        if before is None or made.at >= before.at:
+            latest[made.trial.code] = made
+    return [latest[c] for c in trials if c in latest], faults, changed
+
+
+def _answer(study: Study, trials: dict[str, Trial], raw: Any) -> Answer | None:
+    """One valid answer; None if it is not among the choices."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("trial"), str) or raw["trial"] not in trials:
+        return None
+    p, value = study.protocol, raw.get("answer")
+    if p.kind == "rating":
+        valid = type(value) is int and 0 <= value < len(p.scale)
+    elif p.kind == "pair":
+        valid = value in (("left", "equal", "right") if p.ties else ("left", "right"))
+    else:
+        valid = isinstance(value, list) and all(type(v) is int and 0 <= v < p.width for v in value)
+        valid = valid and len(value or ()) == len(set(value or ())) == 2
+    if not valid:
+        return None
+    seconds = raw.get("seconds")
+    labels = raw.get("labels")
+    return Answer(
+        trials[raw["trial"]],
+        value,
+        float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e7 else None,
+        str(raw.get("at") or ""),
+        tuple(map(str, labels)) if isinstance(labels, list) else (),
+    )

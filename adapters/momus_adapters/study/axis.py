@@ -1,0 +1,220 @@
+"""Does an axis matter to readers? Correlations of critics' values with scores of passages, beyond plain yardsticks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from momus.inference import holm
+from momus.inference.correlation import spearman, within
+from momus.numeric.types import Bools, Floats, Ints
+from momus.text.yardsticks import YARDSTICKS
+from momus_adapters.study.judged import Scores
+
+Strings = np.ndarray[Any, np.dtype[np.str_]]
+RESAMPLES = 999
+FEWEST = 8
+"""Fewest passages of a correlation; and fewest corpora whose means are correlated: half of that."""
+
+
+@dataclass(frozen=True)
+class AxisRow:
+    """How answers go with the values of one critic.
+
+    Attributes
+    ----------
+    critic, axis
+        Their names; a yardstick has the same name for both.
+    rho, low, high
+        Rank correlation within strata, with its interval.
+    partial, partial_low, partial_high
+        The same, with all (other) yardsticks held fixed.
+    p, p_adjusted
+        Of the partial correlation; adjusted over critics by Holm's method (yardsticks: NaN).
+    passages, strata
+        Passages with a value, and strata with two or more of them; one stratum means that all are compared.
+    of_corpora
+        Rank correlation of the means over corpora; NaN with fewer than four.
+    """
+
+    critic: str
+    axis: str
+    rho: float
+    low: float
+    high: float
+    partial: float
+    partial_low: float
+    partial_high: float
+    p: float
+    p_adjusted: float
+    passages: int
+    strata: int
+    of_corpora: float
+    is_yardstick: bool = False
+
+
+def axis_rows(
+    scores: Scores,
+    values: Mapping[str, Sequence[float | None]],
+    axes: Mapping[str, str],
+    yardsticks: Sequence[Mapping[str, float]],
+    corpora: Sequence[str],
+    seed: int = 0,
+) -> list[AxisRow]:
+    """Correlate scores with each critic's values, and with each yardstick.
+
+    Intervals resample strata (passages, if there is one stratum) and raters, both at once (the pigeonhole bootstrap;
+    Owen 2007): standard errors of Fisher's z over resamples, and normal quantiles; p agrees with them.
+
+    Parameters
+    ----------
+    values
+        By critic, in the order of the study's passages.
+    yardsticks, corpora
+        Yardsticks and corpus of all passages.
+    """
+    plain = np.array([[yardsticks[k].get(y, np.nan) for y in YARDSTICKS] for k in scores.passage])
+    names = np.array([corpora[k] for k in scores.passage])
+    judged = np.isfinite(plain).all(axis=1) & np.isfinite(scores.table).any(axis=0)
+    columns = {
+        c: np.array([np.nan if column[k] is None else column[k] for k in scores.passage], dtype=np.float64)
+        for c, column in values.items()
+    }
+    # critics that have values of the same passages share their resamples; yardsticks have those of all passages
+    groups: dict[bytes, list[str]] = {judged.tobytes(): []}
+    for c, column in columns.items():
+        groups.setdefault((judged & np.isfinite(column)).tobytes(), []).append(c)
+    found: dict[tuple[str, bool], AxisRow] = {}
+    for mask, members in groups.items():
+        kept = np.frombuffer(mask, dtype=bool)
+        if kept.sum() < FEWEST:
+            continue
+        table = np.column_stack([*(columns[c][kept] for c in members), plain[kept]])
+        data = _data(table, len(members), scores, kept)
+        listed = [(c, axes.get(c, c), False) for c in members] + [(y, y, True) for y in YARDSTICKS]
+        for row in _rows(data, listed, names[kept], seed):
+            if not row.is_yardstick or kept.sum() == judged.sum():
+                found[row.critic, row.is_yardstick] = row
+    order = [*((c, False) for c in columns), *((y, True) for y in YARDSTICKS)]
+    rows = [found[key] for key in order if key in found]
+    tested = [i for i, r in enumerate(rows) if not r.is_yardstick and np.isfinite(r.p)]
+    adjusted = dict(zip(tested, holm([rows[i].p for i in tested]).tolist(), strict=True))
+    return [replace(r, p_adjusted=adjusted.get(i, float("nan"))) for i, r in enumerate(rows)]
+
+
+@dataclass(frozen=True)
+class _Data:
+    """Ranks of k critics and of the yardsticks (P, k + 5), scores (R, P), and strata (P,)."""
+
+    ranks: Floats
+    critics: int
+    table: Floats
+    strata: Ints
+
+    @property
+    def is_one(self) -> bool:
+        """Whether all passages are compared with each other."""
+        return len(np.unique(self.strata)) == 1
+
+    def products(self, raters: Floats, times: Floats) -> Floats:
+        """Sums of products of all columns and the scores within strata, given weights of raters and passages."""
+        given = np.isfinite(self.table)
+        weight = raters @ given
+        kept = (weight > 0) & (times > 0)
+        y = stats.rankdata((raters @ np.where(given, self.table, 0.0))[kept] / weight[kept])
+        centred = within(np.column_stack([self.ranks[kept], y]), self.strata[kept], times[kept])
+        return np.asarray(centred.T @ (centred * times[kept][:, None]))
+
+
+def _data(table: Floats, critics: int, scores: Scores, kept: Bools) -> _Data:
+    strata = np.unique(scores.stratum[kept], return_inverse=True)[1]
+    return _Data(stats.rankdata(table, axis=0), critics, scores.table[:, kept], np.asarray(strata))
+
+
+def correlations(products: Floats, critics: int) -> Floats:
+    """Full and partial correlations with the last of V variables, (B, V − 1, 2), from sums of products (B, V, V).
+
+    Controls are the variables between the first ``critics`` and the last; a control has the other ones. Partial sums of
+    products are the Schur complement G_ab − G_aC G_CC⁻¹ G_Cb.
+    """
+    last = products.shape[1] - 1
+    controls = list(range(critics, last))
+    found = np.full((len(products), last, 2), np.nan)
+    found[:, :, 0] = _ratio(products, products)
+    sets = [(list(range(critics)), controls)] * (critics > 0)
+    sets += [([c], [k for k in controls if k != c]) for c in controls]
+    for chosen, held in sets:
+        both = [*chosen, last]
+        across = products[:, both][:, :, held]
+        inverse = np.linalg.pinv(products[:, held][:, :, held], rcond=1e-10, hermitian=True)
+        left = products[:, both][:, :, both] - across @ inverse @ across.transpose(0, 2, 1)
+        found[:, chosen, 1] = _ratio(left, products)
+    return found
+
+
+def _ratio(left: Floats, products: Floats) -> Floats:
+    """Correlations of all variables with the last one, (B, V − 1); NaN where nothing varies."""
+    variance = np.einsum("bii->bi", left)
+    scale = np.sqrt(np.maximum(variance[:, :-1] * variance[:, -1:], 0.0))
+    varies = scale > 1e-9 * np.maximum(np.abs(products).max(axis=(1, 2)), 1e-300)[:, None]
+    return np.where(varies, left[:, :-1, -1] / np.where(varies, scale, 1.0), np.nan)
+
+
+def _rows(data: _Data, listed: Sequence[tuple[str, str, bool]], names: Strings, seed: int) -> list[AxisRow]:
+    """One row per critic and yardstick, in the order of the columns."""
+    raters = len(data.table)
+    units = len(data.ranks) if data.is_one else int(data.strata.max()) + 1
+    rng = np.random.default_rng(seed)
+    products = [data.products(np.ones(raters), np.ones(len(data.ranks)))]
+    for _ in range(RESAMPLES):
+        weights = np.bincount(rng.integers(raters, size=raters), minlength=raters).astype(np.float64)
+        times = np.bincount(rng.integers(units, size=units), minlength=units).astype(np.float64)
+        products.append(data.products(weights, times if data.is_one else times[data.strata]))
+    full, *drawn = correlations(np.array(products), data.critics)
+    z, replicates = (np.arctanh(np.clip(v, -0.999999, 0.999999)) for v in (full, drawn))
+    exists = np.isfinite(replicates)
+    count = np.maximum(exists.sum(axis=0), 1)
+    centre = np.where(exists, replicates, 0.0).sum(axis=0) / count
+    errors = np.sqrt(np.where(exists, (replicates - centre) ** 2, 0.0).sum(axis=0) / count)
+    reach = stats.norm.isf(0.025) * errors
+    low, high = np.tanh(z - reach), np.tanh(z + reach)
+    several = int((np.bincount(data.strata) > 1).sum())
+    given = np.isfinite(data.table)
+    means = np.where(given, data.table, 0.0).sum(axis=0) / given.sum(axis=0)
+    rows = []
+    for k, (critic, axis, is_yardstick) in enumerate(listed):
+        p = float(2 * stats.norm.sf(abs(z[k, 1]) / errors[k, 1])) if errors[k, 1] > 0 else float("nan")
+        values = [float(v[k, j]) for j in (0, 1) for v in (full, low, high)]
+        of_corpora = _of_corpora(data.ranks[:, k], means, names)
+        rows.append(
+            AxisRow(
+                critic,
+                axis,
+                values[0],
+                values[1],
+                values[2],
+                values[3],
+                values[4],
+                values[5],
+                p,
+                float("nan"),
+                len(data.ranks),
+                several,
+                of_corpora,
+                is_yardstick,
+            )
+        )
+    return rows
+
+
+def _of_corpora(x: Floats, y: Floats, names: Strings) -> float:
+    """Rank correlation of means over corpora; NaN with fewer than four."""
+    known = np.unique(names)
+    if len(known) < FEWEST // 2:
+        return float("nan")
+    means = np.array([(x[names == n].mean(), y[names == n].mean()) for n in known])
+    return spearman(means[:, 0], means[:, 1])

@@ -1,0 +1,183 @@
+"""``momus study``: make a blinded study of a run, and read the answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from momus.cli import EXIT_CODES
+from momus.cli.echo import echo
+from momus.cli.options import Encoding, Field, Format, Json, PromptField, print_json, print_view
+
+if TYPE_CHECKING:
+    from momus_adapters.study.protocol import Protocol
+
+study = typer.Typer(
+    name="study",
+    no_args_is_help=True,
+    help="Ask people: make a blinded study of a run, and read the answers.",
+    rich_markup_mode="rich",
+    epilog=EXIT_CODES,
+)
+
+
+@study.command(name="new")
+def new(
+    run: Annotated[Path, typer.Argument(help="Run folder, whose documents people are to judge.")],
+    generated: Annotated[
+        list[str], typer.Option("--generated", "-g", metavar="NAME=PATH", help="A generated text of the run; repeat.")
+    ],
+    real: Annotated[
+        str | None, typer.Option("--real", "-r", help="The real text of the run; without it, only models compete.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the study to write.")] = Path("study"),
+    question: Annotated[
+        str | None,
+        typer.Option("--question", "-q", help="coherence, fluency, quality, humanness, or a question of your own."),
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="rating of single passages, pair, or set of four (best and worst).")
+    ] = None,
+    items: Annotated[int | None, typer.Option(help="Number of passages, pairs or sets; default: 60.")] = None,
+    raters: Annotated[int | None, typer.Option(help="Number of raters; default: 5.")] = None,
+    judgements: Annotated[int | None, typer.Option(help="Raters who judge each item; default: 3.")] = None,
+    words: Annotated[int | None, typer.Option(help="Words per passage; 0: whole documents. Default: 150.")] = None,
+    scale: Annotated[
+        str | None, typer.Option(help="Labels of a rating, the worst first, comma-separated; default: five.")
+    ] = None,
+    ties: Annotated[bool | None, typer.Option("--ties/--no-ties", help="Pairs: may both be called alike?")] = None,
+    checks: Annotated[int | None, typer.Option(help="Attention checks per rater; default: 2.")] = None,
+    repeats: Annotated[int | None, typer.Option(help="Repeated items per rater; default: 3.")] = None,
+    difference: Annotated[
+        float | None,
+        typer.Option("--difference", "-d", help="Preference to detect, as a probability; default: 0.65."),
+    ] = None,
+    pilot: Annotated[
+        Path | None, typer.Option(help="JSON of `momus study read --out`: its variances plan this study.")
+    ] = None,
+    preset: Annotated[str | None, typer.Option(help="A protocol that ships with Momus: section-order.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="TOML file with a protocol.")] = None,
+    field: Field = None,
+    fmt: Format = None,
+    encoding: Encoding = "utf-8",
+    prompt: PromptField = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed; the same seed draws the same study.")] = None,
+) -> None:
+    """Draw a blinded study from a run: pages for raters, tasks for Label Studio, and the key.
+
+    A run keeps no texts, so give those that it compared. The folder holds one
+    HTML page per rater, which works offline; `key.json` says which passage is
+    whose: keep it back until all answers are in.
+
+    Example:
+
+      [bold]momus study new run -r real.jsonl -g gpt2=a.jsonl --items 60 --raters 5[/bold]
+
+    Next: send each rater a page; `momus study read STUDY answers/*.json`.
+    """
+    from momus.cli.options import chosen_fields, comma_separated, named_paths, reading_options
+    from momus.runs.texts import as_corpus
+    from momus_adapters.study.build import create
+    from momus_adapters.study.view import made_view
+
+    labels = comma_separated(scale)
+    protocol = _protocol(preset, config).updated(
+        question=question,
+        kind=kind,
+        items=items,
+        raters=raters,
+        judgements=judgements,
+        words=words,
+        scale=tuple(labels) if labels else None,
+        ties=ties,
+        checks=checks,
+        repeats=repeats,
+        seed=seed,
+    )
+    paths = ({"real": real} if real is not None else {}) | named_paths(generated)
+    names = list(paths)
+    chosen_fields(field, names)
+    reading = reading_options(field, fmt, encoding, False, None, names=names, prompt=prompt)
+    corpora = {name: as_corpus(path, name, reading) for name, path in paths.items()}
+    made = create(run, corpora, protocol, out, difference=difference, pilot=_pilot(pilot))
+    print_view(made_view(made, str(out), difference), 110)
+
+
+def _protocol(preset: str | None, config: Path | None) -> Protocol:
+    """The protocol that the other options change."""
+    from momus.errors import UsageError
+    from momus_adapters.study.protocol import Protocol, read_protocol
+    from momus_adapters.study.protocol import preset as preset_of
+
+    if preset is not None and config is not None:
+        raise UsageError("--preset and --config exclude each other", hint="copy the preset into the file")
+    if preset is not None:
+        return preset_of(preset)
+    return Protocol() if config is None else read_protocol(config)
+
+
+def _pilot(path: Path | None) -> dict[str, float] | None:
+    """Standard deviations of the random effects of an earlier study."""
+    import json
+
+    from momus.errors import UsageError
+
+    if path is None:
+        return None
+    try:
+        sds = json.loads(path.read_text(encoding="utf-8"))["sds"]
+        return {str(k): float(v) for k, v in sds.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(
+            f"--pilot {path}: not the result of a study ({error})", hint="write it with `momus study read --out FILE`"
+        ) from error
+
+
+@study.command(name="read")
+def read(
+    folder: Annotated[Path, typer.Argument(metavar="STUDY", help="Folder of the study, with its key.")],
+    answers: Annotated[list[Path], typer.Argument(help="Files that raters saved, or exports of Label Studio.")],
+    max_failed: Annotated[
+        float, typer.Option(help="Leave raters out who fail more than this share of their attention checks.")
+    ] = 0.5,
+    exclude: Annotated[list[str] | None, typer.Option(help="Leave out a rater, by name; can be repeated.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the result as JSON.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap intervals.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Read the answers: agreement, corpora, raters, and whether the axes of the run matter to readers.
+
+    Answers are validated, missing ones counted, and raters who fail their
+    attention checks left out. Corpora are compared by a mixed model with
+    simultaneous intervals; α has a bootstrap interval.
+
+    Example:
+
+      [bold]momus study read study answers/*.json --out study.json[/bold]
+
+    Next: plan a larger study with `momus study new --pilot study.json`.
+    """
+    from momus.errors import StoreError
+    from momus.files import write_json
+    from momus_adapters.study.answers import read_answers
+    from momus_adapters.study.result import analysed
+    from momus_adapters.study.store import read_study
+    from momus_adapters.study.view import result_view
+
+    drawn = read_study(folder)
+    result = analysed(
+        drawn, read_answers(drawn, answers), max_failed=max_failed, exclude=tuple(exclude or ()), seed=seed
+    )
+    if out is not None:
+        try:
+            write_json(out, result.to_json())
+        except OSError as error:
+            raise StoreError(f"--out {out}: cannot be written ({error.strerror})", hint="name another file") from error
+    if as_json:
+        print_json(result.to_json())
+    else:
+        print_view(result_view(result), 110)
+        if out is not None:
+            echo(f"Result: {out}")

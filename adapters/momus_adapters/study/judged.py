@@ -1,0 +1,148 @@
+"""Answers as arrays: for the model of the corpora, for agreement, and for the values of passages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from momus.numeric.types import Floats, Ints
+from momus_adapters.study.agreement import Level
+from momus_adapters.study.answers import Answer, Answers
+from momus_adapters.study.models import Judgements
+from momus_adapters.study.store import Study
+
+
+def counted_answers(answers: Answers, raters: Collection[int]) -> list[Answer]:
+    """Answers to items, without checks, repeats and training, of these raters."""
+    return [a for r in sorted(raters) for a in answers.by_rater.get(r, ()) if a.trial.role == "item"]
+
+
+def choice(study: Study, answer: Answer) -> tuple[int, ...]:
+    """What was chosen, in a fixed order: a category (pairs: 0 second, 1 alike, 2 first), or best and worst."""
+    kind, shown = study.protocol.kind, answer.trial.passages
+    if kind == "rating":
+        return (int(answer.value),)
+    order = study.design.items[answer.trial.unit]
+    if kind == "pair":
+        preferred = {"left": shown[0], "right": shown[1], "equal": None}[answer.value]
+        return (1,) if preferred is None else ((2,) if preferred == order[0] else (0,))
+    return tuple(order.index(shown[k]) for k in answer.value)
+
+
+def judgements_of(study: Study, answers: Sequence[Answer]) -> Judgements:
+    """Answers to items, for `momus_adapters.study.models.estimate`; corpora without any are left out."""
+    passages, items = study.design.passages, study.design.items
+    names = [n for n in study.corpora if any(passages[k].corpus == n for a in answers for k in items[a.trial.unit])]
+    order = [items[a.trial.unit] for a in answers]
+    prompts: dict[object, int] = {}
+    numbers = []
+    for item in order:
+        e = passages[item[0]]
+        numbers.append(prompts.setdefault(e.prompt if e.prompt is not None else item[0], len(prompts)))
+    codes = {n: i for i, n in enumerate(names)}
+    unit = np.array(order, dtype=np.int64).reshape(len(order), -1)
+    if study.protocol.kind == "pair":  # what is judged is the pair
+        unit = np.repeat(np.array([[a.trial.unit] for a in answers], dtype=np.int64).reshape(-1, 1), 2, axis=1)
+    chosen = np.array([choice(study, a) for a in answers], dtype=np.int64)
+    raters = np.unique([a.trial.rater for a in answers], return_inverse=True)[1] if answers else np.zeros(0)
+    return Judgements(
+        names,
+        np.array([[codes[passages[k].corpus] for k in item] for item in order], dtype=np.int64),
+        np.unique(unit, return_inverse=True)[1].reshape(unit.shape),
+        np.array(numbers, dtype=np.int64),
+        np.asarray(raters, dtype=np.int64),
+        chosen // 2 if study.protocol.kind == "pair" and not study.protocol.ties else chosen,
+        np.array([a.trial.passages[0] != item[0] for a, item in zip(answers, order, strict=True)], dtype=np.int64),
+        len(study.protocol.scale) if study.protocol.kind == "rating" else 2 + study.protocol.ties,
+    )
+
+
+@dataclass(frozen=True)
+class Values:
+    """One row per answer and passage.
+
+    Attributes
+    ----------
+    unit, value, rater
+        What agreement is about (a passage; for pairs the pair), a category from 0, and the rater: (m,) each.
+    level
+        Level of measurement of the categories.
+    cluster
+        Set of each unit, (units,); None where units are independent.
+    """
+
+    unit: Ints
+    value: Ints
+    rater: Ints
+    level: Level
+    cluster: Ints | None
+
+
+def values_of_units(study: Study, answers: Sequence[Answer]) -> Values:
+    """What raters agree about: ratings; preferences; or worst, neither and best of the passages of sets."""
+    rater = np.array([a.trial.rater for a in answers], dtype=np.int64)
+    chosen = np.array([choice(study, a) for a in answers], dtype=np.int64).reshape(len(answers), -1)
+    unit = np.array([a.trial.unit for a in answers], dtype=np.int64)
+    if study.protocol.kind != "set":
+        level: Level = "nominal" if study.protocol.kind == "pair" and not study.protocol.ties else "ordinal"
+        return Values(unit, chosen[:, 0], rater, level, None)
+    width = study.protocol.width
+    value = np.ones((len(answers), width), dtype=np.int64)
+    rows = np.arange(len(answers))
+    value[rows, chosen[:, 0]], value[rows, chosen[:, 1]] = 2, 0
+    units = unit[:, None] * width + np.arange(width)
+    clusters = np.arange((int(unit.max(initial=0)) + 1) * width) // width
+    return Values(units.ravel(), value.ravel(), np.repeat(rater, width), "ordinal", clusters)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How raters judged each passage.
+
+    Attributes
+    ----------
+    passage
+        Passage numbers of the P passages that were judged, (P,).
+    stratum
+        What passages are compared within: their prompt, or their pair or set, (P,).
+    table
+        Score by rater and passage, NaN where there is none, (R, P): a rating less the rater's mean; 1, ½ or 0 for
+        preferred, alike or not; 1, 0 or −1 for the best, neither and the worst.
+    """
+
+    passage: Ints
+    stratum: Ints
+    table: Floats
+
+
+def scores_of(study: Study, answers: Sequence[Answer]) -> Scores:
+    """Scores of all judged passages."""
+    items, passages = study.design.items, study.design.passages
+    used = sorted({k for a in answers for k in items[a.trial.unit]})
+    column = {k: i for i, k in enumerate(used)}
+    raters = sorted({a.trial.rater for a in answers})
+    table = np.full((len(raters), len(used)), np.nan)
+    for a in answers:
+        item, row = items[a.trial.unit], raters.index(a.trial.rater)
+        chosen = choice(study, a)
+        if len(item) == 1:
+            values: Sequence[float] = [chosen[0]]
+        elif len(item) == 2:
+            values = [chosen[0] / 2, 1 - chosen[0] / 2]
+        else:
+            values = [float(k == chosen[0]) - float(k == chosen[1]) for k in range(len(item))]
+        for k, v in zip(item, values, strict=True):
+            table[row, column[k]] = v
+    if study.protocol.kind == "rating":
+        table -= np.nanmean(table, axis=1, keepdims=True)
+        keys: list[object] = [passages[k].prompt for k in used]
+        if sum(k is not None for k in keys) - len({k for k in keys if k is not None}) < len(used) / 4:
+            keys = [None] * len(used)  # too few prompts with several passages: compared over all of them
+    else:
+        unit = {k: u for u, item in enumerate(items) for k in item}
+        keys = [unit[k] for k in used]
+    numbers: dict[object, int] = {}
+    stratum = [numbers.setdefault(k, len(numbers)) for k in keys]
+    return Scores(np.array(used), np.array(stratum), table)

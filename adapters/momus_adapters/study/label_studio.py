@@ -1,0 +1,155 @@
+"""Label Studio: tasks and labelling configuration of a study, and answers from its JSON export.
+
+The formats are those that its documentation states: tasks are objects with ``data``; an export is a list of tasks with
+``annotations``, each with ``result`` (items with ``from_name``, ``type`` and ``value``), ``was_cancelled`` and
+``completed_by`` (https://labelstud.io/guide/task_format). All questions are ``Choices``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from momus.files import replace_file, write_json
+from momus_adapters.study.shown import Screen, screens
+from momus_adapters.study.store import LABEL_STUDIO, Study
+
+LETTERS = "ABCD"
+SIDES = {"left": "Passage A", "equal": "Both alike", "right": "Passage B"}
+
+
+def write_label_studio(study: Study, folder: Path) -> None:
+    """Write ``label-studio/config.xml`` and one file of tasks per rater, which each need a project."""
+    target = folder / LABEL_STUDIO
+    target.mkdir(parents=True, exist_ok=True)
+    parts = max((len(e.parts) for e in study.design.passages), default=1)
+    replace_file(target / "config.xml", configuration(study, parts))
+    for k, name in enumerate(study.raters):
+        tasks = [task(study, name, s, parts) for s in screens(study, k) if s.truth is None]
+        write_json(target / f"{name}.json", tasks)
+
+
+def task(study: Study, rater: str, screen: Screen, sections: int = 1) -> dict[str, Any]:
+    """One task: its data, which the export repeats; sections that a document lacks are empty."""
+    texts = {f"passage_{LETTERS[k]}": "\n\n".join(parts) for k, parts in enumerate(screen.passages)}
+    if study.labels:
+        parts = [*screen.passages[0], *[""] * (sections - len(screen.passages[0]))]
+        texts = {f"section_{k}": text for k, text in enumerate(parts, 1)}
+    return {"data": {"study": study.name, "rater": rater, "trial": screen.code, **texts}}
+
+
+def configuration(study: Study, sections: int = 1) -> str:
+    """The labelling configuration, as XML."""
+    p = study.protocol
+    lines = ["<View>", f"  <Header value={quoteattr(p.asked)}/>"]
+    if study.labels:
+        for k in range(1, sections + 1):
+            lines.append(f'  <Text name="section_{k}" value="$section_{k}"/>')
+            lines += _choices(f"label_{k}", f"section_{k}", list(study.labels), f"Type of section {k}", required=False)
+        first = "section_1"
+    else:
+        for letter in LETTERS[: p.width]:
+            if p.width > 1:
+                lines.append(f'  <Header value="Passage {letter}"/>')
+            lines.append(f'  <Text name="passage_{letter}" value="$passage_{letter}"/>')
+        first = "passage_A"
+    if p.kind == "rating":
+        lines += _choices("answer", first, list(p.scale), p.asked)
+    elif p.kind == "pair":
+        lines += _choices("answer", first, [t for s, t in SIDES.items() if p.ties or s != "equal"], p.asked)
+    else:
+        names = [f"Passage {letter}" for letter in LETTERS[: p.width]]
+        lines += _choices("best", first, names, "The best of the four")
+        lines += _choices("worst", first, names, "The worst of the four")
+    return "\n".join([*lines, "</View>", ""])
+
+
+def _choices(name: str, of: str, options: list[str], header: str, required: bool = True) -> list[str]:
+    lines = [f"  <Header value={quoteattr(header)}/>"]
+    lines.append(f'  <Choices name="{name}" toName="{of}" choice="single" required="{str(required).lower()}">')
+    lines += [f"    <Choice value={quoteattr(o)}/>" for o in options]
+    return [*lines, "  </Choices>"]
+
+
+def is_export(content: Any) -> bool:
+    """Whether JSON looks like an export: a list of tasks with annotations."""
+    return isinstance(content, list) and all(isinstance(t, dict) and "annotations" in t for t in content)
+
+
+def answers_of_export(study: Study, tasks: list[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Answer files, one per rater, as the page would have saved them; and what took no part, in words.
+
+    Raises
+    ------
+    ValueError
+        A task or an annotation is not of the documented form.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    people: dict[str, set[str]] = {}
+    notes: list[str] = []
+    cancelled = 0
+    for number, t in enumerate(tasks, 1):
+        data = t.get("data")
+        if not isinstance(data, dict) or not all(isinstance(data.get(k), str) for k in ("study", "rater", "trial")):
+            raise ValueError(f"task {number} has no study, rater and trial in its data")
+        if data["study"] != study.name:
+            raise ValueError(f"task {number} is of study {data['study']!r}, and this is {study.name!r}")
+        mine = found.setdefault(data["rater"], [])
+        for annotation in t["annotations"]:
+            if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
+                raise ValueError(f"an annotation of task {number} has no result")
+            if annotation.get("was_cancelled"):
+                cancelled += 1
+                continue
+            people.setdefault(data["rater"], set()).add(json.dumps(annotation.get("completed_by")))
+            chosen = _chosen(annotation["result"], number)
+            mine.append(
+                {
+                    "trial": data["trial"],
+                    "answer": _answer(study, chosen, number),
+                    "seconds": annotation.get("lead_time"),
+                    "at": annotation.get("updated_at") or annotation.get("created_at") or "",
+                }
+            )
+    if cancelled:
+        notes.append(f"{cancelled} skipped annotations of Label Studio took no part")
+    notes += [
+        f"the tasks of {rater} were done by {len(who)} people; they count as one rater"
+        for rater, who in people.items()
+        if len(who) > 1
+    ]
+    files = [
+        {"format": "momus-answers-1", "study": study.name, "rater": rater, "answers": answers, "comment": ""}
+        for rater, answers in found.items()
+    ]
+    return files, notes
+
+
+def _chosen(result: list[Any], number: int) -> dict[str, str]:
+    """What was chosen, by the name of the question."""
+    chosen = {}
+    for r in result:
+        if not isinstance(r, dict) or r.get("type") != "choices":
+            continue
+        value = r.get("value")
+        options = value.get("choices") if isinstance(value, dict) else None
+        if not isinstance(options, list) or len(options) != 1 or not isinstance(r.get("from_name"), str):
+            raise ValueError(f"task {number} has a result that is not one choice")
+        chosen[r["from_name"]] = str(options[0])
+    return chosen
+
+
+def _answer(study: Study, chosen: Mapping[str, str], number: int) -> Any:
+    """The answer as the page writes it."""
+    p = study.protocol
+    try:
+        if p.kind == "rating":
+            return list(p.scale).index(chosen["answer"])
+        if p.kind == "pair":
+            return next(side for side, text in SIDES.items() if text == chosen["answer"])
+        return [LETTERS.index(chosen[k].removeprefix("Passage ")) for k in ("best", "worst")]
+    except (KeyError, ValueError, StopIteration):
+        raise ValueError(f"task {number} has no answer, or one that is not among the choices") from None

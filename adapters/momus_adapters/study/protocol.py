@@ -1,0 +1,201 @@
+"""What a study asks, of whom, and how much: the protocol, from options, a TOML file or a preset."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from momus.errors import UsageError
+from momus.limits import MOST_SEED
+from momus.parameters import OneOf, Range, check_values
+
+Kind = Literal["rating", "pair", "set"]
+SET = 4
+"""Passages of a best–worst set."""
+FIVE = ("very poor", "poor", "fair", "good", "very good")
+QUESTIONS: Mapping[str, tuple[str, str, str]] = {
+    "coherence": (
+        "How well do the parts of this passage fit together?",
+        "Which passage hangs together better?",
+        "Which passage hangs together best, and which worst?",
+    ),
+    "fluency": (
+        "How well is this passage written, as language?",
+        "Which passage is better written, as language?",
+        "Which passage is best written, as language, and which worst?",
+    ),
+    "quality": (
+        "How good is this passage?",
+        "Which passage is better?",
+        "Which passage is the best, and which the worst?",
+    ),
+    "humanness": (
+        "How much does this passage read as if a person wrote it?",
+        "Which passage reads more human?",
+        "Which passage reads most human, and which least?",
+    ),
+}
+"""Questions by name: for ratings, for pairs, and for sets."""
+INSTRUCTIONS = (
+    "Read each passage to its end, then answer by your own impression: no answer is right or wrong. Some passages are "
+    "cut off; that is no fault of theirs. A few passages hold an instruction for you; follow it."
+)
+CONSENT = (
+    "My answers will be stored under the name of this form, analysed together with those of other readers, and may be "
+    "published in this form. I take part voluntarily and can stop at any time."
+)
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Everything that a study depends on, apart from the texts.
+
+    Attributes
+    ----------
+    question
+        A name from `QUESTIONS`, or the question itself.
+    kind
+        What is judged: one passage at a time, a pair, or a set of four of which the best and the worst are named.
+    items
+        Number of passages, pairs or sets.
+    raters, judgements
+        Number of raters, and how many of them judge each item (None: three, or all if there are fewer).
+    scale
+        Labels of a rating, the worst first.
+    ties
+        Whether both passages of a pair may be called alike.
+    words
+        Length of a passage in words; 0: whole documents.
+    checks, repeats
+        Attention checks, and repeated items, of each rater.
+    labels, training
+        Labels that a rater gives to each section before the answer, and the number of training passages of real text
+        with their true labels; the labels ``titles`` are the most frequent titles of the real text.
+    most_labels
+        How many titles at most.
+    """
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
+        "kind": OneOf("rating", "pair", "set"),
+        "items": Range(2, 100_000),
+        "raters": Range(1, 1000),
+        "judgements": Range(1, 1000),
+        "words": Range(0, 100_000),
+        "checks": Range(0, 100),
+        "repeats": Range(0, 100),
+        "training": Range(0, 100),
+        "most_labels": Range(2, 50),
+        "seed": Range(0, MOST_SEED),
+    }
+
+    question: str = "coherence"
+    kind: str = "rating"
+    items: int = 60
+    raters: int = 5
+    judgements: int | None = None
+    scale: tuple[str, ...] = FIVE
+    ties: bool = False
+    words: int = 150
+    checks: int = 2
+    repeats: int = 3
+    labels: tuple[str, ...] = ()
+    training: int = 0
+    most_labels: int = 12
+    instructions: str = INSTRUCTIONS
+    consent: str = CONSENT
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_values(type(self), asdict(self), "study")
+        if not 2 <= len(self.scale) <= 11 or len(set(self.scale)) < len(self.scale):
+            raise UsageError("a scale needs 2 to 11 different labels", hint="give them from the worst to the best")
+        if self.judgements is not None and self.judgements > self.raters:
+            raise UsageError(
+                f"{self.judgements} raters are to judge each item, but there are {self.raters}",
+                hint="pass more --raters, or fewer --judgements",
+            )
+        if (self.labels or self.training) and self.kind != "rating":
+            raise UsageError("sections are labelled in ratings only", hint='set kind = "rating"')
+        if self.training and not self.labels:
+            raise UsageError("training needs labels of sections", hint='set labels = ["titles"]')
+
+    @property
+    def per_item(self) -> int:
+        """Raters who judge each item."""
+        return min(3, self.raters) if self.judgements is None else self.judgements
+
+    @property
+    def asked(self) -> str:
+        """The question that raters read."""
+        if self.question in QUESTIONS:
+            return QUESTIONS[self.question][("rating", "pair", "set").index(self.kind)]
+        return self.question
+
+    @property
+    def width(self) -> int:
+        """Passages per item."""
+        return {"rating": 1, "pair": 2, "set": SET}[self.kind]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    def updated(self, **values: Any) -> Protocol:
+        """The protocol with other values; None leaves a value as it is."""
+        return replace(self, **{k: v for k, v in values.items() if v is not None})
+
+
+def protocol_of(table: Mapping[str, Any], place: str) -> Protocol:
+    """Make a protocol of a table of values.
+
+    Raises
+    ------
+    UsageError
+        A key is unknown, or a value cannot be used.
+
+    >>> protocol_of({"question": "fluency", "kind": "pair"}, "study.toml").asked
+    'Which passage is better written, as language?'
+    """
+    known = [f.name for f in fields(Protocol)]
+    unknown = [k for k in table if k not in known]
+    if unknown:
+        raise UsageError(f"{place}: unknown key {unknown[0]!r}", hint=f"keys are {', '.join(known)}")
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+    return Protocol(**values)
+
+
+def read_protocol(path: Path) -> Protocol:
+    """Read a protocol from a TOML file.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, or has keys or values that cannot be used.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"--config {path}: {error}", hint='write e.g. question = "coherence"') from error
+    return protocol_of(table, f"--config {path}")
+
+
+def preset(name: str) -> Protocol:
+    """A protocol that ships with Momus.
+
+    Raises
+    ------
+    UsageError
+        There is none of this name.
+
+    >>> preset("section-order").scale
+    ('incoherent', 'coherent')
+    """
+    folder = files("momus_adapters.study") / "presets"
+    names = sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
+    if name not in names:
+        raise UsageError(f"no preset is called {name!r}", hint=f"presets are {', '.join(names)}")
+    return protocol_of(tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8")), f"preset {name}")

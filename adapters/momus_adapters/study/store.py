@@ -1,0 +1,218 @@
+"""The folder of a study: what raters get, the protocol, and, apart from both, the key to the blinding.
+
+STUDY/study.json       protocol, question, raters, numbers of documents; nothing about single passages
+STUDY/key.json         which passage is from which document, what checks expect, values of critics: keep it back
+STUDY/raters/          one page per rater
+STUDY/label-studio/    tasks per rater, and the labelling configuration
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from momus.errors import StoreError
+from momus.files import PART, plain, read_sealed, write_json, write_sealed
+from momus_adapters.study.design import Design, Trial
+from momus_adapters.study.excerpts import Excerpt
+from momus_adapters.study.protocol import Protocol, protocol_of
+
+STUDY, KEY, RATERS, LABEL_STUDIO = "study.json", "key.json", "raters", "label-studio"
+FORMAT = "momus-study-1"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as drawn.
+
+    Attributes
+    ----------
+    name
+        Eight hexadecimal digits: of the protocol, the passages and the trials.
+    labels
+        Labels of sections that raters choose from.
+    values
+        By critic: value of each passage's document, or None; in the order of ``design.passages``.
+    axes
+        Name of the axis of each critic.
+    """
+
+    name: str
+    protocol: Protocol
+    corpora: Sequence[str]
+    design: Design
+    labels: Sequence[str] = ()
+    values: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    axes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def raters(self) -> list[str]:
+        """Names of the raters."""
+        return [rater_name(k) for k in range(self.protocol.raters)]
+
+
+def rater_name(number: int) -> str:
+    """Name of a rater.
+
+    >>> rater_name(0)
+    'rater-1'
+    """
+    return f"rater-{number + 1}"
+
+
+def name_of(protocol: Protocol, design: Design) -> str:
+    """Name of a study: a digest of all that it depends on."""
+    content: list[Any] = [protocol.to_json(), [(e.corpus, e.id, e.parts) for e in design.passages]]
+    content.append([(t.rater, t.role, t.passages) for t in design.trials])
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()[:8]
+
+
+def write_study(study: Study, folder: Path, record: Mapping[str, Any]) -> None:
+    """Write ``key.json`` and ``study.json`` (with a further record): `begin_study`, then `finish_study`.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be written, or holds something.
+    """
+    begin_study(study, folder)
+    finish_study(study, folder, record)
+
+
+def begin_study(study: Study, folder: Path) -> None:
+    """Write ``key.json`` into a new folder, or into one that a killed process did not finish.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be written, or holds something else.
+    """
+    try:
+        if not _is_free(folder):
+            raise StoreError(f"{folder} is not an empty folder", hint="name a new folder with --out")
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in (*folder.glob(f"{RATERS}/rater-*.html"), *folder.glob(f"{LABEL_STUDIO}/rater-*.json")):
+            old.unlink()  # an unfinished study may have had more raters
+        write_sealed(folder / KEY, plain(_key(study)))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _is_free(folder: Path) -> bool:
+    """Whether there is nothing, or only what an unfinished study leaves: ``study.json`` is written last."""
+    if folder.is_symlink() and not folder.exists():
+        return False
+    if not folder.exists():
+        return True
+    leftovers = {KEY, RATERS, LABEL_STUDIO}
+    return folder.is_dir() and all(p.name in leftovers or p.name.endswith(PART) for p in folder.iterdir())
+
+
+def finish_study(study: Study, folder: Path, record: Mapping[str, Any]) -> None:
+    """Write ``study.json``, without which the folder is no study.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be written.
+    """
+    public = {
+        "format": FORMAT,
+        "study": study.name,
+        "protocol": study.protocol.to_json(),
+        "corpora": list(study.corpora),
+        "labels": list(study.labels),
+        "raters": study.raters,
+    }
+    try:
+        write_json(folder / STUDY, plain({**public, **record}))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another folder")
+
+
+def _key(study: Study) -> dict[str, Any]:
+    design = study.design
+    return {
+        "format": FORMAT,
+        "study": study.name,
+        "passages": [_excerpt_json(e) for e in design.passages],
+        "items": [list(i) for i in design.items],
+        "trials": [_trial_json(t) for t in design.trials],
+        "values": {k: list(v) for k, v in study.values.items()},
+        "axes": dict(study.axes),
+    }
+
+
+def _excerpt_json(e: Excerpt) -> dict[str, Any]:
+    """A passage without its text, but with a digest of it."""
+    digest = hashlib.sha256(e.text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    return {
+        "corpus": e.corpus,
+        "id": e.id,
+        "prompt": e.prompt,
+        "sections": len(e.parts),
+        "titles": list(e.titles),
+        "sha256": digest,
+        "yardsticks": dict(e.yardsticks),
+    }
+
+
+def _trial_json(t: Trial) -> dict[str, Any]:
+    return {
+        "code": t.code,
+        "rater": t.rater,
+        "role": t.role,
+        "passages": list(t.passages),
+        "unit": t.unit,
+        "expected": t.expected,
+    }
+
+
+def read_study(folder: Path) -> Study:
+    """Read a study; its passages have no text.
+
+    Raises
+    ------
+    StoreError
+        The folder holds no study, or a file is damaged, changed or of another study.
+    """
+    try:
+        public = json.loads((folder / STUDY).read_text(encoding="utf-8"))
+        key = read_sealed(folder / KEY)
+        if public["format"] != FORMAT or key["study"] != public["study"]:
+            raise ValueError("study.json and key.json are of different studies")
+        protocol = protocol_of(public["protocol"], str(folder / STUDY))
+        passages = [
+            Excerpt(p["corpus"], p["id"], p["prompt"], ("",) * p["sections"], tuple(p["titles"]), p["yardsticks"])
+            for p in key["passages"]
+        ]
+        trials = [
+            Trial(t["code"], t["rater"], t["role"], tuple(t["passages"]), t["unit"], t["expected"])
+            for t in key["trials"]
+        ]
+        items = [tuple(i) for i in key["items"]]
+        _check_numbers(trials, items, len(passages), protocol)
+        design = Design(passages, items, trials, None)
+        return Study(public["study"], protocol, public["corpora"], design, public["labels"], key["values"], key["axes"])
+    except FileNotFoundError as error:
+        hint = "name a folder that `momus study new --out` wrote, with its key"
+        raise StoreError(f"{error.filename}: not found", hint=hint) from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{folder}: not a readable study ({error})", hint="take its files from a backup") from error
+
+
+def _check_numbers(trials: Sequence[Trial], items: Sequence[tuple[int, ...]], n: int, protocol: Protocol) -> None:
+    for numbers in (*items, *(t.passages for t in trials)):
+        if len(numbers) != protocol.width or not all(0 <= k < n for k in numbers):
+            raise ValueError("an item names a passage that is not there")
+    for t in trials:
+        if not -1 <= t.unit < len(items) or not 0 <= t.rater < protocol.raters:
+            raise ValueError(f"trial {t.code} names an item or a rater that is not there")

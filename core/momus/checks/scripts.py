@@ -1,0 +1,92 @@
+"""Texts in a script or a language that a critic does not claim to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from momus.text.counting import percentage
+from momus.text.scripts import ScriptShares, script_name
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+    from momus.runs.texts import Texts
+
+MOST = 0.5
+"""Share of letters in other scripts above which a text is not the critic's."""
+
+
+@dataclass(frozen=True)
+class Unclaimed:
+    """A text that is mostly in scripts that a critic does not claim.
+
+    Attributes
+    ----------
+    share
+        Share of the text's letters that are in such scripts.
+    script
+        The most frequent of them, as ISO 15924 code.
+    claimed
+        What the critic reads, in words.
+    """
+
+    corpus: str
+    share: float
+    script: str
+    claimed: str
+
+    def words(self) -> str:
+        """Say so.
+
+        >>> Unclaimed("a", 0.9, "Thai", "Latin").words()
+        "90 % of the letters of 'a' are outside the scripts that it reads (Latin), most of them Thai"
+        """
+        return (
+            f"{percentage(self.share, 0)} of the letters of {self.corpus!r} are outside the scripts that it reads "
+            f"({self.claimed}), most of them {script_name(self.script)}"
+        )
+
+
+def claiming(critics: Sequence[Critic[Any]], texts: Texts, leave_out: bool) -> tuple[list[Critic[Any]], list[str]]:
+    """The critics that read these texts, and warnings about those that do not.
+
+    Parameters
+    ----------
+    leave_out
+        Whether a critic that does not claim a text's script is left out, or run with a warning since it was asked for.
+    """
+    reading: list[Critic[Any]] = []
+    warnings = []
+    for critic in critics:
+        outside = unclaimed(critic, texts.scripts)
+        if outside is None or not leave_out:
+            reading.append(critic)
+        if outside is not None:
+            end = " was left out: " if leave_out else " was asked for, though its numbers may say nothing: "
+            warnings.append(f"Critic {critic.name!r}{end}{outside.words()}.")
+        elif warning := language_warning(critic, texts):
+            warnings.append(warning)
+    return reading, warnings
+
+
+def unclaimed(critic: Critic[Any], scripts: Mapping[str, ScriptShares]) -> Unclaimed | None:
+    """The text with the largest share of letters in scripts that the critic does not claim, if that is most of them."""
+    claimed = critic.claims()
+    shares = {name: found.outside(claimed) for name, found in scripts.items()}
+    worst = max(shares, key=lambda name: shares[name], default="")
+    if not worst or shares[worst] <= MOST:
+        return None
+    return Unclaimed(worst, shares[worst], scripts[worst].main_outside(claimed), claimed.words())
+
+
+def language_warning(critic: Critic[Any], texts: Texts) -> str:
+    """Say that a critic reads the real text in another language than its main one; empty if it does not."""
+    assumed, found = critic.assumed_language(texts.real), texts.languages.get(texts.real.name)
+    if not assumed or found is None or not found.main or found.main == assumed or found.share(assumed) > MOST:
+        return ""
+    return (
+        f"Critic {critic.name!r} reads the texts as {assumed!r}, while {percentage(found.share(found.main), 0)} of "
+        f"{found.documents:,} sampled documents of {found.corpus!r} are in {found.main!r}: give --language "
+        f"{found.main}, or its parameters."
+    )

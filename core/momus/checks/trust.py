@@ -1,0 +1,267 @@
+"""Checks of the texts of a comparison: copies within and between them, and documents that are not independent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from momus.checks.covariates import groups_of_texts, order_of_texts
+from momus.checks.dependence import LEVEL, HiddenGroups, OrderCorrelation
+from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus.text.duplicates import EXAMPLES, Duplicates, Shared, near_duplicates, shared_texts
+from momus.text.openings import Openings, shared_openings
+from momus.text.sketches import sketch
+
+SHARE, FEWEST = 0.01, 2
+"""Copies are worth a warning if they are at least this share of the documents, and at least so many."""
+
+OPENINGS = 0.05
+"""Shared openings are worth a warning from this share on: in documents of one series (proposals, forms) about two in a
+hundred open like another one by chance, where a prompt is left in nearly all do."""
+SAME = 0.99
+"""From this share of copied documents on, both sides are the same text."""
+
+Kind = Literal["repeated", "fitted", "memorised", "copied", "opening", "leaked", "groups", "order"]
+
+
+@dataclass(frozen=True)
+class SharedGroups:
+    """Groups that two corpora share: how many, and a few of them."""
+
+    groups: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TrustCheck:
+    """The outcome of one check.
+
+    Attributes
+    ----------
+    kind
+        ``repeated``: documents that repeat others of the same corpus; ``fitted`` and ``memorised``: real and generated
+        documents that are also in the text that critics are fitted on; ``copied``: generated documents that are also
+        in the real text; ``opening``: documents that begin like one of another corpus and go on differently;
+        ``leaked``: real documents of groups that critics are fitted on; ``groups``: ids betray groups of documents that
+        resemble each other; ``order``: neighbouring documents resemble each other.
+    corpus, other
+        Names of the corpus that is checked, and of the one it is compared with, if any.
+    documents, total
+        Number of documents that the check found, and of the documents of the corpus.
+    warns
+        Whether a reader should know.
+    found
+        What the check measured.
+    """
+
+    kind: Kind
+    corpus: str
+    other: str | None
+    documents: int
+    total: int
+    warns: bool
+    found: Duplicates | Shared | Openings | HiddenGroups | OrderCorrelation | SharedGroups
+
+    @property
+    def share(self) -> float:
+        """Share of the documents of the corpus that the check found."""
+        return self.documents / self.total if self.total else 0.0
+
+    def summary(self) -> dict[str, Any]:
+        """What a run keeps of the check."""
+        kept = ("kind", "corpus", "other", "documents", "total", "warns")
+        return {name: getattr(self, name) for name in kept}
+
+    @property
+    def warning(self) -> str:
+        """The outcome in a sentence or two."""
+        count = f"{self.documents:,} of {counted(self.total, 'document')} of {self.corpus!r}"
+        found = self.found
+        if isinstance(found, Openings):
+            return _of_openings(self, found)
+        if isinstance(found, HiddenGroups):
+            return _of_groups(self.corpus, found)
+        if isinstance(found, OrderCorrelation):
+            return (
+                f"Documents of {self.corpus!r} resemble their neighbours in {found.covariate} (correlation "
+                f"{found.correlation:.2f}, p = {found.p:.2g}, n = {found.documents:,}). If the text is ordered by "
+                "source (author, book, site), give each source a group_id: else intervals are too narrow."
+            )
+        if isinstance(found, Duplicates):
+            return (
+                f"{count} repeat another one ({found.exact:,} word for word, {found.near:,} nearly"
+                f"{_example(found.examples)}). Copies are not independent: remove them, or give copies one group_id."
+            )
+        if isinstance(found, SharedGroups):
+            return (
+                f"{count} belong to groups that critics are fitted on ({found.groups:,} groups, such as "
+                f"{found.examples[0]!r}), so their scores are too good: give a --fit of other groups, or leave --fit "
+                "out to have the real text split by groups."
+            )
+        exact = int(found.exact[0].sum())
+        how = f" ({exact:,} word for word{_example(found.examples)})" if exact < self.documents else ""
+        if self.kind in ("fitted", "memorised"):
+            memory = " A generator that was trained on that text may have memorised it." * (self.kind == "memorised")
+            return f"{count} are also in the text that critics are fitted on{how}, so its scores are too good.{memory}"
+        if self.share >= SAME:
+            return (
+                f"{count} are also in {self.other!r}{how}: both sides are the same text, and no verdict says anything "
+                "about a generator. Check the paths."
+            )
+        return f"{count} are also in {self.other!r}{how}: copies of real text hide how the generator differs."
+
+
+def check_texts(
+    fitting: Corpus, real: Corpus, generated: Sequence[Corpus], whole: Corpus | None = None
+) -> list[TrustCheck]:
+    """Check the texts of a comparison for copies and for dependent documents.
+
+    Parameters
+    ----------
+    whole
+        The real text before it was split into ``fitting`` and ``real``, if it was.
+
+    Returns
+    -------
+    All checks that could be made, also those that found nothing (``warns`` is False).
+    """
+    held = sketch(real)
+    fit = held if fitting is real else sketch(fitting)
+    sketches = [sketch(corpus) for corpus in generated]
+    known = [shared_texts(s, fit) for s in (held, *sketches)]
+    checks = [_known(s.corpus, s is held, fitting, k) for s, k in zip((held, *sketches), known, strict=True)]
+    checks += [_repeated(s.corpus, near_duplicates(s)) for s in ([held] if fit is held else [fit, held])]
+    checks += [_repeated(s.corpus, near_duplicates(s)) for s in sketches]
+    text = real if whole is None else whole
+    for s, k in zip(sketches, known[1:], strict=True):
+        shared = shared_texts(s, held)
+        copies = shared if whole is None else _joined(shared, k)
+        copied = _copied(s.corpus, text, copies)
+        if copied.share >= SAME:  # that both sides are one text says all that its copies in the fitted text could say
+            known_too = ("memorised", copied.corpus)
+            checks = [replace(c, warns=False) if (c.kind, c.corpus) == known_too else c for c in checks]
+        checks += [copied, _opening(s.corpus, text, copies)]
+    if fitting is not real and whole is None:
+        checks.append(_opening(real, fitting, known[0]))
+    if fitting is not real:
+        checks.append(_leaked(real, fitting))
+    sources = [whole] if whole is not None else [real] if fitting is real else [fitting, real]
+    for corpus in (*sources, *generated):
+        checks += dependence_checks(corpus)
+    return checks
+
+
+def dependence_checks(corpus: Corpus) -> list[TrustCheck]:
+    """Check whether ids or the order of a corpus betray documents that resemble each other.
+
+    The two tests share the level; both are left out where group ids, or prompts that repeat, say what belongs together.
+    """
+    found = [f for f in (groups_of_texts(corpus.canonical), order_of_texts(corpus.given)) if f is not None]
+    level = LEVEL / max(len(found), 1)
+    return [
+        TrustCheck(
+            "groups" if isinstance(f, HiddenGroups) else "order",
+            corpus.name,
+            None,
+            f.documents,
+            len(corpus),
+            f.warns(level),
+            f,
+        )
+        for f in found
+    ]
+
+
+def _repeated(corpus: Corpus, found: Duplicates) -> TrustCheck:
+    copies = found.exact + found.near
+    return TrustCheck("repeated", corpus.name, None, copies, len(corpus), _many(copies, found.documents), found)
+
+
+def _known(corpus: Corpus, real: bool, fitting: Corpus, found: Shared) -> TrustCheck:
+    """Find documents that critics were fitted on; here, one document known word for word is one too many."""
+    known = np.isin(corpus.hashes, fitting.hashes) & ~corpus.blank
+    documents = int((known | found.either[0]).sum())
+    kind: Kind = "fitted" if real else "memorised"
+    warns = bool(known.any()) or _many(documents, found.documents[0])
+    return TrustCheck(kind, corpus.name, fitting.name, documents, len(corpus), warns, found)
+
+
+def _joined(real: Shared, fitting: Shared) -> Shared:
+    """What a corpus shares with either half of the real text; of the second side, the half to compare comes first."""
+    exact, either = (
+        (a[0] | b[0], np.concatenate([a[1], b[1]]))
+        for a, b in ((real.exact, fitting.exact), (real.either, fitting.either))
+    )
+    documents = real.documents[0], real.documents[1] + fitting.documents[1]
+    return Shared(documents, exact, either, [*real.examples, *fitting.examples][:EXAMPLES])
+
+
+def _copied(corpus: Corpus, real: Corpus, found: Shared) -> TrustCheck:
+    """Find copies of real documents; those too short to compare count where the texts are equal as a whole."""
+    copies = int(found.either[0].sum())
+    warns = _many(copies, found.documents[0])
+    if corpus.fingerprint == real.fingerprint and not corpus.blank.all():
+        found = replace(found, exact=(np.ones(len(corpus), dtype=bool), found.exact[1]))
+        copies, warns = len(corpus), True
+    return TrustCheck("copied", corpus.name, real.name, copies, len(corpus), warns, found)
+
+
+def _opening(corpus: Corpus, other: Corpus, copies: Shared) -> TrustCheck:
+    """Find documents that open like one of another corpus, and are no copies."""
+    found = shared_openings(corpus, other, copies.either[0])
+    documents = int(found.rows.sum())
+    warns = documents >= max(FEWEST, OPENINGS * found.documents)
+    return TrustCheck("opening", corpus.name, other.name, documents, len(corpus), warns, found)
+
+
+def _leaked(corpus: Corpus, fitting: Corpus) -> TrustCheck:
+    """Find documents of groups that critics are fitted on."""
+    common = ({*corpus.groups} & {*fitting.groups}) - {None}
+    documents = sum(g in common for g in corpus.groups)
+    shared = SharedGroups(len(common), tuple(sorted(g for g in common if g is not None)[:3]))
+    return TrustCheck("leaked", corpus.name, fitting.name, documents, len(corpus), documents > 0, shared)
+
+
+def _many(copies: int, documents: int) -> bool:
+    return copies >= max(FEWEST, SHARE * documents)
+
+
+def _of_openings(check: TrustCheck, found: Openings) -> str:
+    whose = "shares its" if check.documents == 1 else "share their"
+    shared = (
+        f"{check.documents:,} of {counted(check.total, 'document')} of {check.corpus!r} {whose} first "
+        f"{found.length:,} characters (median) with a document of {check.other!r}"
+    )
+    example = f" (such as {found.examples[0][0]!r} and {found.examples[0][1]!r})" if found.examples else ""
+    if check.other == "fit":
+        return (
+            f"{shared}, which critics are fitted on, and then go on differently: both were cut from the same "
+            f"documents, or begin with the same prompt{example}. Give a --fit of other documents, or remove what is "
+            "shared."
+        )
+    # what to do comes early: the terminal cuts long notes
+    return (
+        f"{shared}: a prompt left in the generated text, or both cut from the same documents. Remove it on both sides; "
+        f"--unpaired does not help. The texts go on differently{example}, but what is shared hides how the generator "
+        "differs, and may turn the sign of a difference in Latent PPL."
+    )
+
+
+def _of_groups(name: str, found: HiddenGroups) -> str:
+    names = " and ".join(map(repr, found.examples))
+    interval = f", 95 % interval {found.low:.2f} to {found.high:.2f}" if np.isfinite(found.low) else ""
+    wider = np.sqrt(found.design_effect)
+    return (
+        f"The ids of {name!r} suggest {found.groups:,} groups, such as {names}, and documents of one group resemble "
+        f"each other in {found.covariate} (intraclass correlation {found.icc:.2f}{interval}, p = {found.p:.2g}, "
+        f"n = {found.documents:,}; a standard error that ignores this is too small by a factor of {wider:.1f}). Give "
+        "the documents a group_id: then whole groups are split, resampled and permuted."
+    )
+
+
+def _example(pairs: Sequence[tuple[str, str]]) -> str:
+    return f"; for example {pairs[0][0]!r} and {pairs[0][1]!r}" if pairs else ""

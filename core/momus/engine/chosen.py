@@ -1,0 +1,106 @@
+"""Choose the critics of a run."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from momus.critic.powers import LawsMixin
+from momus.critic.registry import make_critics
+from momus.engine.absent import Absent
+from momus.errors import MissingExtraError, PluginError, UsageError
+from momus.plugins import CRITICS, critic_names, registered
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+
+@dataclass
+class Chosen:
+    """The critics of a run, those that lack packages, and warnings that name broken plug-ins."""
+
+    critics: list[Critic[Any]] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> Chosen:
+    """Construct the chosen critics.
+
+    Without a choice (None), these are all registered critics that are configured; plug-ins that cannot be imported or
+    lack packages are left out.
+
+    Raises
+    ------
+    UsageError
+        A critic is unknown, chosen twice or not configured, or a table of the configuration belongs to no critic.
+    PluginError
+        A chosen critic cannot be imported.
+    MissingExtraError
+        A chosen critic needs packages that are not installed.
+    """
+    if critics is not None and not critics:
+        raise UsageError("no critic is chosen", hint="name at least one; `momus critics` lists them")
+    critics = [critics] if isinstance(critics, str) else critics
+    for c in critics or ():
+        if isinstance(c, type):
+            raise UsageError(f"{c.__name__} is a class, not a critic", hint=f"pass an instance: {c.__name__}()")
+    chosen: list[Critic[Any]] = []
+    absent: list[Absent] = []
+    warnings = []
+    names = {*critic_names(), *(c.name for c in critics or () if not isinstance(c, str))}
+    for table in config:
+        if table not in names:
+            near = difflib.get_close_matches(table, names, n=1)
+            guess = f"did you mean [{near[0]}]? " if near else ""
+            raise UsageError(
+                f"the configuration has a table [{table}], but no critic has that name",
+                hint=f"{guess}`momus critics` lists them",
+            )
+    for c in critic_names() if critics is None else critics:
+        try:
+            chosen.append(make_critics([c], config)[0] if isinstance(c, str) else c)
+        except MissingExtraError as error:
+            if critics is not None:
+                raise
+            if _would_run(str(c), config.get(str(c), {})):
+                absent.append(Absent(str(c), error))
+        except PluginError as error:
+            if critics is not None:
+                raise
+            warnings.append(f"Critic {c!r} was left out: {error.message}.")
+    if critics is None:
+        chosen = [c for c in chosen if c.is_configured]
+    for c in chosen:
+        if not c.is_configured:
+            missing = [p for p in c.configured if not getattr(c, p)]
+            raise UsageError(
+                f"critic {c.name!r} cannot run without {' and '.join(missing)}",
+                hint=f"add a table [{c.name}] with {missing[0]} = … to a TOML file, and pass the file with --config",
+            )
+        if isinstance(c, LawsMixin):
+            _check_laws(c)
+    chosen_names = [c.name for c in chosen]
+    for name in chosen_names:
+        if chosen_names.count(name) > 1:
+            raise UsageError(f"critic {name!r} is chosen twice", hint="name each critic once")
+    return Chosen(chosen, absent, warnings)
+
+
+def _would_run(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a critic that lacks packages has all parameters without which it does not run."""
+    try:
+        critic = registered(CRITICS)[name][0].load()
+    except PluginError:  # its module needs the packages itself
+        return True
+    return all(parameters.get(parameter) for parameter in critic.configured)
+
+
+def _check_laws(critic: Any) -> None:
+    """Refuse wrongly declared laws before anything is fitted, and name the critic."""
+    try:
+        critic.laws()
+    except UsageError as error:
+        raise UsageError(f"critic {critic.name!r}: {error.message}", hint=error.hint) from error

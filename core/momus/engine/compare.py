@@ -1,0 +1,270 @@
+"""`compare`: fit critics on real text, project real and generated text, test the two against each other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from momus.checks.prompts import mixed_prompts_warnings
+from momus.checks.scripts import claiming
+from momus.critic.splitting import icu_of
+from momus.engine.absent import Absent, absent_warnings
+from momus.engine.asked import check_asked
+from momus.engine.chosen import Chosen, chosen_critics
+from momus.engine.jobs import Work, outcomes
+from momus.engine.reuse import Reuse
+from momus.errors import FittingError, MissingExtraError, UsageError
+from momus.joint.analyses import analyse
+from momus.numeric.devices import resolve_device
+from momus.progress import Reporter, Timed, default_reporter
+from momus.reading import ReadingOptions
+from momus.runs.folder import JOINT, REPORT, RunFolder
+from momus.runs.joint_file import write_joint
+from momus.runs.result import Comparison, Outcome
+from momus.runs.texts import Texts, TextSource, check_named, read_texts
+from momus.runs.texts_file import write_texts
+from momus.text.corpus import Corpus
+from momus.text.counting import counted, percentage
+from momus.verdicts.missing import UNSCORED
+from momus.verdicts.resolution import floor_warnings
+from momus.verdicts.settings import Settings, with_options
+from momus.verdicts.verdict import Verdict, adjust, check_delta
+from momus.version import __version__
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+
+def compare(
+    real: TextSource,
+    generated: Mapping[str, TextSource],
+    *,
+    fit: TextSource | None = None,
+    critics: Sequence[str | Critic[Any]] | None = None,
+    config: Mapping[str, dict[str, Any]] | None = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    settings: Settings | None = None,
+    reading: ReadingOptions | None = None,
+    reporter: Reporter | None = None,
+    command: str | None = None,
+    critics_from: str | Path | None = None,
+    jobs: int = 1,
+    **options: Any,
+) -> Comparison:
+    """Compare generated with real text along the axes of several critics.
+
+    Parameters
+    ----------
+    real, fit
+        Corpora, paths, or texts in memory: lists of texts or dicts, data frames, Arrow tables, Hugging Face data sets
+        (`momus.reading.read_memory`). Critics are fitted on ``fit`` and compared on ``real``; without ``fit``,
+        half of ``real``, drawn by the seed, is set apart for fitting.
+    generated
+        The corpora to criticise, by name.
+    critics
+        Names of registered critics, or critics; default: all registered ones that can be fitted on the text.
+    config
+        Parameters by name of critic.
+    out
+        Run folder to write.
+    reading
+        How paths are read: field, format, encoding.
+    critics_from
+        An earlier run folder: critics with the same parameters, fitted on the same text, are taken from it, and so are
+        the scores of the real text if that is the same. Others are fitted again, with a warning.
+    jobs
+        Processes that run critics, each with a copy of the texts. A script that asks for several needs
+        ``if __name__ == "__main__":`` around its call, since the processes import it.
+    settings, **options
+        `Settings`, or its fields one by one (``seed=1``, ``device="cpu"``, …).
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    MomusError
+        A text cannot be read, a critic cannot be fitted, the folder is in use, …; the message says how to fix it.
+    """
+    settings = with_options(settings, options)
+    check_delta(settings.equivalence)
+    if jobs < 1:
+        raise UsageError(f"jobs is {jobs}, expected a number of at least 1", hint="leave it out to use one process")
+    timed = Timed(reporter or default_reporter())
+    started, clock = datetime.now(UTC), time.perf_counter()
+    check_named(generated)
+    selection = chosen_critics(critics, dict(config or {}))
+    chosen = selection.critics
+    reuse = Reuse(critics_from) if critics_from is not None else None
+    if reuse is not None:
+        reuse.check_split(fit is not None)
+    with timed.stage("reading"):
+        texts = read_texts(real, generated, fit, settings.seed, reading, timed.inner)
+    check_asked(settings, chosen, texts)
+    device = resolve_device(settings.device) if any(c.uses_device for c in chosen) else "cpu"
+    settings = replace(settings, device=device)
+    folder = RunFolder(out) if out is not None else None
+    comparison = Comparison(
+        warnings=[*texts.warnings, *selection.warnings], folder=None if folder is None else folder.path
+    )
+    with ExitStack() as stack:
+        if folder is not None:
+            folder.open_for_writing(overwrite=overwrite, resume=resume)
+            stack.callback(folder.release)
+            folder.begin(resume=resume)
+            write_texts(texts, folder.work)
+        stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
+        _run_critics(comparison, selection, texts, settings, timed, folder, resume, critics is None, reuse, jobs)
+        unadjusted = [v for result in comparison.results for v in result.verdicts]
+        comparison.verdicts = adjust(unadjusted, settings.adjustment)
+        comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
+        comparison.warnings += [*_missing_warnings(comparison.verdicts), *_left_out_warnings(comparison.verdicts)]
+        if settings.paired is None:
+            comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
+        comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
+        comparison.joint = analyse(comparison.axes, comparison.verdicts, texts.real, texts.generated, settings, timed)
+        comparison.signature = _signature(comparison, texts, settings, command, started)
+        if folder is not None:
+            folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
+            write_joint(comparison.joint, folder.work / JOINT)
+            with timed.stage("report"):
+                comparison.report(folder.work / REPORT)
+            comparison.signature["seconds"] = _seconds(timed, clock)
+            folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
+            folder.publish()
+        comparison.signature["seconds"] = _seconds(timed, clock)
+    return comparison
+
+
+def _run_critics(
+    comparison: Comparison,
+    selection: Chosen,
+    texts: Texts,
+    settings: Settings,
+    timed: Timed,
+    folder: RunFolder | None,
+    resume: bool,
+    skip_unfit: bool,
+    reuse: Reuse | None = None,
+    jobs: int = 1,
+) -> None:
+    """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
+    critics, warnings = claiming(selection.critics, texts, skip_unfit)
+    comparison.warnings += warnings
+    family = len(critics) * len(texts.generated)  # headline rows, adjusted together
+    absent = list(selection.absent)
+    work = Work(texts, settings, folder, resume, family, reuse)
+    for critic, outcome in outcomes(critics, work, timed, jobs):
+        if isinstance(outcome, Outcome):
+            comparison.add(outcome)
+        elif not skip_unfit:
+            raise outcome
+        elif isinstance(outcome, MissingExtraError):
+            absent.append(Absent(critic.name, outcome))
+        else:
+            comparison.warnings.append(f"Critic {critic.name!r} was left out: {outcome.message}.")
+    comparison.warnings += absent_warnings(absent)
+    comparison.warnings += reuse.warnings if reuse is not None else []
+    comparison.warnings += [f"Critic {r.name!r}: {n.text}" for r in comparison.results for n in r.notes if n.warning]
+    if not comparison.results:
+        raise FittingError(
+            "no critic can be fitted on this text: " + " ".join(comparison.warnings),
+            hint="give more real text with --fit",
+        )
+
+
+def _work(texts: Texts) -> dict[str, int]:
+    """Number of documents that each critic goes through, by kind of stage, from which the time left is estimated."""
+    generated = sum(len(corpus) for corpus in texts.generated)
+    return {
+        "fitting": len(texts.fit),
+        "scoring": len(texts.real) + generated,
+        "testing": generated,
+        "evidence": generated,
+    }
+
+
+def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
+    """One warning per generated corpus that has a larger or smaller share of unscored documents than the real text."""
+    warnings = []
+    differing = [v for v in verdicts if v.statistic == UNSCORED.name and v.differs]
+    for name in dict.fromkeys(v.generated for v in differing):
+        rows = [v for v in differing if v.generated == name]
+        worst = max(rows, key=lambda v: abs(v.difference or 0.0))
+        warnings.append(
+            f"{counted(worst.unscored_generated, 'document')} of {name!r} "
+            f"{'is' if worst.unscored_generated == 1 else 'are'} unscored under {worst.critic!r} "
+            f"({percentage(worst.generated_value or 0.0, 0)}; real text {percentage(worst.real_value or 0.0, 0)}), "
+            "and differ from real text in that under "
+            f"{len(rows)} of the critics: all other rows describe the scored documents only."
+        )
+    return warnings
+
+
+def _left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
+    """Say which documents take no part since the other side lacks their prompt; one warning for corpora alike in it."""
+    alike: dict[str, list[str]] = {}
+    for name in dict.fromkeys(v.generated for v in verdicts):
+        rows = [v for v in verdicts if v.generated == name and v.headline]
+        worst = max(rows, key=lambda v: v.left_out_real + v.left_out_generated, default=None)
+        if worst is not None and worst.left_out_real + worst.left_out_generated:
+            sides = ((worst.left_out_generated, "the generated text"), (worst.left_out_real, "the real text"))
+            alike.setdefault(" and ".join(f"{n:,} of {side}" for n, side in sides if n), []).append(repr(name))
+    return [
+        f"Scored documents without a partner of the same prompt or group take no part in the comparison with "
+        f"{', '.join(names)}: {parts} (--unpaired compares all)."
+        for parts, names in alike.items()
+    ]
+
+
+def _seconds(timed: Timed, clock: float) -> dict[str, float]:
+    seconds = {k: round(v, 3) for k, v in timed.seconds.items()}
+    return {**seconds, "total": round(time.perf_counter() - clock, 3)}
+
+
+def _origin(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
+    """Where a corpus was read from, under ``origin``; parts of the real text have that of the whole."""
+    whole = texts.whole if role != "generated" and texts.whole is not None else corpus
+    return {} if whole.origin is None else {"origin": asdict(whole.origin)}
+
+
+def _signature(
+    comparison: Comparison, texts: Texts, settings: Settings, command: str | None, started: datetime
+) -> dict[str, Any]:
+    """The provenance of a run, as ``run.json`` holds it."""
+    corpora = [(texts.fit, "fit"), (texts.real, "real"), *((c, "generated") for c in texts.generated)]
+    return {
+        "momus": __version__,
+        "command": command,
+        "started": started.isoformat(timespec="seconds"),
+        **asdict(settings),
+        **icu_of([texts.fit, texts.real, *texts.generated]),
+        "split": texts.split,
+        "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
+        "corpora": [
+            {
+                "name": c.name,
+                "role": role,
+                "documents": len(c),
+                "characters": int(c.characters.sum()),
+                "fingerprint": c.fingerprint,
+                "groups": len({*c.groups} - {None}),
+                "prompts": len({*c.prompts} - {None}),
+                **_origin(texts, c, role),
+            }
+            for c, role in corpora
+        ],
+        "checks": [c.summary() for c in texts.checks],
+        "languages": [
+            {**asdict(found), "differs": found.differs(texts.languages["real"])} for found in texts.languages.values()
+        ],
+        "warnings": comparison.warnings,
+    }

@@ -1,0 +1,129 @@
+"""The critics of a comparison, one after another or in several processes."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, as_completed
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from momus.engine.reuse import Reuse
+from momus.engine.run_critic import run_critic
+from momus.errors import FittingError, MissingExtraError, UsageError
+from momus.processes import pool_of
+from momus.progress import Silent, Timed
+from momus.runs.folder import RunFolder
+from momus.runs.result import Outcome
+from momus.runs.texts import Texts
+from momus.verdicts.settings import Settings
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+Failure = FittingError | MissingExtraError
+"""Why a critic has no outcome; whether that ends the comparison is for the caller to say."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all critics of a comparison share; see `run_critic`."""
+
+    texts: Texts
+    settings: Settings
+    folder: RunFolder | None
+    resume: bool
+    family: int
+    reuse: Reuse | None
+
+    def run(self, critic: Critic[Any], timed: Timed) -> Outcome | Failure:
+        """Run one critic."""
+        critic.to(self.settings.device)
+        try:
+            return run_critic(
+                critic, self.texts, self.settings, timed, self.folder, self.resume, self.family, self.reuse
+            )
+        except (FittingError, MissingExtraError) as error:
+            return error
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What a process sends back: the outcome, seconds by kind of stage, and warnings of reuse."""
+
+    outcome: Outcome | Failure
+    seconds: dict[str, float]
+    warnings: list[str]
+
+
+def outcomes(
+    critics: Sequence[Critic[Any]], work: Work, timed: Timed, jobs: int = 1
+) -> Iterator[tuple[Critic[Any], Outcome | Failure]]:
+    """Run critics; yield each with its outcome, in the order given.
+
+    Parameters
+    ----------
+    timed
+        Seconds of stages are added up over the processes.
+    jobs
+        Processes; with several, outcomes come when all critics have ended, and the critics given stay unfitted.
+
+    Raises
+    ------
+    UsageError
+        A critic cannot be sent to another process.
+    """
+    if jobs == 1 or len(critics) < 2:
+        for critic in critics:
+            with timed.part(critic.name):
+                outcome = work.run(critic, timed)
+            yield critic, outcome
+        return
+    _check_sent(critics)
+    found: dict[int, Outcome | Failure] = {}
+    jobs = min(jobs, len(critics))
+    with (
+        pool_of(jobs, _start, work) as pool,
+        timed.inner.stage(f"critics in {jobs} processes", len(critics)) as advance,
+    ):
+        # encoders and topic models take longest, so they begin first
+        order = sorted(range(len(critics)), key=lambda k: not critics[k].uses_device)
+        futures: dict[Future[_Done], int] = {pool.submit(_run, critics[k]): k for k in order}
+        for future in as_completed(futures):
+            done = future.result()
+            found[futures[future]] = done.outcome
+            for kind, seconds in done.seconds.items():
+                timed.seconds[kind] = timed.seconds.get(kind, 0.0) + seconds
+            if work.reuse is not None:
+                work.reuse.warnings += done.warnings
+            advance(len(found))
+    for k, critic in enumerate(critics):
+        yield critic, found[k]
+
+
+def _check_sent(critics: Sequence[Critic[Any]]) -> None:
+    for critic in critics:
+        try:
+            pickle.dumps(critic)
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"critic {critic.name!r} cannot be sent to another process ({error})",
+                hint="define it in a module that can be imported, or compare with one job",
+            ) from None
+
+
+_WORK: list[Work] = []
+"""What the critics of a pool process share, set once by `_start`."""
+
+
+def _start(work: Work) -> None:
+    """Prepare a pool process; it holds the lock of the run folder, too."""
+    _WORK[:] = [work]
+
+
+def _run(critic: Critic[Any]) -> _Done:
+    (work,) = _WORK
+    timed = Timed(Silent())
+    known = 0 if work.reuse is None else len(work.reuse.warnings)
+    outcome = work.run(critic, timed)
+    return _Done(outcome, timed.seconds, [] if work.reuse is None else work.reuse.warnings[known:])

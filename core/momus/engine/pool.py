@@ -1,0 +1,101 @@
+"""Workers of this machine: processes with one shard each, of which any may be killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import BaseContext
+
+from momus.engine.interface import TRIES, Done, Job
+from momus.engine.worker import ShardScorer
+from momus.errors import StoreError
+from momus.processes import end_with, safe_path, threads_each
+
+_SCORER: list[ShardScorer] = []
+"""The scorer of a worker process, set once by `_begin`."""
+
+
+class Pool:
+    """Scores shards in ``workers`` processes; with one worker, in this process.
+
+    Each worker is a pool of one process: if it is killed, its shard alone is lost, and begun again by a new process.
+    """
+
+    def __init__(self, job: Job, workers: int) -> None:
+        self.job, self.workers = job, workers
+
+    def run(self, shards: Sequence[int]) -> Iterator[Done]:
+        """Yield finished shards; see `momus.engine.interface.Engine`."""
+        if self.workers == 1 or len(shards) < 2:
+            scorer = ShardScorer(self.job)
+            yield from map(scorer.score, shards)
+            return
+        with safe_path(), threads_each(1):
+            yield from self._spread(shards)
+
+    def _spread(self, shards: Sequence[int]) -> Iterator[Done]:
+        waiting, begun = deque(shards), Counter[int]()
+        running: dict[Future[Done], tuple[int, ProcessPoolExecutor]] = {}
+        idle = [self._worker() for _ in range(min(self.workers, len(shards)))]
+        try:
+            while waiting or running:
+                while waiting and idle:
+                    shard, worker = waiting.popleft(), idle.pop()
+                    begun[shard] += 1
+                    running[worker.submit(_score, shard)] = shard, worker
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    shard, worker = running.pop(future)
+                    try:
+                        done = future.result()
+                    except BrokenProcessPool as error:
+                        worker.shutdown(wait=False)
+                        if begun[shard] >= TRIES:
+                            raise StoreError(
+                                f"shard {shard}: its process was killed {TRIES} times, perhaps for its memory",
+                                hint="use fewer --workers or a smaller --shard-size; finished shards stay for --resume",
+                            ) from error
+                        waiting.append(shard)
+                        idle.append(self._worker())
+                        continue
+                    idle.append(worker)
+                    yield done
+        finally:
+            for worker in [*idle, *(w for _, w in running.values())]:
+                end(worker)
+
+    def _worker(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(1, fresh_processes(), initializer=_begin, initargs=(self.job, os.getpid()))
+
+
+def fresh_processes() -> BaseContext:
+    """Start processes afresh: a fork of this one would copy the threads of Arrow and BLAS in any state."""
+    kind = "spawn" if sys.platform == "win32" else "forkserver"
+    context = multiprocessing.get_context(kind)
+    if kind == "forkserver":
+        context.set_forkserver_preload(["momus.engine.worker"])
+    return context
+
+
+def end(worker: ProcessPoolExecutor) -> None:
+    """End the processes of a pool without waiting for their work."""
+    processes = list((worker._processes or {}).values())
+    worker.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
+
+
+def _begin(job: Job, driver: int) -> None:
+    """Prepare a worker process."""
+    end_with(driver)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted driver ends its workers itself
+    _SCORER[:] = [ShardScorer(job)]
+
+
+def _score(shard: int) -> Done:
+    return _SCORER[0].score(shard)

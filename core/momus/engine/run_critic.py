@@ -1,0 +1,273 @@
+"""One critic in a comparison: fitted, scored, tested, and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momus.checks.dependence import group_notes
+from momus.checks.order import order_notes
+from momus.critic import EvidenceMixin, Pooled, Scores, Summary, take_rows, usable_documents
+from momus.critic.base import notes_of
+from momus.critic.splitting import icu_of
+from momus.errors import FittingError, StoreError
+from momus.joint.axes import axis_of
+from momus.joint.distribution import distribution, told_axis
+from momus.numeric.types import Ints
+from momus.progress import Timed, reporting
+from momus.runs.examples import Example, compared_rows, find_examples, find_references
+from momus.runs.folder import RunFolder
+from momus.runs.named_files import files_named
+from momus.runs.result import CriticResult, Outcome, count_unscored, find_outliers
+from momus.runs.scores_file import write_scores
+from momus.runs.texts import Texts
+from momus.verdicts.band import HumanBands
+from momus.verdicts.decomposition import parts_of
+from momus.verdicts.judge import differences, judge
+from momus.verdicts.settings import Settings
+from momus.verdicts.statistics import NLL, PPL
+from momus.verdicts.verdict import Verdict, finite
+from momus.version import __version__
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+    from momus.engine.reuse import Reuse
+    from momus.evidence import Evidence, MarkedDocument
+    from momus.joint.axes import Axis
+    from momus.text.corpus import Corpus
+
+RESULT_FORMAT = 7
+"""Of the results that a run folder keeps; a result in another format is computed again."""
+WITHOUT_EFFECT = ("device", "adjustment", "adjust", "subgroups")
+"""Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
+
+
+def run_critic(
+    critic: Critic[Any],
+    texts: Texts,
+    settings: Settings,
+    timed: Timed,
+    folder: RunFolder | None = None,
+    resume: bool = False,
+    family: int = 1,
+    reuse: Reuse | None = None,
+) -> Outcome:
+    """Fit, score, test and show one critic, or reuse what an earlier run kept of it.
+
+    Parameters
+    ----------
+    family
+        Number of headline rows of the run, which are adjusted together.
+    reuse
+        An earlier run, to take the fitted critic and the scores of the real text from.
+
+    Raises
+    ------
+    FittingError, MissingExtraError
+        The critic cannot be fitted on this text, or lacks a package.
+    """
+    texts = texts.for_critic(critic)
+    signature, warning = _critic_signature(critic, texts, settings, family), ""
+    kept = None
+    if folder is not None and resume:
+        try:
+            kept = folder.kept(critic.name)
+        except StoreError as error:
+            warning = f"Critic {critic.name!r} was computed again: {error.message}."
+    if folder is not None and kept is not None and kept.signature == signature:
+        return Outcome(kept, axis=folder.kept_axis(critic))
+    if kept is not None:
+        differing = sorted(k for k in {**kept.signature, **signature} if kept.signature.get(k) != signature.get(k))
+        warning = f"Critic {critic.name!r} was computed again: the earlier run differs in {', '.join(differing)}."
+    scored = _scored(critic, texts, timed, folder, reuse)
+    axis = axis_of(critic, scored)
+    result = _result(critic, texts, scored, axis, settings, timed, signature, family)
+    if settings.refits:
+        spread = _refitted(critic, texts, settings, timed)
+        result = replace(
+            result,
+            verdicts=[replace(v, refit_spread=spread.get((v.generated, v.statistic))) for v in result.verdicts],
+        )
+    given = [_as_given(s, c) for s, c in zip(scored, (texts.real, *texts.generated), strict=True)]
+    if folder is not None:
+        import pyarrow as pa
+
+        folder.keep(result, pa.concat_tables([s.table() for s in given]), axis)
+    return Outcome(result, given, warning, axis)
+
+
+def _as_given(scores: Scores, corpus: Corpus) -> Scores:
+    """Scores without their rows, in the order in which the documents were given."""
+    plain = replace(scores, rows={})
+    if corpus.given_rows is None or len(scores) != len(corpus):
+        return plain
+    return replace(plain.take(corpus.given_rows), summary=scores.summary)
+
+
+def _scored(
+    critic: Critic[Any], texts: Texts, timed: Timed, folder: RunFolder | None, reuse: Reuse | None
+) -> list[Scores]:
+    """Fit, keep the critic, and score the real and the generated texts."""
+    kept: Scores | None = None
+    reused = False
+    if reuse is not None:
+        with timed.stage("loading"):
+            reused = reuse.fitted(critic, texts)
+            kept = reuse.real(critic, texts) if reused else None
+    if critic.tokenizer is not None:
+        ready = [texts.fit] * reused + [texts.real] * (kept is not None)
+        needed = [c for c in (texts.fit, texts.real, *texts.generated) if not any(c is r for r in ready)]
+        for corpus in needed:
+            with timed.stage("tokenizing", corpus.name):
+                corpus.tokens(critic.tokenizer)
+    if not reused:
+        with reporting(timed.inner), timed.stage("fitting", documents=len(texts.fit)):
+            critic.fit(texts.fit)
+    if critic.attend((texts.real, *texts.generated)):
+        kept = None
+    if folder is not None:
+        critic.save(folder.critic_folder(critic.name))
+    scored = [] if kept is None else [kept]
+    for corpus in (*([texts.real] if kept is None else []), *texts.generated):
+        with timed.stage("scoring", corpus.name, len(corpus)) as advance:
+            scored.append(critic.score(corpus, progress=advance))
+    if folder is not None:
+        write_scores(scored[0], folder.critic_folder(critic.name))
+    return scored
+
+
+def _result(
+    critic: Critic[Any],
+    texts: Texts,
+    scored: list[Scores],
+    axis: Axis | None,
+    settings: Settings,
+    timed: Timed,
+    signature: dict[str, Any],
+    family: int,
+) -> CriticResult:
+    real, others = scored[0], scored[1:]
+    bands = HumanBands(real.scored_groups, settings.seed)
+    verdicts: list[Verdict] = []
+    evidence: list[tuple[str, Sequence[Evidence]]] = []
+    outliers: list[MarkedDocument] = []
+    references: list[Example] = []
+    examples: list[Example] = []
+    told = None if axis is None else told_axis(critic, scored, axis)
+    for scores, corpus in zip(others, texts.generated, strict=True):
+        with timed.stage("testing", corpus.name, documents=len(corpus)):
+            rows = judge(critic, real, scores, settings, family=family, bands=bands)
+            verdicts += rows
+        with timed.stage("evidence", corpus.name, documents=len(corpus)):
+            if real.n_scored and scores.n_scored:
+                tested = None if told is None else compared_rows(real, scores, settings.paired)
+                evidence.append((corpus.name, _evidence(critic, (texts.real, corpus), (real, scores), tested)))
+                if told is not None and tested is not None:
+                    values, sides = (told.values[real.corpus], told.values[scores.corpus]), (texts.real, corpus)
+                    examples += find_examples(critic, sides, (real, scores), tested, values, _higher(rows))
+            oddest = find_outliers(critic, corpus, scores, settings.top)
+            references += find_references(critic, (texts.real, corpus), (real, scores), oddest)
+            outliers += oddest
+    pairs: list[Verdict] = []
+    of_pairs = family * (len(others) - 1) // 2
+    for one, other in combinations(others, 2) if settings.pairwise else ():
+        with timed.stage("testing", f"{one.corpus} and {other.corpus}"):
+            pairs += judge(critic, one, other, settings, only_headline=True, family=of_pairs)
+    return CriticResult(
+        name=critic.name,
+        axis=critic.axis,
+        question=critic.question,
+        fitted_on=critic.fitted_on_,
+        params=critic.json_params(),
+        verdicts=verdicts,
+        pairs=pairs,
+        evidence=evidence,
+        outliers=outliers,
+        odd_real=find_outliers(critic, texts.real, real, settings.top),
+        oddity_unit="" if real.oddity is None else critic.oddity_unit,
+        references=references,
+        examples=examples,
+        distribution=None if told is None else distribution(critic, told, real.corpus),
+        parts=parts_of(critic, real, others, settings),
+        limits=critic.limits,
+        unscored=count_unscored(scored),
+        notes=[*notes_of(critic), *order_notes(texts, critic), *group_notes(critic, scored, texts.checks, family)],
+        signature=signature,
+    )
+
+
+def _evidence(
+    critic: Critic[Any],
+    texts: tuple[Corpus, Corpus],
+    scores: tuple[Scores, Scores],
+    tested: tuple[Ints, Ints] | None,
+) -> Sequence[Evidence]:
+    """Evidence from the documents of the test; summaries of all scored documents serve where all take part."""
+    if not isinstance(critic, EvidenceMixin):
+        return []
+    rows = (None, None) if tested is None else tested
+    real, generated = (_summary(critic, c, s, r) for c, s, r in zip(texts, scores, rows, strict=True))
+    return [] if real is None or generated is None else critic.evidence(real, generated)
+
+
+def _summary(critic: Critic[Any], corpus: Corpus, scores: Scores, rows: Ints | None) -> Summary | None:
+    """The summary of the documents in these rows; None: of all.
+
+    A summary that pools the rows of documents is made from these; others need the latents, and these another scoring.
+    """
+    if rows is None or len(rows) == scores.n_scored:
+        return scores.summary
+    if isinstance(critic, EvidenceMixin) and type(critic).summarize is EvidenceMixin.summarize:
+        return Pooled.of_rows({key: take_rows(table, rows) for key, table in scores.rows.items()}, len(rows))
+    return critic.score(corpus.take(rows)).summary
+
+
+def _higher(verdicts: Sequence[Verdict]) -> bool:
+    """Whether the generated text has the higher value on the axis, by the row that tells its direction."""
+    rows = [v for v in verdicts if v.told] or [v for v in verdicts if v.statistic in (PPL.name, NLL.name)]
+    return not rows or rows[-1].difference is None or rows[-1].difference >= 0
+
+
+def _refitted(
+    critic: Critic[Any], texts: Texts, settings: Settings, timed: Timed
+) -> dict[tuple[str, str], float | None]:
+    """Standard deviation of each difference over critics fitted on bootstrap resamples of the fitted text.
+
+    A resample that a critic cannot be fitted on is left out; two are needed.
+    """
+    usable = usable_documents(texts.fit)
+    spread: dict[tuple[str, str], list[float]] = {}
+    for k in range(settings.refits):
+        rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))
+        with timed.stage("refitting", f"{k + 1} of {settings.refits}"):
+            try:
+                again = critic.clone().to(critic.device).fit(usable.take(np.sort(rows)))
+            except FittingError:
+                continue
+            again.attend((texts.real, *texts.generated))
+            real = again.score(texts.real)
+            for corpus in texts.generated:
+                for name, value in differences(again, real, again.score(corpus)).items():
+                    spread.setdefault((corpus.name, name), []).append(value)
+    return {key: finite(float(np.std(v, ddof=1))) if len(v) > 1 else None for key, v in spread.items()}
+
+
+def _critic_signature(critic: Critic[Any], texts: Texts, settings: Settings, family: int) -> dict[str, Any]:
+    """Everything that the result of a critic depends on."""
+    return {
+        "family": family,
+        "version": __version__,
+        "format": RESULT_FORMAT,
+        "critic": critic.name,
+        "params": critic.json_params(),
+        "files": files_named(critic.json_params()),
+        "fit": texts.fit.identity,
+        "real": texts.real.identity,
+        "generated": {c.name: c.identity for c in texts.generated},
+        **icu_of([texts.fit, texts.real, *texts.generated]),
+        **{name: value for name, value in asdict(settings).items() if name not in WITHOUT_EFFECT},
+    }

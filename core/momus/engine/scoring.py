@@ -1,0 +1,284 @@
+"""`score_shards`: a large text scored part by part, by several critics at once, and resumed after any interruption."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from momus.critic import RunningTextCritic
+from momus.critic.effects import is_trusted
+from momus.critic.registry import critic_class, load_critic
+from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
+from momus.critic.splitting import other_splitting
+from momus.engine.engines import LOCAL, make_engine
+from momus.engine.interface import Done, Job, done_of
+from momus.errors import StoreError, UsageError
+from momus.files import replacing
+from momus.numeric.devices import resolve_device
+from momus.reading import ReadingOptions
+from momus.reading.parts import InputFile, list_inputs
+from momus.runs.row_folder import ShardFolder, writing
+from momus.runs.row_plan import Plan, critic_digest, differences, make_plan
+from momus.text.documents import LeftOut
+
+SHARD_DOCUMENTS = 10_000
+
+
+class OtherPlanError(StoreError):
+    """The folder holds shards of other critics, texts, options or versions."""
+
+
+@dataclass
+class ShardRun:
+    """How far a run is: the shards of its rank, and what they hold.
+
+    Attributes
+    ----------
+    folder
+        The folder of shards.
+    shards
+        Shards of this rank.
+    kept
+        How many of these were finished before this run.
+    done
+        Finished shards.
+    left_out
+        Files that folders leave out.
+    seconds
+        Time since the first shard of this run was begun.
+    scored
+        Documents that this run scored itself.
+    notes
+        What a reader must know about how the run was resumed.
+    """
+
+    folder: Path
+    shards: Sequence[int]
+    kept: int = 0
+    done: list[Done] = field(default_factory=list)
+    left_out: Sequence[LeftOut] = ()
+    seconds: float = 0.0
+    scored: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def documents(self) -> int:
+        """Documents of the finished shards."""
+        return sum(d.documents for d in self.done)
+
+    @property
+    def rate(self) -> float:
+        """Documents per second of this run; NaN before the first shard."""
+        return self.scored / self.seconds if self.seconds and self.scored else float("nan")
+
+    @property
+    def seconds_left(self) -> float:
+        """Estimate of the time that the other shards take; NaN before the first shard."""
+        here = len(self.done) - self.kept
+        return self.seconds / here * (len(self.shards) - len(self.done)) if here else float("nan")
+
+    def unscored(self, critic: str) -> Counter[str]:
+        """Documents without a score under a critic, by reason."""
+        total: Counter[str] = Counter()
+        for done in self.done:
+            total.update(done.unscored[critic])
+        return total
+
+
+def score_shards(
+    critics: Sequence[str | Path],
+    texts: Sequence[str | Path],
+    out: str | Path,
+    *,
+    workers: int = 1,
+    resume: bool = False,
+    overwrite: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    shard_size: int | None = None,
+    reading: ReadingOptions | None = None,
+    device: str = "auto",
+    trust: Sequence[Path] = (),
+    engine: str = LOCAL,
+    address: str | None = None,
+    progress: Callable[[ShardRun], None] | None = None,
+) -> ShardRun:
+    """Score texts by fitted critics into a folder of shards, one Parquet file per part of a text.
+
+    Parameters
+    ----------
+    critics
+        Folders of fitted critics, or run folders, which stand for all critics in them.
+    texts
+        Files, folders and patterns.
+    out
+        The folder of shards.
+    workers
+        Number of processes. A script that asks for several calls this under ``if __name__ == "__main__":``.
+    resume
+        Score what is missing in the folder, whose shards must be of the same critics, inputs, options and versions.
+    overwrite
+        Replace the shards in the folder.
+    rank, world
+        This run scores the shards whose number is ``rank`` modulo ``world``; runs of other ranks score the others.
+    shard_size
+        Documents per shard at most, and about 64 MB of text; default: those of the shards that are resumed, or 10,000.
+    engine, address
+        ``local``, or the name of another engine (``ray``) and the address of its cluster.
+    progress
+        Called before the first shard and after each.
+
+    Returns
+    -------
+    ShardRun
+
+    Raises
+    ------
+    StoreError
+        The folder is in use, holds other files, or holds shards of something else (the message names the difference).
+    MomusError
+        A critic or a text cannot be read.
+    """
+    if not 0 <= rank < world:
+        raise UsageError(f"rank {rank} of {world}", hint="ranks count from 0 to one less than --world-size")
+    if workers < 1 or (shard_size is not None and shard_size < 1):
+        raise UsageError("workers and documents per shard are at least 1")
+    reading = reading or ReadingOptions()
+    folders = critic_folders([Path(c) for c in critics])
+    inputs, left_out = list_inputs([str(t) for t in texts], reading)
+    folder = ShardFolder(out)
+    with folder.locked(rank):
+        plan, notes = _settled(folder, folders, inputs, reading, shard_size, resume or world > 1, overwrite)
+        digest = plan.digest
+        mine = [i for i in range(len(plan)) if i % world == rank]
+        run = ShardRun(folder.path, mine, left_out=left_out, notes=notes)
+        records = {i: folder.finished(i, digest) for i in mine}
+        run.done = [done_of(record) for record in records.values() if record is not None]
+        run.kept = len(run.done)
+        if progress is not None:
+            progress(run)
+        for name in folders:
+            words = _split_otherwise(folder.critic(name))
+            run.notes += [f"Critic {name!r}: {words}"] if words else []
+        waiting = [i for i, record in records.items() if record is None]
+        if waiting:
+            uses_device = any(critic_class(name).uses_device for name in folders)
+            trusted = tuple(name for name, path in folders.items() if is_trusted(path, trust))
+            job = Job(folder.path.absolute(), resolve_device(device) if uses_device else "cpu", trusted)
+            start = time.perf_counter()
+            for done in make_engine(engine, job, workers, address).run(waiting):
+                run.done.append(done)
+                run.scored += done.documents
+                run.seconds = time.perf_counter() - start
+                if progress is not None:
+                    progress(run)
+        folder.sweep(mine)
+    return run
+
+
+def critic_folders(paths: Sequence[Path]) -> dict[str, Path]:
+    """The folders of fitted critics by name; a run folder stands for all of its critics.
+
+    Raises
+    ------
+    StoreError
+        A folder holds no fitted critic.
+    UsageError
+        Two folders hold critics of one name, or a critic reads running text.
+    """
+    found: dict[str, Path] = {}
+    for path in paths:
+        inner = sorted(p.parent for p in path.glob(f"critics/*/{JSON_NAME}"))
+        for folder in inner or [path]:
+            name = str(read_critic_json(folder)["critic"])
+            if name in found:
+                raise UsageError(
+                    f"two critics {name!r}: {found[name]} and {folder}", hint="score with one of them at a time"
+                )
+            found[name] = folder
+    running = [name for name in found if issubclass(critic_class(name), RunningTextCritic)]
+    if running and len(running) < len(found) and any((p / "critics").is_dir() for p in paths):
+        found = {name: path for name, path in found.items() if name not in running}
+    elif running:
+        raise UsageError(
+            f"{', '.join(running)}: critics of running text read what documents follow each other, across shards",
+            hint="compare their texts with `momus compare`",
+        )
+    return found
+
+
+def _settled(
+    folder: ShardFolder,
+    critics: Mapping[str, Path],
+    inputs: Sequence[InputFile],
+    reading: ReadingOptions,
+    shard_size: int | None,
+    resume: bool,
+    overwrite: bool,
+) -> tuple[Plan, list[str]]:
+    """Make the plan, check it against the one in the folder, and put manifest and critics there.
+
+    Raises
+    ------
+    StoreError
+        The folder holds shards, and is neither to be resumed nor replaced, or is of another plan.
+    """
+    notes: list[str] = []
+    earlier: Plan | None = None
+    if overwrite:
+        folder.clear()
+    elif folder.manifest.exists():
+        if not resume:
+            raise StoreError(
+                f"{folder.path} already holds shards of scores",
+                hint="score what is missing with --resume, replace them with --overwrite, or name another folder",
+            )
+        try:
+            earlier = Plan.read(folder.manifest)
+        except StoreError as error:
+            if "format" in error.message and "shards of format" in error.message:
+                raise
+            notes.append(
+                f"{folder.manifest} was damaged and is written again; shards that belong to the same plan are kept."
+            )
+    digests = {name: critic_digest(path) for name, path in critics.items()}
+    documents = shard_size or (SHARD_DOCUMENTS if earlier is None else earlier.documents)
+    plan = make_plan(digests, inputs, reading, documents, earlier)
+    if earlier is not None:
+        changed = differences(earlier, plan)
+        if changed or earlier.digest != plan.digest:
+            raise OtherPlanError(
+                f"{folder.path} cannot be resumed: changed since it was begun: {'; '.join(changed) or 'the plan'}",
+                hint="undo the change, score into another folder, or begin again with --overwrite",
+            )
+    for name, path in critics.items():
+        _copy_critic(path, folder.critic(name), digests[name])
+    if earlier is None or earlier != plan:  # also where only times of files differ
+        plan.write(folder.manifest)
+    return plan, notes
+
+
+def _split_otherwise(folder: Path) -> str:
+    """How the words of a fitted critic differ from those that text is split into now; empty without a difference."""
+    if "tokenizer" not in read_critic_json(folder)["state"].get("fitted_on_", {}):
+        return ""
+    return other_splitting(load_critic(folder))
+
+
+def _copy_critic(source: Path, target: Path, digest: str) -> None:
+    """Copy the two files of a fitted critic, unless they are there, and check that they can be read."""
+    with writing(target):
+        try:
+            same = critic_digest(target) == digest
+        except StoreError:
+            same = False
+        if same:
+            return
+        target.mkdir(parents=True, exist_ok=True)
+        for name in (ARRAYS_NAME, JSON_NAME):
+            with replacing(target / name) as temporary:
+                shutil.copyfile(source / name, temporary)

@@ -1,0 +1,153 @@
+"""Attribution: which alarms remain when documents are compared within bins of another alarm's values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from momus.joint.adjusted import PERMUTATIONS, WIDE, AdjustedRow, Sides
+from momus.joint.axes import Axis
+from momus.joint.covariate_values import Covariate
+from momus.text.corpus import Corpus
+from momus.verdicts.settings import Settings
+from momus.verdicts.verdict import Verdict
+
+SHARE_LEFT = 0.5
+"""An alarm is accounted for only if less than this share of its difference is left."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """An alarm that another axis accounts for.
+
+    Attributes
+    ----------
+    alarm, by
+        The critic whose alarm it is, and the critic whose values account for it.
+    row
+        The adjusted row.
+    mutual
+        Whether the alarm also accounts for that other critic's: the data do not say which of both comes first.
+    """
+
+    alarm: str
+    by: str
+    row: AdjustedRow
+    mutual: bool
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """The matrix of adjusted alarms of one generated corpus, and its reading.
+
+    "Accounted for" is a statement about documents with equal values of an axis, not about causes.
+
+    Attributes
+    ----------
+    generated
+        The generated corpus.
+    alarms
+        Critics of documents whose headline row differs, in the order of the axes.
+    rows
+        One row per alarm and other axis.
+    accounts
+        Every alarm and axis that accounts for it.
+    survivors
+        Alarms that no axis accounts for, although at least one other axis has enough overlap to be adjusted for.
+    undetermined
+        Alarms that could not be adjusted for any axis.
+    """
+
+    generated: str
+    alarms: tuple[str, ...]
+    rows: tuple[AdjustedRow, ...]
+    accounts: tuple[Account, ...]
+    survivors: tuple[str, ...]
+    undetermined: tuple[str, ...]
+
+    def cell(self, alarm: str, given: str) -> AdjustedRow | None:
+        """The row of an alarm adjusted for another axis."""
+        return next((r for r in self.rows if r.critic == alarm and r.covariates == (given,)), None)
+
+    def accounted_by(self, critic: str) -> tuple[str, ...]:
+        """Alarms that a critic's axis accounts for."""
+        return tuple(a.alarm for a in self.accounts if a.by == critic)
+
+    @property
+    def leading(self) -> tuple[str, tuple[str, ...]] | None:
+        """The survivor that accounts for most other alarms, with these; None if no survivor accounts for any.
+
+        ``len(alarms)``, the number of its alarms and its name make the sentence "of five alarms, three go once symbols
+        are accounted for".
+        """
+        counted = [(s, self.accounted_by(s)) for s in self.survivors]
+        best = max(counted, key=lambda item: len(item[1]), default=None)
+        return best if best is not None and best[1] else None
+
+
+def accounted(row: AdjustedRow) -> bool:
+    """Whether the covariate of an adjusted row accounts for the alarm.
+
+    It does if documents in the same bins raise no alarm, less than half of the difference is left (of either sign), and
+    the interval of the share left lies below 1: the difference has shrunk for certain. That an alarm is gone is not
+    enough, as fewer comparable documents have less power. An alarm that remains is not accounted for even if little of
+    it is left: an axis that follows another one leaves little of it too. docs/validity.md compares this rule with
+    others.
+    """
+    return not row.alarm and abs(row.share) < SHARE_LEFT and row.share_high < 1
+
+
+def alarms_of(verdicts: Sequence[Verdict], generated: str) -> tuple[str, ...]:
+    """Critics whose headline row differs, after adjustment over the table."""
+    return tuple(v.critic for v in verdicts if v.headline and v.generated == generated and v.differs)
+
+
+def attribution(
+    axes: Sequence[Axis],
+    real: Corpus,
+    generated: Corpus,
+    alarms: Collection[str],
+    settings: Settings | None = None,
+) -> Attribution:
+    """Adjust each alarm for each other axis, and read the matrix.
+
+    Parameters
+    ----------
+    axes
+        Headline rows of the critics of documents, of both corpora (`momus.joint.axes.axis_of`).
+    alarms
+        Critics whose headline rows differ (`alarms_of`); those without an axis, such as critics of running text, take
+        no part.
+    """
+    return attribution_of(axes, Sides.of(real, generated, settings), alarms)
+
+
+def attribution_of(
+    axes: Sequence[Axis], sides: Sides, alarms: Collection[str], permutations: int = PERMUTATIONS, wide: int = WIDE
+) -> Attribution:
+    """`attribution` for documents whose independent units are known."""
+    alarmed = [axis for axis in axes if axis.critic in alarms]
+    rows = []
+    for given in axes:  # one covariate after another, so that all alarms share its relabellings
+        values = Covariate(given.critic, given.values[sides.real], given.values[sides.generated])
+        rows += [
+            sides.adjusted(axis, [values], permutations=permutations, wide=wide)
+            for axis in alarmed
+            if axis.critic != given.critic
+        ]
+    return read_matrix(sides.generated, [a.critic for a in alarmed], rows)
+
+
+def read_matrix(generated: str, alarms: Sequence[str], rows: Sequence[AdjustedRow]) -> Attribution:
+    """Find the alarms that other axes account for, those that survive, and those that could not be adjusted."""
+    emptied = {(r.critic, r.covariates[0]): r for r in rows if not r.reason and accounted(r)}
+    accounts = tuple(Account(a, by, row, (by, a) in emptied) for (a, by), row in emptied.items())
+    adjustable = {r.critic for r in rows if not r.reason}
+    return Attribution(
+        generated,
+        tuple(alarms),
+        tuple(rows),
+        accounts,
+        tuple(a for a in alarms if a in adjustable and all(a != x.alarm for x in accounts)),
+        tuple(a for a in alarms if a not in adjustable),
+    )

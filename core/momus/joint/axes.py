@@ -1,0 +1,113 @@
+"""Axes: the headline statistic of each critic with one row per document, for analyses of several critics at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from momus.critic import Counted, Scores, Statistic, aligned
+from momus.critic.scores import LATENT_NLL, LATENT_PPL
+from momus.inference.pooling import Rows
+from momus.numeric.types import Bools, Floats
+from momus.verdicts.statistics import all_statistics
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The headline statistic of one critic, with one row per document of every corpus.
+
+    Attributes
+    ----------
+    critic, name
+        The critic, and what its axis is called.
+    statistic
+        The headline statistic, which pools the rows.
+    rows
+        By corpus, (n, V): dense, or CSR counts, with the same columns for all corpora; zero where a document is
+        unscored.
+    scored
+        By corpus, bool (n,).
+    values
+        By corpus, (n,): one number per document, NaN where it is unscored. The value itself where each document has one
+        (its length, its share of symbols); the mean where rows are [value, weight]; otherwise Latent NLL per step.
+    per_step
+        Whether the values are Latent NLL per step because documents have no value.
+    """
+
+    critic: str
+    name: str
+    statistic: Statistic
+    rows: Mapping[str, Rows]
+    scored: Mapping[str, Bools]
+    values: Mapping[str, Floats]
+    per_step: bool = False
+
+
+def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Axis | None:
+    """Collect the headline rows of a critic from its scores of all corpora; None if its rows are not documents.
+
+    ``name`` takes the rows of another statistic.
+    """
+    if critic.unit != "document" or not scored:
+        return None
+    keys = next((list(s.rows) for s in scored if s.rows), [])
+    wanted = name or critic.headline_statistic
+    statistic = next((s for s in all_statistics(critic, keys) if s.name == wanted), None)
+    if statistic is None:  # `judge` refuses such a critic
+        return None
+    parts = [_rows(s, statistic.rows) for s in scored]
+    if any(p is None for p in parts):  # a corpus without a scored document
+        return None
+    rows = _same_columns(parts)
+    values = [_values(s, p) for s, p in zip(scored, parts, strict=True)]
+    per_step = any(v is None for v in values)
+    return Axis(
+        critic.name,
+        critic.axis,
+        statistic,
+        {s.corpus: r for s, r in zip(scored, rows, strict=True)},
+        {s.corpus: s.scored for s in scored},
+        {
+            s.corpus: np.where(s.scored, s.per_step, np.nan) if per_step or v is None else v
+            for s, v in zip(scored, values, strict=True)
+        },
+        per_step,
+    )
+
+
+def _rows(scores: Scores, key: str) -> Any:
+    """Rows of all documents under a key; Latent NLL and PPL have rows [nats, 1] and [nats, steps]."""
+    if key in (LATENT_NLL, LATENT_PPL):
+        nll = np.where(scores.scored, scores.nll, 0.0)
+        return np.column_stack([nll, scores.scored if key == LATENT_NLL else scores.steps]).astype(np.float64)
+    return scores.rows.get(key)
+
+
+def _same_columns(parts: Sequence[Any]) -> list[Rows]:
+    if all(isinstance(p, Counted) for p in parts):
+        return [c.matrix for c in aligned(parts)]
+    return [np.asarray(p, dtype=np.float64) for p in parts]
+
+
+def _values(scores: Scores, rows: Any) -> Floats | None:
+    """One number per document; None where documents have none."""
+    scored = scores.scored
+    if isinstance(rows, Counted):
+        labels, matrix = rows.labels, rows.matrix
+        single = bool((np.diff(matrix.indptr)[scored] == 1).all())
+        # the one label that each document has
+        if single and isinstance(labels, np.ndarray) and np.issubdtype(labels.dtype, np.number):
+            values = np.full(len(scores), np.nan)
+            values[scored] = np.asarray(labels, dtype=np.float64)[sparse.csr_array(matrix[scored]).indices]
+            return values
+    elif rows.shape[1] == 2:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(np.where(scored, rows[:, 0] / rows[:, 1], np.nan))
+    return None

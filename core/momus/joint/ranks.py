@@ -1,0 +1,178 @@
+"""Ranks of generated corpora by their distance to the real one, on each axis and over all axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from momus.inference.pools import Names, pools_of
+from momus.inference.ranking import Distances, Ranks, average, nearest_on_average, ranked
+from momus.joint.axes import Axis
+from momus.joint.replicates import Replicates
+from momus.numeric.types import Ints
+
+ALL_AXES = "all axes"
+
+
+@dataclass(frozen=True)
+class RankRow:
+    """One model on one axis, or over all axes.
+
+    Attributes
+    ----------
+    axis, name
+        The critic and what its axis is called; `ALL_AXES` for the mean over axes.
+    distance, low, high
+        |effect| against the real text, in units of the effect (for distances, the excess over chance); over all axes,
+        the mean of distance ÷ band. With the interval of this number by itself.
+    rank_low, rank_high
+        Interval of the rank; simultaneous over the models of the row's axis.
+    p_nearest
+        Share of the bootstrap replicates in which this model is nearest.
+    tied
+        Models whose order with this one is not sure.
+    n, n_real, units
+        Documents of the model and of the real text that take part, and units of the smallest pool that is resampled.
+        Over all axes: those of the axis with the fewest.
+    """
+
+    axis: str
+    name: str
+    model: str
+    distance: float
+    low: float
+    high: float
+    rank_low: int
+    rank_high: int
+    p_nearest: float
+    tied: tuple[str, ...]
+    n: int
+    n_real: int
+    units: int
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Ranks of models; ``excluded`` says by critic why its axis has no ranks, or does not count over all axes."""
+
+    rows: Sequence[RankRow]
+    excluded: Mapping[str, str]
+    confidence: float
+    resamples: int
+    matched: bool
+
+    def of(self, axis: str) -> list[RankRow]:
+        """Rows of one axis, nearest first."""
+        return sorted((r for r in self.rows if r.axis == axis), key=lambda r: r.distance)
+
+
+def ranks(
+    axes: Sequence[Axis],
+    real: str,
+    models: Sequence[str],
+    prompts: Mapping[str, Names],
+    groups: Mapping[str, Names] | None = None,
+    bands: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 999,
+    seed: int = 0,
+) -> Ranking:
+    """Rank generated corpora by their distance to the real one.
+
+    Prompts (groups, documents) are resampled once for all corpora that have them, so the real text is the same for all
+    models in each replicate. If all corpora answer the same prompts, models are compared on these, and each prompt has
+    the same weight in each corpus; otherwise all scored documents take part, with equal weights.
+
+    Parameters
+    ----------
+    axes
+        Axes of critics with one row per document.
+    real, models
+        Names of the corpora, as in the axes.
+    prompts, groups
+        By corpus, the prompt and the group of each document, or None.
+    bands
+        By critic, the distance between human texts, in units of the effect; axes without one do not count over all
+        axes.
+
+    >>> from momus.critic.statistic import Statistic, mean
+    >>> rng, ones = np.random.default_rng(0), np.ones(50, dtype=bool)
+    >>> x = {name: rng.normal(size=50) + shift for name, shift in {"real": 0, "near": 0.1, "far": 2}.items()}
+    >>> rows = {k: np.column_stack([v, ones]) for k, v in x.items()}
+    >>> statistic = Statistic("mean", "x", "value", mean, effect="hedges_g")
+    >>> axis = Axis("a", "axis", statistic, rows, {k: ones for k in x}, x)
+    >>> ids = [str(i) for i in range(50)]
+    >>> found = ranks([axis], "real", ["far", "near"], {k: ids for k in x}, bands={"a": 0.2})
+    >>> [(r.model, r.rank_low, r.rank_high) for r in found.of("all axes")]
+    [('near', 1, 1), ('far', 2, 2)]
+    """
+    bands = bands or {}
+    corpora = [real, *models]
+    pools = pools_of({c: prompts[c] for c in corpora}, {c: groups[c] for c in corpora} if groups else None)
+    freedom = float(max(min(pools.sizes) - 1, 1))
+    excluded: dict[str, str] = {}
+    bootstraps: dict[str, Replicates] = {}
+    for axis in axes:
+        try:
+            bootstraps[axis.critic] = Replicates(axis, corpora, pools, prompts, groups or {}, seed)
+        except ValueError as error:
+            excluded[axis.critic] = str(error)
+    for drawn in pools.multiplicities(resamples, seed):
+        for bootstrap in bootstraps.values():
+            bootstrap.add(drawn)
+    units = int(min(pools.sizes))
+    rows: list[RankRow] = []
+    found: dict[str, Distances] = {}
+    for critic, bootstrap in bootstraps.items():
+        distances = bootstrap.distances(freedom)
+        if not np.isfinite(distances.deviations).all():
+            excluded[critic] = "its statistic does not exist for some resamples"
+            continue
+        found[critic] = distances
+        sizes = bootstrap.documents
+        ranked_here = ranked(distances, confidence)
+        rows += _rows(critic, bootstrap.axis.name, models, distances, ranked_here, sizes, units, confidence)
+        if not bands.get(critic, 0.0) > 0:
+            excluded[critic] = f"it has no band, so it does not count over {ALL_AXES}"
+    counted = [critic for critic in found if critic not in excluded]
+    if counted:
+        parts, of = [found[c] for c in counted], np.array([bands[c] for c in counted])
+        distances = average(parts, of)
+        overall = replace(ranked(distances, confidence), nearest=nearest_on_average(parts, of))
+        sizes = np.min([bootstraps[c].documents for c in counted], axis=0)
+        rows += _rows(ALL_AXES, ALL_AXES, models, distances, overall, sizes, units, confidence)
+    return Ranking(rows, excluded, confidence, resamples, pools.matched)
+
+
+def _rows(
+    axis: str,
+    name: str,
+    models: Sequence[str],
+    distances: Distances,
+    found: Ranks,
+    sizes: Ints,
+    units: int,
+    confidence: float,
+) -> list[RankRow]:
+    low, high = distances.intervals(confidence)
+    values = np.maximum(distances.distances, 0.0)
+    return [
+        RankRow(
+            axis=axis,
+            name=name,
+            model=model,
+            distance=float(values[k]),
+            low=float(low[k]),
+            high=float(high[k]),
+            rank_low=int(found.low[k]),
+            rank_high=int(found.high[k]),
+            p_nearest=float(found.nearest[k]),
+            tied=tuple(m for j, m in enumerate(models) if j != k and not (found.nearer[k, j] or found.nearer[j, k])),
+            n=int(sizes[1 + k]),
+            n_real=int(sizes[0]),
+            units=units,
+        )
+        for k, model in enumerate(models)
+    ]

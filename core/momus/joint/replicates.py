@@ -1,0 +1,167 @@
+"""Bootstrap replicates of the effects of several models on one axis, from draws that all axes share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from momus.inference.effects import hedges_factor
+from momus.inference.matching import design_of
+from momus.inference.pooling import Rows, Tables, pooled
+from momus.inference.pools import Names, Pools, shared_prompts
+from momus.inference.pvalues import Prepared, both_values
+from momus.inference.ranking import Distances
+from momus.inference.samples import Samples, sums_by
+from momus.inference.weights import Weights, chunks, random_labels
+from momus.joint.axes import Axis
+from momus.numeric.types import Floats, Ints
+
+CHANCE = 199
+"""Relabellings whose mean distance is what chance explains of a distance."""
+
+
+class Replicates:
+    """Bootstrap replicates of the effects of all models on one axis.
+
+    Parameters
+    ----------
+    corpora
+        The real corpus, then the models.
+    pools
+        Units that are resampled.
+    prompts, groups
+        By corpus, of all documents.
+
+    Attributes
+    ----------
+    estimates
+        Signed effects, (K,); for distances, the excess over chance.
+    documents
+        Numbers of documents of each corpus that take part, (K + 1,).
+
+    Raises
+    ------
+    ValueError
+        The axis cannot be ranked; the message says why.
+    """
+
+    def __init__(
+        self,
+        axis: Axis,
+        corpora: Sequence[str],
+        pools: Pools,
+        prompts: Mapping[str, Names],
+        groups: Mapping[str, Names],
+        seed: int,
+    ) -> None:
+        self.axis, self.statistic, self.corpora = axis, axis.statistic, corpora
+        missing = [c for c in corpora if c not in axis.rows or not axis.scored[c].any()]
+        if missing:
+            raise ValueError(f"no scored documents of {', '.join(map(repr, missing))}")
+        kept = _kept(axis, corpora, pools)
+        self.documents = np.array([len(k) for k in kept])
+        if self.documents.min() < 2:
+            raise ValueError("fewer than two scored documents of a corpus take part")
+        weights = [_weights(pools.prompts[c][k], pools.matched) for c, k in zip(corpora, kept, strict=True)]
+        tables = _aligned([axis.rows[c][k] for c, k in zip(corpora, kept, strict=True)])
+        # weighted sums of rows by unit, (units, V), and the numbers of these units
+        self.units, self.sums = [], []
+        for corpus, k, w, table in zip(corpora, kept, weights, tables, strict=True):
+            units, codes = np.unique(pools.units[corpus][k], return_inverse=True)
+            self.units.append(units)
+            self.sums.append(sums_by(codes, len(units), table, w))
+        is_g = self.statistic.kind == "value" and self.statistic.effect == "hedges_g"
+        self.factors = [
+            hedges_factor((tables[0], t), (weights[0], w))[0] if is_g else 1.0
+            for t, w in zip(tables[1:], weights[1:], strict=True)
+        ]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.estimates = self._effects([pooled(s, np.ones((s.shape[0], 1))) for s in self.sums])[0]
+        if not np.isfinite(self.estimates).all():
+            raise ValueError("its effect does not exist for some models")
+        if self.statistic.kind == "distance":
+            self.estimates = self.estimates - self._chance(tables, kept, prompts, groups, seed)
+        self._replicates: list[Floats] = []
+
+    def add(self, drawn: Weights) -> None:
+        """Add replicates for the multiplicities of all units, (U, B)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self._replicates.append(
+                self._effects([pooled(s, drawn[u]) for u, s in zip(self.units, self.sums, strict=True)])
+            )
+
+    def distances(self, freedom: float) -> Distances:
+        """Estimates and deviations; those of n units keep (n − 1)/n of the variance."""
+        values = np.concatenate(self._replicates)
+        deviations = (values - values.mean(axis=0)) * np.sqrt((freedom + 1) / freedom)
+        return Distances(self.estimates, deviations, self.statistic.kind == "value", freedom)
+
+    def _effects(self, sums: Sequence[Floats]) -> Floats:
+        """Effects of all models, (B, K), from the pooled rows of all corpora, (B, V) each."""
+        s, columns = self.statistic, []
+        for model, factor in zip(sums[1:], self.factors, strict=True):
+            real, value = both_values(s, Prepared(sums[0], model))
+            if s.kind == "distance":
+                columns.append(value)
+            elif s.effect == "log_ratio":
+                columns.append(np.log(value) - np.log(real))
+            else:
+                columns.append((value - real) * factor)
+        return np.column_stack(columns)
+
+    def _chance(
+        self,
+        tables: Sequence[Rows],
+        kept: Sequence[Ints],
+        prompts: Mapping[str, Names],
+        groups: Mapping[str, Names],
+        seed: int,
+    ) -> Floats:
+        """Mean distance of each model to the real text under relabelling, (K,)."""
+        asked = [[prompts[c][i] for i in k] for c, k in zip(self.corpora, kept, strict=True)]
+        of_group = [
+            [groups[c][i] for i in k] if groups.get(c) else [None] * len(k)
+            for c, k in zip(self.corpora, kept, strict=True)
+        ]
+        means = []
+        for i in range(1, len(tables)):
+            design = design_of(asked[0], asked[i], groups=(of_group[0], of_group[i]))
+            sides = (tables[0], tables[i])
+            if design.rows is not None:
+                sides = tables[0][design.rows[0]], tables[i][design.rows[1]]
+            samples = Samples(Tables.of(*sides), design)
+            null = []
+            for number, size in chunks(0, CHANCE):
+                sums = samples.pooled(random_labels(design, seed, number, size))
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    null.append(both_values(self.statistic, Prepared(*sums))[1])
+            values = np.concatenate(null)
+            means.append(float(values[np.isfinite(values)].mean()))
+        return np.array(means)
+
+
+def _kept(axis: Axis, corpora: Sequence[str], pools: Pools) -> list[Ints]:
+    """Row numbers of the documents of each corpus that take part."""
+    rows = [np.flatnonzero(axis.scored[c]) for c in corpora]
+    if not pools.matched:
+        return rows
+    common = shared_prompts([pools.prompts[c][r] for c, r in zip(corpora, rows, strict=True)])
+    return [r[np.isin(pools.prompts[c][r], common)] for c, r in zip(corpora, rows, strict=True)]
+
+
+def _weights(prompts: Ints, matched: bool) -> Floats:
+    """Documents of a prompt share its weight of 1 if corpora are matched; otherwise each document has weight 1."""
+    if not matched or not len(prompts):
+        return np.ones(len(prompts))
+    return np.asarray(1.0 / np.bincount(prompts)[prompts])
+
+
+def _aligned(parts: Sequence[Rows]) -> list[Rows]:
+    """Rows of all corpora without columns that are empty in all, dense if they are narrow."""
+    stacked = sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+    table = Tables.of(stacked, stacked[:0]).real
+    ends = np.cumsum([0, *(p.shape[0] for p in parts)])
+    return [table[a:b] for a, b in pairwise(ends)]

@@ -1,0 +1,122 @@
+"""Files of records that appear when they are whole: JSON Lines, or Parquet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import IO, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from momus.errors import StoreError, UsageError
+from momus.files import refuse_link
+from momus.numeric.types import Ints
+from momus.reading.originals import Originals
+from momus.runs.row_folder import synced
+
+SUFFIXES = (".jsonl", ".parquet")
+
+
+class RecordWriter(Protocol):
+    """Writes records to a file."""
+
+    def add(self, originals: Originals, rows: Ints) -> None:
+        """Write some of the records of a part."""
+        ...
+
+    def close(self) -> None:
+        """Finish the file."""
+        ...
+
+
+class Lines:
+    """Writes JSON Lines."""
+
+    def __init__(self, path: Path) -> None:
+        self.file: IO[bytes] = path.open("wb")
+
+    def add(self, originals: Originals, rows: Ints) -> None:
+        """Write some of the records of a part, one per line."""
+        self.file.writelines(line + b"\n" for line in originals.lines(rows))
+
+    def close(self) -> None:
+        """Finish the file."""
+        self.file.close()
+
+
+class RowsOfParquet:
+    """Writes Parquet; all records come from Parquet files with the same columns."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.writer: pq.ParquetWriter | None = None
+        self.schema: pa.Schema | None = None
+
+    def add(self, originals: Originals, rows: Ints) -> None:
+        """Write some of the records of a part, as a row group.
+
+        Raises
+        ------
+        UsageError
+            They are no rows of Parquet, or have other columns than those before.
+        """
+        if not isinstance(originals.records, pa.Table):
+            raise UsageError(
+                "only rows of Parquet files are written as Parquet", hint="name outputs that end in .jsonl"
+            )
+        table = originals.table(rows)
+        if self.writer is None or self.schema is None:
+            self.schema = table.schema
+            self.writer = pq.ParquetWriter(self.path, self.schema, compression="zstd")
+        if not table.schema.equals(self.schema):
+            raise UsageError(
+                "the Parquet files have different columns, and cannot be written as one",
+                hint="name outputs that end in .jsonl, or filter the files one by one",
+            )
+        if len(table):
+            self.writer.write_table(table)
+
+    def close(self) -> None:
+        """Finish the file."""
+        if self.writer is not None:
+            self.writer.close()
+        else:
+            pq.write_table(pa.table({}), self.path)
+
+
+def writers(keep: Path, drop: Path, overwrite: bool) -> AbstractContextManager[tuple[RecordWriter, RecordWriter]]:
+    """Check two outputs, and give what writes them; they appear when both are whole.
+
+    Raises
+    ------
+    UsageError
+        The outputs are one file, or have another ending.
+    StoreError
+        An output exists, and is not to be replaced, or is a link.
+    """
+    for path in (keep, drop):
+        if path.suffix not in SUFFIXES:
+            raise UsageError(f"{path}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}")
+        refuse_link(path)
+        if path.exists() and not overwrite:
+            raise StoreError(f"{path} exists", hint="name another file, or replace it with --overwrite")
+    if os.path.realpath(keep) == os.path.realpath(drop):
+        raise UsageError(f"{keep} is named twice", hint="name one file for each of --keep and --drop")
+    return _opened(keep, drop)
+
+
+@contextmanager
+def _opened(keep: Path, drop: Path) -> Iterator[tuple[RecordWriter, RecordWriter]]:
+    for path in (keep, drop):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    # the inner one appears first: where the kept records are, the dropped ones are too
+    with synced(keep) as kept, synced(drop) as dropped:
+        both = [(Lines if p.suffix == ".jsonl" else RowsOfParquet)(t) for p, t in ((keep, kept), (drop, dropped))]
+        try:
+            yield both[0], both[1]
+        finally:
+            for writer in both:
+                writer.close()

@@ -1,0 +1,268 @@
+"""The run folder: the files that a comparison writes, for people and for programs.
+
+During a run, the files of each critic are written to ``.next/critics/<name>/`` (fitted critic, result, scores) as soon
+as it has finished; an interrupted run can then be resumed. The tables of the whole run are assembled from these files,
+and the run is published at once (`momus.runs.generation`). Readers check the manifest first.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from momus.errors import StoreError
+from momus.files import write_json
+from momus.locking import Lock
+from momus.runs.axis_file import read_axis, write_axis
+from momus.runs.generation import NEXT, READY, Generation, complete
+from momus.runs.joint_file import read_joint
+from momus.runs.manifest import MANIFEST, check_manifest, write_manifest
+from momus.runs.result import Comparison, CriticResult
+from momus.verdicts.verdict import Verdict
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+    from momus.joint.axes import Axis
+
+RUN, VERDICTS, DOCUMENTS, REPORT, LOCK = "run.json", "verdicts.jsonl", "documents.parquet", "report.html", ".lock"
+PAIRS, JOINT = "pairs.jsonl", "joint.json"
+RESULT, SCORES, ROWS = "result.json", "scores.parquet", "headline.parquet"
+
+WAIT = 50
+"""Tenths of a second to wait for another process that is publishing a run."""
+
+
+class RunFolder:
+    """Reads and writes a run folder.
+
+    Parameters
+    ----------
+    path
+        An existing folder, or one to be created.
+
+    Attributes
+    ----------
+    work
+        Where files are written and kept results are read: the folder itself, or a generation of it (`begin`).
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = self.work = Path(path)
+        self.lock = Lock(self.path / LOCK, str(path))
+
+    def open_for_writing(self, *, overwrite: bool = False, resume: bool = False) -> None:
+        """Create and lock the folder.
+
+        Raises
+        ------
+        StoreError
+            The path is a file, the folder holds other files or a run (unless ``overwrite`` or ``resume``), or another
+            process is writing to it.
+        """
+        if self.path.exists() and not self.path.is_dir():
+            raise StoreError(f"{self.path} is a file, not a folder", hint="name another folder with --out")
+        if self.path.is_dir() and any(self.path.iterdir()):
+            if not any((self.path / name).exists() for name in (RUN, LOCK, "critics", NEXT, READY)):
+                raise StoreError(
+                    f"{self.path} holds files that do not belong to a run",
+                    hint="name a new or empty folder with --out",
+                )
+            if not (overwrite or resume):
+                raise StoreError(
+                    f"{self.path} already holds a run",
+                    hint="resume it with --resume, replace it with --overwrite, or name another folder with --out",
+                )
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written ({error.strerror})", hint="name another --out") from error
+        self.lock.acquire()
+
+    def begin(self, *, resume: bool) -> None:
+        """Begin a generation: what is written stays beside the published files until `publish`.
+
+        With ``resume``, finished critics of an interrupted generation, else those of the published run, are kept.
+
+        Raises
+        ------
+        StoreError
+            The folder cannot be written.
+        """
+        generation = Generation(self.path)
+        try:
+            generation.begin(keep=resume)
+        except OSError as error:
+            raise StoreError(
+                f"{self.path}: cannot be written ({error})", hint="name another folder with --out"
+            ) from error
+        self.work = generation.path
+
+    def publish(self) -> None:
+        """Publish the generation by one rename; the run is then in the folder under the names that others read."""
+        Generation(self.path).publish()
+        self.work = self.path
+
+    def release(self) -> None:
+        """Unlock the folder."""
+        self.lock.release()
+
+    def critic_folder(self, name: str) -> Path:
+        """Folder of the files of one critic."""
+        return self.work / "critics" / name
+
+    def keep(self, result: CriticResult, scores: pa.Table | None, axis: Axis | None = None) -> None:
+        """Write scores, headline rows and result of a critic, the result last: it marks the critic as finished.
+
+        Without scores, as of texts compared from shards, which hold them, the run has no table of documents.
+        """
+        folder = self.critic_folder(result.name)
+        folder.mkdir(parents=True, exist_ok=True)
+        if scores is None:
+            (folder / SCORES).unlink(missing_ok=True)
+        else:
+            pq.write_table(scores, folder / SCORES, compression="zstd")
+        if axis is None:
+            (folder / ROWS).unlink(missing_ok=True)
+        else:
+            write_axis(axis, folder / ROWS)
+        write_json(folder / RESULT, result.to_json())
+        write_manifest(folder)
+
+    def kept_axis(self, critic: Critic[Any]) -> Axis | None:
+        """Read the headline rows of a critic, which need not be fitted; None if there are none."""
+        folder = self.critic_folder(critic.name)
+        if not (folder / ROWS).exists():
+            return None
+        return read_axis(folder / ROWS, type(critic).load(folder, configured=critic.get_params()))
+
+    def kept(self, name: str) -> CriticResult | None:
+        """Read the result of a critic; None if the critic has not finished."""
+        path = self.critic_folder(name) / RESULT
+        if not path.exists() or not path.with_name(MANIFEST).exists():
+            return None
+        if self.work != self.path:  # the manifest of a published run was checked as a whole
+            check_manifest(path.parent)
+        try:
+            return CriticResult.from_json(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"{path}: not readable ({error})", hint="run again with --overwrite") from error
+
+    def finish(self, run: dict[str, Any], verdicts: Sequence[Verdict], pairs: Sequence[Verdict] = ()) -> None:
+        """Write ``run.json`` and the tables of the whole run."""
+        if pairs:
+            _write_rows(self.work / PAIRS, pairs)
+        else:
+            (self.work / PAIRS).unlink(missing_ok=True)
+        _write_rows(self.work / VERDICTS, verdicts)
+        paths = [self.critic_folder(c["name"]) / SCORES for c in run["critics"]]
+        tables = [pq.read_table(path) for path in paths if path.exists()]
+        if tables:
+            pq.write_table(pa.concat_tables(tables), self.work / DOCUMENTS, compression="zstd")
+        else:
+            (self.work / DOCUMENTS).unlink(missing_ok=True)
+        write_json(self.work / RUN, run)
+
+    def read_run(self) -> dict[str, Any]:
+        """Read ``run.json``.
+
+        Raises
+        ------
+        StoreError
+            The folder holds no finished run.
+        """
+        self._complete()
+        path = self.path / RUN
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            hint = "name a folder that `momus compare --out` wrote"
+            if (self.path / "calibration.json").exists():
+                hint = "this is a calibration: open its report.html, or run `momus calibrate` again"
+            elif (self.path / NEXT).exists():
+                hint = "the run was interrupted: resume it with `momus compare … --resume`"
+            raise StoreError(f"{self.path}: no {RUN} in this folder", hint=hint) from error
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
+        if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in ("critics", "warnings")):
+            raise StoreError(f"{path}: not a run record", hint="run `momus compare` again")
+        check_manifest(self.path)
+        return content
+
+    def _complete(self) -> None:
+        """Finish a publication that was interrupted, or wait for the process that is at it."""
+        for _ in range(WAIT):
+            if not (self.path / READY).is_dir():
+                return
+            try:
+                self.lock.acquire()
+            except StoreError:
+                time.sleep(0.1)
+                continue
+            try:
+                complete(self.path)
+            finally:
+                self.lock.release()
+
+    def read_verdicts(self) -> list[Verdict]:
+        """Read ``verdicts.jsonl``."""
+        return _read_rows(self.path / VERDICTS)
+
+    def read_pairs(self) -> list[Verdict]:
+        """Read ``pairs.jsonl``; an empty list if the generated corpora were not compared with each other."""
+        path = self.path / PAIRS
+        return _read_rows(path) if path.exists() else []
+
+    def results(self, names: Iterable[str]) -> list[CriticResult]:
+        """Read the results of these critics.
+
+        Raises
+        ------
+        StoreError
+            A critic has no result.
+        """
+        results = {name: self.kept(name) for name in names}
+        missing = [name for name, result in results.items() if result is None]
+        if missing:
+            raise StoreError(f"{self.path}: no result of {', '.join(missing)}", hint="run `momus compare` again")
+        return [result for result in results.values() if result is not None]
+
+
+def _write_rows(path: Path, verdicts: Sequence[Verdict]) -> None:
+    rows = [json.dumps(v.row(), ensure_ascii=False, allow_nan=False) for v in verdicts]
+    path.write_bytes("".join(f"{row}\n" for row in rows).encode("utf-8", "backslashreplace"))
+
+
+def _read_rows(path: Path) -> list[Verdict]:
+    try:
+        # only line feeds end rows: a name may hold other line ends, such as U+2028
+        lines = path.read_bytes().decode("utf-8").removesuffix("\n")
+        return [Verdict.from_row(json.loads(line)) for line in lines.split("\n") if line]
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
+
+
+def read_comparison(run: str | Path) -> Comparison:
+    """Read a finished run back from its folder; per-document scores stay in ``documents.parquet``.
+
+    Raises
+    ------
+    StoreError
+        The folder holds no finished run.
+    """
+    folder = RunFolder(run)
+    signature = folder.read_run()
+    return Comparison(
+        verdicts=folder.read_verdicts(),
+        results=folder.results(c["name"] for c in signature["critics"]),
+        signature=signature,
+        warnings=list(signature["warnings"]),
+        pairs=folder.read_pairs(),
+        joint=read_joint(folder.path / JOINT),
+        folder=folder.path,
+    )

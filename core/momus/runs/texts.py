@@ -1,0 +1,298 @@
+"""The texts of a comparison, from paths, lists or corpora."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from momus.checks.trust import TrustCheck, check_texts
+from momus.errors import UsageError
+from momus.progress import Reporter
+from momus.reading import MemorySource, ReadingOptions, read_memory
+from momus.text.corpus import Corpus
+from momus.text.counting import counted, percentage
+from momus.text.document_languages import mixture_note, with_languages
+from momus.text.documents import LeftOut, Origin
+from momus.text.languages import Languages, languages_of
+from momus.text.scripts import ScriptShares, scripts_of
+from momus.text.words import EXTRA, has_icu
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+FIT_SHARE = 0.5
+"""Without a corpus to fit on, this share of the real one is set apart for it."""
+RESERVED = ("real", "fit")
+
+TextSource = Corpus | str | os.PathLike[str] | MemorySource
+
+
+@dataclass
+class Texts:
+    """The texts of a comparison, in an order that does not depend on that of the files (`Corpus.sorted`).
+
+    Attributes
+    ----------
+    fit, real, generated
+        What critics are fitted on, what is compared, and with what; for laws of running text in the order given.
+    split
+        Whether the real text was split because none to fit on was given.
+    warnings
+        What a reader must know about them.
+    checks
+        All checks of the texts, from which some of the warnings come.
+    languages
+        Languages of each corpus, by its name.
+    scripts
+        Scripts of each corpus, by its name.
+    whole, seed
+        The real text before it was split, if it was, and the seed that it was split by.
+    general
+        The texts that `for_critic` was called on, where it had to change them.
+    """
+
+    fit: Corpus
+    real: Corpus
+    generated: list[Corpus]
+    split: bool
+    warnings: list[str]
+    checks: list[TrustCheck] = field(default_factory=list)
+    languages: dict[str, Languages] = field(default_factory=dict)
+    scripts: dict[str, ScriptShares] = field(default_factory=dict)
+    whole: Corpus | None = None
+    seed: int = 0
+    general: Texts | None = None
+
+    @property
+    def by_document(self) -> Texts:
+        """The texts of the comparison before `for_critic` split the real one by runs."""
+        return self.general or self
+
+    @property
+    def by_runs(self) -> bool:
+        """Whether critics of running text have the real text split by runs: it was split by single documents."""
+        return self.whole is not None and not self.whole.units.words()
+
+    def for_critic(self, critic: Critic[Any]) -> Texts:
+        """The texts as a critic needs them: for laws of running text, in the order given, also where they were split.
+
+        The split by documents tears neighbours apart, while the generated text keeps its neighbours. So for critics of
+        running text the split takes runs of neighbouring documents, unless groups or prompts say what belongs together.
+        """
+        return self._given if critic.ordered else self
+
+    @cached_property
+    def _given(self) -> Texts:
+        if self.whole is not None and self.by_runs:
+            fitting, real = self.whole.split_in_runs(FIT_SHARE, self.seed, ("fit", "real"))
+        else:
+            fitting, real = self.fit.given, self.real.given
+        return replace(self, fit=fitting, real=real, generated=[c.given for c in self.generated], general=self)
+
+
+def as_corpus(
+    source: TextSource, name: str, reading: ReadingOptions | None = None, reporter: Reporter | None = None
+) -> Corpus:
+    """Turn a path, texts in memory (`momus.reading.read_memory`), or a corpus into a corpus of this name."""
+    if isinstance(source, Corpus):
+        if source.name == name:
+            return source
+        return source.take(range(len(source)), name).read_as(source)
+    reading = reading or ReadingOptions()
+    if isinstance(source, str | os.PathLike):
+        return reading.read(os.fspath(source), name, reporter)
+    corpus = read_memory(source, name, keep=reading.kept, turns=reading.turns, **reading.for_text(name))
+    return with_languages(corpus, reading.language)
+
+
+def check_named(generated: object) -> None:
+    """Check that the generated texts come as a dict of names and texts.
+
+    Raises
+    ------
+    UsageError
+        They have no names, names that differ by invisible characters only, or there are none.
+    """
+    if not isinstance(generated, Mapping):
+        kind = type(generated).__name__
+        raise UsageError(f"the generated text is {kind}, expected a dict of names and texts", hint='{"model": texts}')
+    if not generated:
+        raise UsageError("there is no generated text to compare", hint="give at least one corpus by name")
+    seen: dict[str, object] = {}
+    for name in generated:
+        plain = unicodedata.normalize("NFC", name).strip() if isinstance(name, str) else ""
+        if not plain:
+            raise UsageError(f"a corpus is called {name!r}", hint="give each text a name of visible characters")
+        if plain in seen:
+            raise UsageError(
+                f"two corpora are called {seen[plain]!r} and {name!r}, which readers cannot tell apart",
+                hint="give each text a different name",
+            )
+        seen[plain] = name
+
+
+def read_texts(
+    real: TextSource,
+    generated: Mapping[str, TextSource],
+    fit: TextSource | None,
+    seed: int,
+    reading: ReadingOptions | None = None,
+    reporter: Reporter | None = None,
+) -> Texts:
+    """Read the texts, and split the real one where none to fit on is given.
+
+    Raises
+    ------
+    MomusError
+        A text cannot be read, is empty, or has a name that is taken.
+    """
+    for reserved in RESERVED:
+        if reserved in generated:
+            raise UsageError(f"a generated corpus is called {reserved!r}", hint="give it another name")
+    (reading or ReadingOptions()).check_names(["real", *(["fit"] if fit is not None else []), *generated])
+    whole = as_corpus(real, "real", reading, reporter)
+    others = [as_corpus(source, name, reading, reporter) for name, source in generated.items()]
+    warnings = []
+    _check_filled([whole, *others])
+    if fit is None:
+        check_splittable(whole)
+        fitting, held_out = whole.split(FIT_SHARE, seed, ("fit", "real"))
+        units = whole.units.words()
+        warnings.append(
+            f"No text to fit on was given: the real text was split by {f'{units} and ' if units else ''}seed {seed} "
+            f"into {counted(len(fitting), 'document')} to fit on and {len(held_out):,} to compare with."
+        )
+    else:
+        fitting, held_out = as_corpus(fit, "fit", reading, reporter), whole
+        _check_filled([fitting])
+    read = [whole, *others] if fit is None else [fitting, whole, *others]
+    warnings += [note for corpus in read for note in reading_notes(corpus)]
+    (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
+    fitting, held_out, *others = (c.sorted() for c in (fitting, held_out, *others))
+    checks = check_texts(fitting, held_out, others, whole if fit is None else None)
+    warnings += [check.warning for check in checks if check.warns]
+    languages = {c.name: languages_of(c) for c in (fitting, held_out, *others)}
+    warnings += _language_warnings(languages, held_out.name)
+    warnings += [note for corpus in (fitting, held_out, *others) if (note := mixture_note(corpus))]
+    warnings += _splitting_warnings([fitting, held_out, *others])
+    scripts = {c.name: scripts_of(c) for c in (fitting, held_out, *others)}
+    known = whole if fit is None else None
+    return Texts(fitting, held_out, others, fit is None, warnings, checks, languages, scripts, known, seed)
+
+
+def _check_filled(corpora: Sequence[Corpus]) -> None:
+    """Make sure that these corpora have documents.
+
+    Raises
+    ------
+    UsageError
+        One has none.
+    """
+    for corpus in corpora:
+        if not len(corpus):
+            raise UsageError(f"{corpus.name!r} has no document", hint="give a text that is not empty")
+
+
+def check_splittable(whole: Corpus) -> None:
+    """Make sure that the real text can be split into two.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two documents hold text.
+    """
+    filled = int((~whole.blank).sum())
+    if filled >= 2:
+        return
+    holds = counted(len(whole), "document") + (f", {filled:,} of them with text" if filled < len(whole) else "")
+    raise UsageError(
+        f"{whole.name!r} has {holds}: half of its documents cannot be set apart to fit critics on",
+        hint="read each paragraph of a file as a document with --format paragraphs (or each line with --format lines), "
+        "or give another text to fit on with --fit",
+    )
+
+
+def reading_notes(corpus: Corpus) -> list[str]:
+    """What a reader of the texts may not expect: lists that became documents, and what was left out or set apart."""
+    notes = [answers_note(corpus)] if corpus.answers else []
+    if corpus.left_out.names:
+        notes.append(left_out_note(corpus.left_out, corpus.name))
+    return [*notes, *origin_notes(corpus.origin, corpus.name)] if corpus.origin is not None else notes
+
+
+def left_out_note(left_out: LeftOut, name: str) -> str:
+    """Say which files of a folder were set aside for their names; only where there are such files.
+
+    >>> left_out_note(LeftOut(("a/README.md", "b/README.md")), "docs")
+    "In 'docs', 2 files were set aside for their names ('a/README.md' …); --include 'README.md' reads them."
+    """
+    first = left_out.names[0]
+    more = " …" if left_out.names[1:] else ""
+    were, them = ("files were", "them") if left_out.names[1:] else ("file was", "it")
+    return (
+        f"In {name!r}, {len(left_out.names):,} {were} set aside for {'their names' if more else 'its name'} "
+        f"({first!r}{more}); --include {PurePosixPath(first).name!r} reads {them}."
+    )
+
+
+def origin_notes(origin: Origin, name: str) -> list[str]:
+    """Say which rows of a log took no part, and what was set apart from chat messages.
+
+    >>> origin_notes(Origin("chats.jsonl", set_apart={"reasoning": 2}), "a")
+    ["In 'a', reasoning of 2 documents was set apart, not read as text."]
+    """
+    rows = [
+        f"In {name!r}, {counted(n, 'row')} of the log took no part: {reason}." for reason, n in origin.left_out.items()
+    ]
+    apart = [
+        f"In {name!r}, {kind} of {counted(n, 'document')} {'were' if kind.endswith('s') else 'was'} set apart, not "
+        "read as text."
+        for kind, n in origin.set_apart.items()
+    ]
+    return [*rows, *apart]
+
+
+def answers_note(corpus: Corpus) -> str:
+    """Say how many texts of lists became documents of a corpus; only where it has such `Corpus.answers`."""
+    lists = " and ".join(
+        f"{a.field!r} holds {counted(a.documents, 'text')} in the lists of {counted(a.records, 'record')}"
+        for a in corpus.answers
+    )
+    note = f"In {corpus.name!r}, {lists}: each text was read as a document, an answer to the prompt of its record."
+    if corpus.origin is not None and corpus.origin.reader is not None:
+        return note  # a log says what its lists hold
+    return f"{note} If they are the parts of one document, call the field 'sections'."
+
+
+def _splitting_warnings(corpora: Sequence[Corpus]) -> list[str]:
+    """One warning for all documents whose words are not found without ICU."""
+    if has_icu():
+        return []
+    lacking = [(c.name, int(c.unspaced.sum())) for c in corpora]
+    parts = [f"{counted(n, 'document')} of {name!r}" for name, n in lacking if n]
+    if not parts:
+        return []
+    return [
+        f"{', '.join(parts)} hold text in Chinese, Japanese, Thai, Lao, Khmer or Burmese script, which writes words "
+        f"together: critics of words leave them out. pip install '{EXTRA}' finds the words."
+    ]
+
+
+def _language_warnings(languages: Mapping[str, Languages], real: str) -> list[str]:
+    """One warning per corpus that is not in the languages of the real text."""
+    warnings = []
+    for found in languages.values():
+        main = languages[real].main
+        if found.differs(languages[real]):
+            warnings.append(
+                f"Only {percentage(found.share(main), 0)} of {found.documents:,} sampled documents of "
+                f"{found.corpus!r} are in {main!r}, the main language of {real!r} "
+                f"({percentage(languages[real].share(main), 0)}); most are in {found.main!r}: differences may be "
+                "those of languages."
+            )
+    return warnings

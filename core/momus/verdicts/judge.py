@@ -1,0 +1,208 @@
+"""From two tables of scores to verdicts: the statistics of the protocol, the guard, and the critic's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momus.critic import Counted, Rows, RunningTextCritic, Scores, Statistic, aligned
+from momus.critic.scores import LATENT_NLL
+from momus.errors import UsageError
+from momus.inference import Method, TestResult, compare_rows, design_of
+from momus.inference import Rows as TestRows
+from momus.inference.blocks import in_blocks
+from momus.inference.pooling import Tables, total
+from momus.inference.pvalues import Prepared, both_values
+from momus.verdicts.band import HumanBands, default_band
+from momus.verdicts.judge_laws import judge_laws
+from momus.verdicts.missing import UNSCORED, missing_result
+from momus.verdicts.settings import Settings, with_options
+from momus.verdicts.statistics import all_statistics, told_statistic, wordings
+from momus.verdicts.verdict import Verdict, within
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+
+def judge(
+    critic: Critic[Any],
+    real: Scores,
+    generated: Scores,
+    settings: Settings | None = None,
+    *,
+    only_headline: bool = False,
+    family: int = 1,
+    bands: HumanBands | None = None,
+    **options: Any,
+) -> list[Verdict]:
+    """Test every statistic of a critic between real and generated text; p-values are not adjusted yet.
+
+    Parameters
+    ----------
+    settings, **options
+        `Settings`, or its fields one by one: ``paired``, ``permutations``, ``resamples``, ``confidence``, ``seed``,
+        ``equivalence`` are read here. For ``paired`` and several documents per prompt see `momus.inference.design_of`.
+    only_headline
+        Test the headline statistic alone.
+    family
+        Number of headline rows in the table whose p-values will be adjusted together, see `compare_rows`.
+    bands
+        Human bands of the real text; None uses the defaults.
+    """
+    settings = with_options(settings, options)
+    if isinstance(critic, RunningTextCritic):
+        _check_headline(critic, [*(law.name for law in critic.laws()), LATENT_NLL])
+        results = judge_laws(critic, real, generated, settings, family)
+    else:
+        results = _judge_documents(critic, real, generated, settings, only_headline, family)
+        missing = None if only_headline else missing_result(real, generated, settings, family)
+        results += [missing] if missing is not None else []
+    verdicts = verdicts_of(critic, results, real, generated, list(real.rows), settings, bands)
+    return [v for v in verdicts if v.headline or not only_headline]
+
+
+def verdicts_of(
+    critic: Critic[Any],
+    results: Sequence[TestResult],
+    real: Scores,
+    generated: Scores,
+    keys: Sequence[str],
+    settings: Settings,
+    bands: HumanBands | None,
+) -> list[Verdict]:
+    """Make verdicts of tests, with their words, their human bands and what they say of equivalence.
+
+    Parameters
+    ----------
+    keys
+        Keys of all rows of the critic, of which the scores may lack some.
+    """
+    alpha = 1 - settings.confidence
+    verdicts = [Verdict.of(critic, result, real, generated, alpha=alpha) for result in results]
+    verdicts = with_bands(critic, worded(critic, verdicts, keys), real, generated, bands, keys)
+    return [within(v, settings.equivalence) for v in verdicts]
+
+
+def _judge_documents(
+    critic: Critic[Any], real: Scores, generated: Scores, settings: Settings, only_headline: bool, family: int
+) -> list[TestResult]:
+    statistics = all_statistics(critic, list(real.rows))
+    _check_headline(critic, [s.name for s in statistics])
+    if only_headline:
+        statistics = [s for s in statistics if s.name == critic.headline_statistic]
+    if not real.n_scored or not generated.n_scored:
+        return [untested(s, real, generated) for s in statistics]
+    rows = _same_columns(real.test_rows(), generated.test_rows())
+    for statistic in statistics:
+        if statistic.rows not in rows[0]:
+            raise UsageError(
+                f"critic {critic.name!r}: statistic {statistic.name!r} pools rows {statistic.rows!r}, which "
+                "sufficient_statistics() does not return",
+                hint=f"it returns {', '.join(real.rows) or 'nothing'}",
+            )
+    names = real.corpus, generated.corpus
+    groups = real.scored_groups, generated.scored_groups
+    design = design_of(real.scored_prompts, generated.scored_prompts, settings.paired, names, groups=groups)
+    design = in_blocks(design, settings.seed)
+    return compare_rows(
+        statistics,
+        *rows,
+        design=design,
+        permutations=settings.permutations,
+        resamples=settings.resamples,
+        confidence=settings.confidence,
+        family=family,
+        seed=settings.seed,
+    )
+
+
+def worded(critic: Critic[Any], verdicts: Sequence[Verdict], keys: Sequence[str]) -> list[Verdict]:
+    """Give each verdict what readers are told of its statistic, and mark the one that tells the direction."""
+    words, told = {UNSCORED.name: UNSCORED.wording, **wordings(critic, keys)}, told_statistic(critic, keys)
+    return [replace(v, wording=words[v.statistic], told=v.statistic == told) for v in verdicts]
+
+
+def with_bands(
+    critic: Critic[Any],
+    verdicts: Sequence[Verdict],
+    real: Scores,
+    generated: Scores,
+    bands: HumanBands | None,
+    keys: Sequence[str],
+) -> list[Verdict]:
+    """Give each verdict its human band: of real text with groups, else (or without rows) the default."""
+    if isinstance(critic, RunningTextCritic):
+        declared = {law.name: law.band for law in critic.laws()}
+        return [
+            replace(v, band=declared[v.statistic], band_source="default") if declared.get(v.statistic) else v
+            for v in verdicts
+        ]
+    found = []
+    statistics = {s.name: s for s in all_statistics(critic, keys)}
+    rows = real.test_rows() if bands is not None and real.n_scored else {}
+    for v in verdicts:
+        s = statistics.get(v.statistic)
+        if s is None:
+            band = None
+        elif bands is None or s.rows not in rows:
+            band = default_band(s)
+        else:
+            table = rows[s.rows]
+            band = bands.of(s, table.matrix if isinstance(table, Counted) else table, generated.scored_groups)
+        if band is None:
+            found.append(v)
+        else:
+            found.append(replace(v, band=band.value, band_source=band.source, band_groups=band.groups))
+    return found
+
+
+def _check_headline(critic: Critic[Any], names: Sequence[str]) -> None:
+    if critic.headline_statistic not in names:
+        raise UsageError(
+            f"critic {critic.name!r}: its headline {critic.headline_statistic!r} is none of its statistics",
+            hint=f"set `headline` to one of {', '.join(names)}",
+        )
+
+
+def differences(critic: Critic[Any], real: Scores, generated: Scores) -> dict[str, float]:
+    """Generated − real of each statistic of documents (of a distance, itself), without a test."""
+    if isinstance(critic, RunningTextCritic) or not real.n_scored or not generated.n_scored:
+        return {}
+    rows = _same_columns(real.test_rows(), generated.test_rows())
+    values = {}
+    for s in all_statistics(critic, list(real.rows)):
+        tables = Tables.of(rows[0][s.rows], rows[1][s.rows])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left, right = both_values(s, Prepared(total(tables.real), total(tables.generated)))
+        values[s.name] = float(right[0]) if s.kind == "distance" else float(right[0] - left[0])
+    return values
+
+
+def untested(statistic: Statistic, real: Scores, generated: Scores) -> TestResult:
+    """The result of a statistic where one text has no scored document."""
+    side = real if not real.n_scored else generated
+    reasons = ", ".join(f"{reason} ({n})" for reason, n in side.unscored.items())
+    reason = f"{side.corpus!r} has no scored document; {reasons or 'it is empty'}"
+    return TestResult(
+        statistic.name,
+        effect_kind=statistic.effect,
+        n_real=real.n_scored,
+        n_generated=generated.n_scored,
+        method=Method(family=statistic.kind, reason=reason),
+    )
+
+
+def _same_columns(real: dict[str, Rows], generated: dict[str, Rows]) -> tuple[dict[str, TestRows], dict[str, TestRows]]:
+    """Rows of both texts by key, with the same columns in each."""
+    out: tuple[dict[str, TestRows], dict[str, TestRows]] = ({}, {})
+    for key, mine in real.items():
+        theirs = generated[key]
+        if isinstance(mine, Counted) and isinstance(theirs, Counted):
+            a, b = aligned([mine, theirs])
+            out[0][key], out[1][key] = a.matrix, b.matrix
+        else:
+            out[0][key], out[1][key] = np.asarray(mine), np.asarray(theirs)
+    return out

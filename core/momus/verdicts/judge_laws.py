@@ -1,0 +1,139 @@
+"""Tests of critics of running text: each law of the whole text, and Latent NLL of blocks."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momus.critic import Scores, Statistic, mean
+from momus.critic.scores import LATENT_NLL
+from momus.errors import MomusError
+from momus.inference import Design, Method, TestResult, compare_rows
+from momus.laws import Law, LawTest, compare_law
+from momus.laws.law import LEAST_GROUPS
+from momus.laws.test import Errors
+from momus.text.counting import counted
+from momus.text.running import RunningText, group_numbers
+
+if TYPE_CHECKING:
+    from momus.critic import RunningTextCritic
+    from momus.verdicts.settings import Settings
+
+
+_ERRORS: dict[int, tuple[weakref.ref[RunningText], dict[str, Errors]]] = {}
+"""By the id of a real text, while it lives: standard errors by critic, for the next generated text."""
+
+
+def judge_laws(
+    critic: RunningTextCritic[Any], real: Scores, generated: Scores, settings: Settings, family: int = 1
+) -> list[TestResult]:
+    """Test every law of a critic, and Latent NLL of blocks by permutation.
+
+    Parameters
+    ----------
+    family
+        Number of headline rows that are adjusted together; see `momus.laws.compare_law`.
+    """
+    laws = [_test_law(critic, law, real, generated, settings.confidence, family) for law in critic.laws()]
+    return [*laws, _test_blocks(real, generated, settings, family)]
+
+
+def _test_law(
+    critic: RunningTextCritic[Any], law: Law, real: Scores, generated: Scores, confidence: float, family: int
+) -> TestResult:
+    try:
+        texts = _text_of(real), _text_of(generated)
+        errors = _errors_of(critic, texts[0])
+        outcome = compare_law(law, *texts, confidence, family, real_errors=errors)
+    except (MomusError, ValueError) as error:
+        return TestResult(law.name, method=Method(family="law", design="groups", error=law.error, reason=str(error)))
+    return _result(law.name, outcome)
+
+
+def _errors_of(critic: RunningTextCritic[Any], real: RunningText) -> Errors:
+    """Standard errors of a real text under this critic so far; forgotten when the text is."""
+    number = id(real)
+    if number not in _ERRORS:
+        _ERRORS[number] = weakref.ref(real, lambda _: _ERRORS.pop(number, None)), {}
+    return _ERRORS[number][1].setdefault(f"{critic.name} {critic.get_params()!r}", {})
+
+
+def _result(name: str, outcome: LawTest) -> TestResult:
+    a, b = outcome.real, outcome.generated
+    low, high, p, mde = (np.nan if v is None else v for v in (outcome.low, outcome.high, outcome.p, outcome.mde))
+    inner = outcome.inner or (np.nan, np.nan)
+    return TestResult(
+        statistic=name,
+        real_value=a.value,
+        generated_value=b.value,
+        difference=outcome.difference,
+        low=low,
+        high=high,
+        effect=outcome.difference,
+        effect_low=low,
+        effect_high=high,
+        equivalence_low=inner[0],
+        equivalence_high=inner[1],
+        p=p,
+        standard_error=outcome.standard_error,
+        freedom=outcome.freedom,
+        mde=mde,
+        n_real=outcome.documents[0] or a.groups,
+        n_generated=outcome.documents[1] or b.groups,
+        method=Method(
+            test="relabelled groups" if outcome.error == "relabelled" else "welch",
+            family="law",
+            design="groups",
+            units_real=a.groups,
+            units_generated=b.groups,
+            grouped=any(outcome.by_group),
+            exact=outcome.exact,
+            permutations=outcome.relabellings,
+            rows=outcome.family,
+            error=outcome.error,
+            tokens=outcome.tokens,
+        ),
+    )
+
+
+def _test_blocks(real: Scores, generated: Scores, settings: Settings, family: int) -> TestResult:
+    fewest = min(real.n_scored, generated.n_scored)
+    if fewest < LEAST_GROUPS:
+        reason = f"{counted(fewest, 'scored block')} on a side, at least {LEAST_GROUPS} are needed"
+        return TestResult("latent_nll", method=Method(design="blocks", reason=reason))
+    design = _blocks_of_groups(real, generated)
+    (result,) = compare_rows(
+        [Statistic("latent_nll", LATENT_NLL, "value", mean, effect="hedges_g")],
+        {LATENT_NLL: real.test_rows()[LATENT_NLL]},
+        {LATENT_NLL: generated.test_rows()[LATENT_NLL]},
+        design=design,
+        confidence=settings.confidence,
+        family=family,
+        seed=settings.seed,
+    )
+    method = replace(result.method, grouped=True) if design else replace(result.method, design="blocks")
+    return replace(result, method=method)
+
+
+def _blocks_of_groups(real: Scores, generated: Scores) -> Design | None:
+    """Blocks of one group belong together: clusters, if both texts have enough; None: every block is a unit.
+
+    A block that holds the end of one group and the beginning of the next counts to the first.
+    """
+    sides = [
+        group_numbers(s.scored_groups) if s.groups else np.arange(s.n_scored, dtype=np.int64) for s in (real, generated)
+    ]
+    clusters = [len(np.unique(side)) for side in sides]
+    if min(clusters) < LEAST_GROUPS or clusters == [len(side) for side in sides]:
+        return None
+    return Design.clusters(*sides)
+
+
+def _text_of(scores: Scores) -> RunningText:
+    if not isinstance(scores.summary, RunningText):
+        reasons = "".join(f"; {reason} ({n})" for reason, n in scores.unscored.items())
+        raise MomusError(f"{scores.corpus!r} has no scored block{reasons}")
+    return scores.summary
