@@ -1,8 +1,8 @@
 """Simulated studies with people: are known preferences recovered, power reached, and lazy raters found?
 
-1. Simulated raters with known preferences, noise and bias answer whole studies (`momus_adapters.study.simulated`), which
-   are read as real answers are. Reported: how often the 95 % intervals of the contrasts of corpora hold the truth, each by
-   itself and all at once, and how often a critic without any bearing on the answers gets p ≤ 0.05.
+1. Simulated raters with known preferences, noise and bias answer whole studies (`momus_adapters.study.simulated`),
+   which are read as real answers are. Reported: how often the 95 % intervals of the contrasts of corpora hold the
+   truth, each by itself and all at once, and how often a critic without any bearing on the answers gets p ≤ 0.05.
 2. The power that `momus study new` predicts, and the one reached.
 3. One rater of each study answers at random, attention checks included. Reported: how often `momus study read` leaves
    this rater out, how often it flags this rater, and how often it does either to the others.

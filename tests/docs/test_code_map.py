@@ -27,9 +27,21 @@ def test_every_room_is_drawn_once():
 
 def test_the_map_names_files_that_exist():
     page = (ROOT / "docs" / "code-map.md").read_text(encoding="utf-8")
-    for name in ("reading", "text", "critic", "inference", "laws", "comparison", "report", "calibration", "controls"):
+    for name in (
+        "reading",
+        "text",
+        "critic",
+        "inference",
+        "laws",
+        "verdicts",
+        "runs",
+        "engine",
+        "report",
+        "calibration",
+        "controls",
+    ):
         assert f"core/momus/{name}/" in page
         assert (ROOT / "core" / "momus" / name).is_dir()
-    for path in ("comparison/folder.py", "critic/saved.py", "report/words.py", "report/terminal.py"):
+    for path in ("runs/folder.py", "critic/saved.py", "report/words.py", "report/terminal.py"):
         assert path in page
         assert (ROOT / "core" / "momus" / path).is_file()

@@ -1,8 +1,8 @@
 """Estimates per corpus from answers: a mixed ordinal model, Bradley–Terry, or best–worst choices.
 
 All three are mixed models (`momus_adapters.study.mixed`) of one latent quality per corpus, in logits, whose mean over
-corpora is 0. Random effects: what is judged (a passage, a pair, or each passage of a set), its prompt where prompts have
-several, each rater's leniency (for pairs: preference for the left side), and each rater's taste in corpora.
+corpora is 0. Random effects: what is judged (a passage, a pair, or each passage of a set), its prompt where prompts
+have several, each rater's leniency (for pairs: preference for the left side), and each rater's taste in corpora.
 """
 
 from __future__ import annotations
