@@ -16,7 +16,6 @@ from momus.numeric.types import Floats
 from momus.report.format import number
 from momus.report.safe import one_line
 from momus.runs.folder import DOCUMENTS, RunFolder
-from momus.runs.in_shards import check_documents
 from momus.runs.oddity import is_sequence, outlier_values, rounded, unit_of
 from momus.runs.result import CriticResult
 from momus.text.counting import counted
@@ -124,7 +123,6 @@ def _read(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    check_documents(run / DOCUMENTS)
     wanted = [("critic", "in", [r.name for r in results]), ("corpus", "in", list(corpora))]
     try:
         has = set(pq.read_schema(run / DOCUMENTS).names)

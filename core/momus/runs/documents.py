@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from momus.errors import StoreError, UsageError
-from momus.runs.in_shards import check_documents
 from momus.runs.oddity import Standing, is_sequence, named_steps, outlier_unit, outlier_values, reason_of
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ def documents_frame(comparison: Comparison) -> pd.DataFrame:
 def _read(comparison: Comparison) -> pa.Table:
     assert comparison.folder is not None
     path = comparison.folder / FILE
-    check_documents(path)
     try:
         return pq.read_table(path)
     except (OSError, pa.ArrowException) as error:

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 
 from momus.errors import StoreError
 from momus.runs.folder import DOCUMENTS
-from momus.runs.in_shards import check_documents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +30,6 @@ def scored_documents(run: Path, critics: Sequence[str], corpora: Sequence[str] |
     StoreError
         The table of documents is missing or damaged.
     """
-    check_documents(run / DOCUMENTS)
     columns = ["corpus", "id", "critic", "nll", "states", "z", "oddity"]
     wanted = [("critic", "in", list(critics))]
     if corpora is not None:
