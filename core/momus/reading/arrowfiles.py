@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -240,49 +238,6 @@ class _Batches:
         if not self.is_file:
             return iter(self.reader)
         return (self.reader.get_batch(i) for i in range(self.reader.num_record_batches))
-
-
-def datasets_files(location: Location, folder: Path) -> list[Path]:
-    """List the Arrow files of a folder written by ``Dataset.save_to_disk``, in order.
-
-    Raises
-    ------
-    ReadingError
-        The folder holds several splits, or a file that it lists is missing.
-    """
-    if (folder / "dataset_dict.json").is_file():
-        splits = _json(location, folder / "dataset_dict.json").get("splits")
-        names = [str(s) for s in splits] if isinstance(splits, list) else []
-        raise location.error(
-            f"this folder holds the splits {', '.join(names)} of a Hugging Face DatasetDict, expected one",
-            "give one of them: " + " or ".join(str(folder / name) for name in names),
-            0,
-        )
-    state = _json(location, folder / "state.json") if (folder / "state.json").is_file() else {}
-    if state.get("_indices_data_files") or state.get("_indices_files"):
-        raise location.error(
-            "the rows were reordered or filtered but not rewritten (state.json lists index files)",
-            "save it again with dataset.flatten_indices().save_to_disk(…)",
-            0,
-        )
-    listed = state.get("_data_files")
-    if isinstance(listed, list) and listed:
-        files = [folder / str(entry["filename"]) for entry in listed if isinstance(entry, dict) and "filename" in entry]
-    else:
-        files = sorted(folder.glob("*.arrow"))
-    missing = [f.name for f in files if not f.is_file()]
-    if missing or not files:
-        fault = f"{missing[0]} is missing" if missing else "there is no .arrow file"
-        raise location.error(f"this Hugging Face dataset is incomplete: {fault}", "save or fetch the folder again", 0)
-    return files
-
-
-def _json(location: Location, path: Path) -> dict[str, object]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        raise location.error(f"{path.name} is not valid JSON", "save or fetch the folder again", 0) from None
-    return value if isinstance(value, dict) else {}
 
 
 def _batch_rows(rows: int, size: int) -> int:

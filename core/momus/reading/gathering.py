@@ -15,16 +15,15 @@ import pyarrow.compute as pc
 
 from momus.errors import MomusError, ReadingError, UsageError
 from momus.limits import Limits
-from momus.reading import arrowfiles, jsonfiles, plain, tables
+from momus.reading import arrowfiles, jsonfiles, tables
 from momus.reading.building import Builder
-from momus.reading.encoding import check_head
+from momus.reading.encoding import by_line, by_paragraph, check_head, whole
 from momus.reading.fields import field_hint
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
 from momus.reading.location import Location, shorten
-from momus.reading.logs import Log, LogReader, qualified
+from momus.reading.logs import Log, LogReader, advice, qualified
 from momus.reading.markup import NO_HEADINGS, markup_record
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.readers import advice
 from momus.reading.records import LABELS, Row, Shaper, as_string, shortened
 from momus.reading.remote import is_address
 from momus.reading.sniffing import PACKED, SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
@@ -193,14 +192,14 @@ class Rows:
         elif kind == "jsonl":
             pairs = jsonfiles.json_lines(location, file, self.encoding, self.skip)
         elif kind == "lines":
-            pairs = plain.by_line(location, file, self.encoding, self.skip)
+            pairs = by_line(location, file, self.encoding, self.skip)
         elif kind == "paragraphs":
-            pairs = plain.by_paragraph(location, file, self.encoding)
+            pairs = by_paragraph(location, file, self.encoding)
         elif kind == "markup":
             markup = markup_of(location)
-            pairs = ((n, markup_record(str(text), markup)) for n, text in plain.whole(location, file, self.encoding))
+            pairs = ((n, markup_record(str(text), markup)) for n, text in whole(location, file, self.encoding))
         else:
-            pairs = plain.whole(location, file, self.encoding)
+            pairs = whole(location, file, self.encoding)
         if kind in (*TEXTUAL, "markup") and field is not None:
             raise location.error(f"plain text has no field {field!r}", "omit the field", 0)
         return ((n, value, field) for n, value in pairs)

@@ -18,8 +18,8 @@ from momus.reading.encoding import codec
 from momus.reading.files import OpenedFile, guarded
 from momus.reading.gathering import Records, Rows
 from momus.reading.location import Location, Part, Problem
-from momus.reading.options import ReadingOptions
 from momus.reading.parts import BY_LINE, InputFile, read_gathered
+from momus.reading.reader import ReadingOptions
 from momus.text.corpus import Corpus
 
 PLAIN = ("utf-8", "ascii")
