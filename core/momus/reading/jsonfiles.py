@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.encoding import chunks, lines
-from momus.reading.fields import MISSING, look_up
+from momus.reading.fields import ID_FIELDS, LABELS, MISSING, PROMPT_FIELDS, look_up
 from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem, shorten
-from momus.reading.records import ID_FIELDS, LABELS, PROMPT_FIELDS
 
 WHITE = re.compile(r"[ \t\r\n]*")
 SKIP = "fix the line, or keep it as a counted exclusion with --skip-bad-lines"

@@ -21,7 +21,7 @@ from typing import ClassVar
 from momus.errors import MomusError, PluginError, ReadingError
 from momus.limits import size_text
 from momus.plugins import READERS, load_plugin, registered
-from momus.reading import arrowfiles, jsonfiles
+from momus.reading import jsonfiles, tables
 from momus.reading.encoding import check_head
 from momus.reading.files import guarded, open_file
 from momus.reading.location import Location, shorten
@@ -105,7 +105,7 @@ class Log:
         """Yield (row number, record) of a Parquet file, of those of these columns that it has (default: all)."""
         self.location.unit = "row"
         with open_file(self.location) as file:
-            yield from arrowfiles.parquet(self.location, file, None, columns=columns)
+            yield from tables.parquet(self.location, file, None, columns=columns)
 
     def json(self) -> object:
         """Return the one JSON value of the file.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from momus.errors import UsageError
 from momus.numeric.types import Ints
 from momus.reading.encoding import codec
-from momus.reading.files import OpenedFile, guarded
+from momus.reading.files import OpenedFile, guarded, open_lines
 from momus.reading.gathering import Records, Rows
 from momus.reading.location import Location, Part, Problem
 from momus.reading.parts import BY_LINE, InputFile, read_gathered
@@ -76,8 +76,9 @@ def read_originals(file: InputFile, part: Part | None, options: ReadingOptions) 
         with guarded(file.location):
             return Originals(corpus, _rows(Path(file.path), part))
     if file.kind in BY_LINE and file.kind == "jsonl" and part is not None and codec(options.encoding) in PLAIN:
-        with guarded(file.location):
-            lines = _lines(Path(file.path), part)
+        with guarded(file.location), open_lines(replace(file.location, part=part)) as lines_of_part:
+            data = lines_of_part.content.read().removeprefix(BOM if part.start == 0 else b"")
+        lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
         return Originals(corpus, [lines[n - part.before - 1] for n in gathered.numbers])
     ids = corpus.ids
     return Originals(corpus, [_record(value, ids[i]) for i, value in enumerate(gathered.values)])
@@ -125,14 +126,6 @@ def _rows(path: Path, part: Part) -> pa.Table:
             pieces.append(file.read_row_group(group).slice(start, part.stop - before - start))
         before += size
     return pa.concat_tables(pieces) if pieces else file.schema_arrow.empty_table()
-
-
-def _lines(path: Path, part: Part) -> list[bytes]:
-    """The lines of a part of a file, without line ends."""
-    with path.open("rb") as file:
-        file.seek(part.start)
-        data = file.read(part.stop - part.start)
-    return [line.rstrip(b"\r") for line in data.removeprefix(BOM if part.start == 0 else b"").split(b"\n")]
 
 
 def _record(value: object, id: str) -> bytes:

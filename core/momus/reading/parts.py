@@ -231,9 +231,4 @@ def read_gathered(
         reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
         if check and builder.rows:
             reading.check(location)
-        table = builder.finish()
-    try:
-        corpus = Corpus(table, file.prefix)
-    except UsageError:
-        raise reading.duplicate_id(table) from None
-    return with_languages(corpus, options.language), reading
+        return with_languages(reading.corpus(file.prefix), options.language), reading

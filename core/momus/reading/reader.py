@@ -126,13 +126,8 @@ def read_corpus(
                 reading.read_log(location, reader, len(found) == 1)
         same_model(reading.abouts, top)
         reading.check(top)
-        table = builder.finish()
-    stem, selected = top.prefix, source.part
-    stem = SURROGATE.sub("\ufffd", stem)  # of a file name that is not UTF-8
-    try:
-        corpus = Corpus(table, name or (f"{stem}#{selected}" if selected else stem))
-    except UsageError:
-        raise reading.duplicate_id(table) from None
+        stem = SURROGATE.sub("\ufffd", top.prefix)  # of a file name that is not UTF-8
+        corpus = reading.corpus(name or (f"{stem}#{source.part}" if source.part else stem))
     corpus.answers, corpus.left_out = reading.answers(), listed.left_out
     corpus.origin = reading.origin(top.label, source.reader)
     return corpus
