@@ -20,6 +20,7 @@ from momus.reading.gathering import Records, Rows
 from momus.reading.location import Location, Part, Problem
 from momus.reading.parts import BY_LINE, InputFile, read_gathered
 from momus.reading.reader import ReadingOptions
+from momus.reading.tables import groups_of, within
 from momus.text.corpus import Corpus
 
 PLAIN = ("utf-8", "ascii")
@@ -118,13 +119,7 @@ class _Keeping(Rows):
 def _rows(path: Path, part: Part) -> pa.Table:
     """The rows ``start:stop`` of a Parquet file, with all columns."""
     file = pq.ParquetFile(path)
-    pieces, before = [], 0
-    for group in range(file.metadata.num_row_groups):
-        size = file.metadata.row_group(group).num_rows
-        if before < part.stop and before + size > part.start:
-            start = max(part.start - before, 0)
-            pieces.append(file.read_row_group(group).slice(start, part.stop - before - start))
-        before += size
+    pieces = [within(file.read_row_group(group), before, part) for group, before in groups_of(file.metadata, part)]
     return pa.concat_tables(pieces) if pieces else file.schema_arrow.empty_table()
 
 

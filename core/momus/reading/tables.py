@@ -9,6 +9,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +27,7 @@ from momus.reading.files import OpenedFile
 from momus.reading.location import Location, Part, Problem, shorten
 from momus.reading.remote import open_remote
 
+Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
 DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
 """Characters that may separate cells, by format; the most frequent one of the first row does."""
 C_LONG = 2**31 - 1
@@ -69,17 +72,17 @@ def parquet(
         except KeyError as error:
             fault = f"the file is damaged: its schema has no column {error}"
             raise location.error(fault, "fetch or write the file again", 0) from None
-        for group, number in _groups_of(table.metadata, location.part):
+        for group, number in groups_of(table.metadata, location.part):
             size = table.metadata.row_group(group)
             _check_packing(location, size)
             step = _batch_rows(size.num_rows, size.total_byte_size)
             for batch in table.iter_batches(step, row_groups=[group], columns=columns):
                 before, number = number, number + batch.num_rows
                 first = before if location.part is None else max(before, location.part.start)
-                yield from _numbered(location, _within(batch, before, location.part), first, step)
+                yield from _numbered(location, within(batch, before, location.part), first, step)
 
 
-def _groups_of(metadata: pq.FileMetaData, part: Part | None) -> Iterator[tuple[int, int]]:
+def groups_of(metadata: pq.FileMetaData, part: Part | None) -> Iterator[tuple[int, int]]:
     """The row groups with rows of a part of the file, each with the number of rows before it."""
     before = 0
     for group in range(metadata.num_row_groups):
@@ -89,8 +92,8 @@ def _groups_of(metadata: pq.FileMetaData, part: Part | None) -> Iterator[tuple[i
         before += rows
 
 
-def _within(batch: pa.RecordBatch, before: int, part: Part | None) -> pa.RecordBatch:
-    """The rows of a batch, which has ``before`` rows of the file before it, that belong to the part."""
+def within(batch: Batch, before: int, part: Part | None) -> Batch:
+    """The rows of a batch or a row group, which has ``before`` rows of the file before it, that belong to the part."""
     if part is None:
         return batch
     start, stop = (min(max(row - before, 0), batch.num_rows) for row in (part.start, part.stop))
@@ -270,35 +273,19 @@ def table_rows(
     # the limit is that of the whole process; a document may be longer than 128 KiB
     previous = csv.field_size_limit(min(location.limits.document, C_LONG))
     try:
-        yield from _parsed_rows(location, _Lines(location, file, encoding, fmt), skip)
+        yield from _parsed_rows(location, lines(location, file, encoding), skip, DELIMITERS[fmt])
     finally:
         csv.field_size_limit(previous)
 
 
-class _Lines:
-    """The lines of a file for the parser, and the delimiter of the first."""
-
-    def __init__(self, location: Location, file: OpenedFile, encoding: str, fmt: str) -> None:
-        self.numbered = lines(location, file, encoding)
-        self.head = self._next()
-        while self.head is not None and self.head.isspace():
-            self.head = self._next()
-        first = Counter(self.head or "")
-        self.delimiter = max(DELIMITERS[fmt], key=lambda mark: first[mark])
-
-    def _next(self) -> str | None:
-        line = next(self.numbered, (0, None))[1]
-        return line if isinstance(line, str) else None
-
-    def __iter__(self) -> Iterator[str]:
-        line = self.head
-        while line is not None:
-            yield line
-            line = self._next()
-
-
-def _parsed_rows(location: Location, source: _Lines, skip: bool) -> Iterator[tuple[int, object]]:
-    reader = csv.reader(source, delimiter=source.delimiter, strict=True)
+def _parsed_rows(
+    location: Location, numbered: Iterator[tuple[int, str | Problem]], skip: bool, delimiters: str
+) -> Iterator[tuple[int, object]]:
+    source = (line for _, line in numbered if isinstance(line, str))
+    head = next((line for line in source if not line.isspace()), "")
+    marks = Counter(head)
+    delimiter = max(delimiters, key=lambda mark: marks[mark])
+    reader = csv.reader(chain([head], source), delimiter=delimiter, strict=True)
     names: list[str] | None = None
     number = 0
     while True:
@@ -322,7 +309,7 @@ def _parsed_rows(location: Location, source: _Lines, skip: bool) -> Iterator[tup
         elif skip:
             yield number, Problem("a row with another number of cells than the first")
         else:
-            raise _wrong_length(location, number, start, names, cells, source.delimiter)
+            raise _wrong_length(location, number, start, names, cells, delimiter)
 
 
 def _column_names(location: Location, cells: list[str]) -> list[str]:
