@@ -34,7 +34,7 @@ from rich.progress import track
 from rich.table import Table
 from synthetic_results import PAPER, figure, merged, table
 
-from momus.controls.segments import DELIMITER, SegmentProcess, latent_perplexity
+from momus.controls.processes import DELIMITER, SegmentProcess, latent_perplexity
 
 ALPHABET, BEGIN, PAD = DELIMITER + 1, DELIMITER + 1, DELIMITER + 2
 Symbols = list[list[int]]

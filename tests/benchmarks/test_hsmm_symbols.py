@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from momus.controls import SegmentProcess
-from momus.controls.segments import DELIMITER, latent_perplexity
+from momus.controls.processes import DELIMITER, latent_perplexity
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 from hsmm_symbols.lexicon import cut, find_lexicon
