@@ -3,7 +3,7 @@
 from momus.controls.defects import DEFECTS
 from momus.controls.ngrams import NGramSampler, shuffle_corpus, shuffle_ngrams
 from momus.controls.planting import Change, Defect, Planted
-from momus.controls.processes import SegmentProcess, pitman_yor, simon
+from momus.controls.processes import pitman_yor, simon
 
 __all__ = [
     "DEFECTS",
@@ -11,7 +11,6 @@ __all__ = [
     "Defect",
     "NGramSampler",
     "Planted",
-    "SegmentProcess",
     "pitman_yor",
     "shuffle_corpus",
     "shuffle_ngrams",

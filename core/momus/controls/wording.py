@@ -11,7 +11,6 @@ from typing import cast
 
 import numpy as np
 
-from momus.controls.mentions import OTHER_GENDER
 from momus.controls.pieces import WORD, Pieces, cased, common_words, document_words, edited, frequencies, ranked
 from momus.controls.planting import Setting, with_texts
 from momus.numeric.types import Floats
@@ -39,6 +38,8 @@ SPEECH = frozenset(
         *("sat", "felt", "knew"),
     )
 )
+OTHER_GENDER = {"he": "she", "him": "her", "his": "her", "himself": "herself"}
+OTHER_GENDER |= {"she": "he", "her": "him", "hers": "his", "herself": "himself"}
 _GENDERED = re.compile(rf"\b(?:{'|'.join(sorted(OTHER_GENDER, key=len, reverse=True))})\b", re.IGNORECASE)
 
 _SYMBOL = re.compile(r"[^\w\s]")
