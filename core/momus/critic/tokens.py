@@ -65,9 +65,6 @@ class TokenCritic(Critic[Z], ABC):
         return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts
 
 
-Z = TypeVar("Z")
-
-
 class RunningTextCritic(TokenCritic[Z], LawsMixin, EvidenceMixin, ABC):
     """A critic whose unit is a block of running text instead of a document.
 
