@@ -13,8 +13,8 @@ import numpy as np
 import torch
 
 from hsmm_symbols.lexicon import Lexicon, cut, find_lexicon
+from hsmm_symbols.segments import hidden_markov
 from hsmm_symbols.states import States, bigrams, find_states
-from momus.controls.processes import hidden_markov
 from momus.numeric.types import Floats, Ints
 from momus_critics.hsmm.emissions import NGramTable
 from momus_critics.hsmm.model import HSMM, Batch

@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from momus.critic.decomposition import PARTS
-from momus.critic.rows import Rows, take_rows
-from momus.critic.summary import Summary
+from momus.critic.powers import PARTS
+from momus.critic.rows import Rows, Summary, take_rows
 from momus.numeric.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -73,11 +72,11 @@ class Scores:
     groups
         Group of each row (its author, novel, site …); empty if no document has one.
     z
-        Latents of each row in a few words (`momus.critic.shown`), null where unscored; None for latents without words.
+        Latents of each row in a few words (`shown_latents`), null where unscored; None for latents without words.
     oddity
         float64 array (n,), NaN where unscored: what ranks the outliers (`Critic.oddity`); None: the Latent NLL does.
     parts
-        float64 array (n, 4), NaN where unscored: the parts of log P(x) (`momus.critic.decomposition.PARTS`); None if
+        float64 array (n, 4), NaN where unscored: the parts of log P(x) (`momus.critic.powers.PARTS`); None if
         the critic does not decompose it.
     """
 

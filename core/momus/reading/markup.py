@@ -1,12 +1,49 @@
-"""Headings of a document, of whatever markup, and how they divide it into sections."""
+"""Documents with headings, one per file, in the markup that the name says: they become sections.
+
+A plug-in of the group ``momus.markups`` parses each markup. It turns a document into `Part` rows; `sections_of` divides
+these into sections, whatever the markup.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from momus.errors import MomusError
+from momus.plugins import MARKUPS, load_plugin
+from momus.reading.location import Problem
+
+NAMES = {
+    "asciidoc": "AsciiDoc",
+    "html": "HTML",
+    "latex": "LaTeX",
+    "markdown": "Markdown",
+    "mediawiki": "MediaWiki",
+    "restructured": "reStructuredText",
+}
+"""Plug-ins of the group ``momus.markups``, and what users call the markup that each reads."""
+
+SUFFIXES = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".rst": "restructured",
+    ".rest": "restructured",
+    ".adoc": "asciidoc",
+    ".asciidoc": "asciidoc",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".tex": "latex",
+    ".latex": "latex",
+    ".wiki": "mediawiki",
+    ".mediawiki": "mediawiki",
+    ".wikitext": "mediawiki",
+}
+"""The markup of a file, by the extension of its name."""
+NO_HEADINGS = "no headings"
 LEAD = "lead"
 """Title of the section of what stands before the first heading."""
 ENOUGH = 3
@@ -143,3 +180,42 @@ def sections_of(parts: Sequence[Part]) -> list[tuple[str, str]]:
     texts = [(title, "\n\n".join(filter(None, pieces))) for title, pieces in sections]
     higher = {p.title for p in headed if p.level < level}
     return [(title, text) for i, (title, text) in enumerate(texts) if text or (i and title not in higher)]
+
+
+def markup_record(text: str, markup: str) -> dict[str, list[str]] | Problem:
+    r"""Divide a document into sections: a record of the fields ``section_names`` and ``sections``, or why it is none.
+
+    Raises
+    ------
+    MissingExtraError
+        The package that reads this markup is not installed.
+    PluginError
+        No plug-in reads it, or more than one.
+
+    >>> markup_record("# Use\nSo.\n# Limits\nNone.", "markdown")
+    {'section_names': ['Use', 'Limits'], 'sections': ['So.', 'None.']}
+    >>> markup_record("Just text.", "markdown")
+    Problem(reason='no headings')
+    """
+    parts_of = _parser(markup)
+    try:
+        parts = parts_of(text)
+    except MomusError:
+        raise
+    except RecursionError:
+        return Problem(f"nested too deeply to be read as {NAMES[markup]}")
+    except Exception:  # the parsers raise errors of many kinds on files that are faulty, or something else
+        return Problem(f"not readable as {NAMES[markup]}")
+    if not parts:
+        return Problem("no text")
+    sections = sections_of(parts)
+    if not sections:
+        return Problem(NO_HEADINGS)
+    return {"section_names": [title for title, _ in sections], "sections": [body for _, body in sections]}
+
+
+@cache
+def _parser(markup: str) -> Callable[[str], list[Part]]:
+    """The function that finds the headings of a document, each with the text up to the next one."""
+    parser: Callable[[str], list[Part]] = load_plugin(MARKUPS, markup)
+    return parser

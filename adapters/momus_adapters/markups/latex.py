@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from momus.errors import MissingExtraError
-from momus.reading.markup.headings import Part, Parts
+from momus.reading.markup import Part, Parts
 
 LEVELS = {"part": 1, "chapter": 2, "section": 3, "subsection": 4, "subsubsection": 5, "paragraph": 6}
 """Sectioning commands, with or without a star."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from momus.reading.markup.headings import Part, Parts
+from momus.reading.markup import Part, Parts
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -37,7 +37,7 @@ def parts_of(text: str) -> list[Part]:
         elif token.type in ("fence", "code_block"):
             parts.paragraph("\n" + token.content)
         elif token.type == "html_block" and _TAG.search(token.content):
-            from momus.reading.markup.html import parts_of as parts_of_html
+            from momus_adapters.markups.html import parts_of as parts_of_html
 
             parts.extend(parts_of_html(token.content))
     return parts.done()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from momus.errors import MissingExtraError
-from momus.reading.markup.headings import Part, Parts, flowing
+from momus.reading.markup import Part, Parts, flowing
 
 _DROPPED = "aside button dialog footer form head iframe math nav noscript object script select style svg template"
 _INLINE = """a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark meter q rp rt ruby s

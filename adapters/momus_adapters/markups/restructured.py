@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from momus.errors import MissingExtraError
-from momus.reading.markup.headings import Part, Parts
+from momus.reading.markup import Part, Parts
 
 if TYPE_CHECKING:
     from docutils import nodes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from momus.reading.markup.headings import Part, Parts
+from momus.reading.markup import Part, Parts
 
 _TITLE = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)(?:\s+\1)?\s*$")
 _UNDERLINE = re.compile(r"([=\-~^+])\1+\s*$")

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from momus.errors import MissingExtraError
-from momus.reading.markup.headings import Part
+from momus.reading.markup import Part
 
 _FILES = re.compile(r"^\s*(?:file|image|category|datei|bild|kategorie|fichier|catégorie)\s*:", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t]+")
