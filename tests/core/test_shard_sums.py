@@ -13,7 +13,7 @@ import momus.runs.sums as sums_of_counts
 from momus.critic import Counted, Statistic, aligned, entropy, jensen_shannon, total_variation
 from momus.critic.registry import make_critics
 from momus.engine.comparing import compare_shards
-from momus.engine.scoring import score_shards
+from momus.engine.scoring import score_parts
 from momus.inference import Design, compare_rows
 from momus.inference.detectable import LARGEST, PRECISE, halved
 from momus.inference.influence import Errors, standard_error
@@ -163,7 +163,7 @@ def shards(tmp_path_factory):
     critic.fit(Corpus.from_texts(texts(60, 1.0), name="fit")).save(folder / "unigram")
     for name, power in {"real": 1.0, "a": 1.0, "b": 1.05, "c": 1.6}.items():
         (folder / f"{name}.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in texts(130, power)))
-        score_shards([folder / "unigram"], [folder / f"{name}.jsonl"], folder / name, workers=1)
+        score_parts([folder / "unigram"], [folder / f"{name}.jsonl"], folder / name, workers=1)
     return folder
 
 

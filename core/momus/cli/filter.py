@@ -30,7 +30,7 @@ from momus.cli.outputs import check_output
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from momus.engine.scoring import ShardRun
+    from momus.engine.scoring import ScoringRun
 
 
 def filter_(
@@ -92,7 +92,7 @@ def filter_(
 
     for out in (keep, drop):
         check_output(out, [*paths, *real, *critics])
-    show: Callable[[ShardRun], None] | None = None if quiet else shown_progress()
+    show: Callable[[ScoringRun], None] | None = None if quiet else shown_progress()
     folder = shards or keep.with_name(f"{keep.name}.shards")
     try:
         filtered = filter_text(

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, Self, runtime_checkable
 
-import numpy as np
-
 from momus.critic.rows import Counted, Rows, pool
 from momus.numeric.types import Floats
 
@@ -58,10 +56,8 @@ class Pooled:
         arrays: dict[str, Floats] = {}
         counts: dict[str, dict[str | float, float]] = {}
         for key, table in rows.items():
-            total = pool(table)
             if isinstance(table, Counted):
-                labels = table.labels.tolist() if isinstance(table.labels, np.ndarray) else table.labels
-                counts[key] = {labels[i]: total[i] for i in np.flatnonzero(total).tolist()}
+                counts[key] = table.total()
             else:
-                arrays[key] = total
+                arrays[key] = pool(table)
         return cls(documents, arrays, counts)

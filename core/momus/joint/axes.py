@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Scores, Statistic, aligned
+from momus.critic import Counted, Scores, Statistic, aligned, place
 from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.inference.pooling import Rows
-from momus.numeric.types import Bools, Floats
+from momus.numeric.types import Bools, Floats, Ints
 from momus.verdicts.statistics import all_statistics
 
 if TYPE_CHECKING:
@@ -48,6 +48,48 @@ class Axis:
     scored: Mapping[str, Bools]
     values: Mapping[str, Floats]
     per_step: bool = False
+
+    def take(self, samples: Mapping[str, Ints | None]) -> Axis:
+        """Select documents of each corpus by number; None: all."""
+        return self._changed(
+            {
+                name: (self.rows[name], self.scored[name], self.values[name])
+                if rows is None
+                else (self.rows[name][rows], self.scored[name][rows], self.values[name][rows])
+                for name, rows in samples.items()
+            }
+        )
+
+    def placed(self, samples: Mapping[str, Ints | None], sizes: Mapping[str, int]) -> Axis:
+        """Place documents of samples among all documents of their corpora; the others are unscored."""
+        return self._changed(
+            {
+                name: (self.rows[name], self.scored[name], self.values[name])
+                if rows is None
+                else _placed((self.rows[name], self.scored[name], self.values[name]), rows, sizes[name])
+                for name, rows in samples.items()
+            }
+        )
+
+    def _changed(self, columns: Mapping[str, tuple[Rows, Bools, Floats]]) -> Axis:
+        return replace(
+            self,
+            rows={name: rows for name, (rows, _, _) in columns.items()},
+            scored={name: scored for name, (_, scored, _) in columns.items()},
+            values={name: values for name, (_, _, values) in columns.items()},
+        )
+
+
+def _placed(columns: tuple[Rows, Bools, Floats], rows: Ints, n: int) -> tuple[Rows, Bools, Floats]:
+    table, scored, values = columns
+    if sparse.issparse(table):
+        whole: Rows = place(Counted(sparse.csr_array(table), []), rows, n).matrix  # type: ignore[union-attr]
+    else:
+        whole = np.zeros((n, table.shape[1]))
+        whole[rows] = table
+    all_scored, all_values = np.zeros(n, dtype=bool), np.full(n, np.nan)
+    all_scored[rows], all_values[rows] = scored, values
+    return whole, all_scored, all_values
 
 
 def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Axis | None:

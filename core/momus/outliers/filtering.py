@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from momus.critic import Critic
 from momus.critic.registry import critic_class
-from momus.engine.scoring import OtherPlanError, ShardRun, critic_folders, score_shards
+from momus.engine.scoring import OtherPlanError, ScoringRun, critic_folders, score_parts
 from momus.errors import UsageError
 from momus.inference.conformal import Calibrated, Judged, fewest_chosen, largest_rank, order_of, q_values
 from momus.numeric.ragged import offsets_of
@@ -32,7 +32,7 @@ from momus.outliers.records import RecordWriter, writers
 from momus.reading import ReadingOptions
 from momus.reading.originals import Originals, read_originals
 from momus.runs.oddity import outlier_values, rounded
-from momus.runs.row_store import ShardedText
+from momus.runs.row_store import StoredText
 from momus.text.corpus import Corpus
 
 EXAMPLES = 10
@@ -115,7 +115,7 @@ def filter_text(
     overwrite: bool = False,
     device: str = "auto",
     trust: Sequence[Path] = (),
-    progress: Callable[[str, ShardRun], None] | None = None,
+    progress: Callable[[str, ScoringRun], None] | None = None,
 ) -> Filtered:
     """Copy the records of a text into two files: those that stay, and those that are odder than real documents.
 
@@ -154,7 +154,7 @@ def filter_text(
             raise UsageError(f"critic {name!r} judges a {cls.unit}, not a document", hint="filter by other critics")
     writing = writers(keep, drop, overwrite)
     score = partial(
-        score_shards,
+        score_parts,
         critics,
         workers=workers,
         shard_size=shard_size,
@@ -187,13 +187,13 @@ def filter_text(
 
 
 def _scored(
-    score: Callable[..., ShardRun],
+    score: Callable[..., ScoringRun],
     given: Sequence[str | Path],
     shards: Path,
     role: str,
     overwrite: bool,
-    progress: Callable[[str, ShardRun], None] | None,
-) -> ShardedText:
+    progress: Callable[[str, ScoringRun], None] | None,
+) -> StoredText:
     """Score a text, from where its scores end; what was scored otherwise is scored again with ``overwrite``."""
     score = partial(score, given, shards / role, progress=None if progress is None else partial(progress, role))
     try:
@@ -202,10 +202,10 @@ def _scored(
         if not overwrite:
             raise
         score(overwrite=True)
-    return ShardedText(shards / role, role)
+    return StoredText(shards / role, role)
 
 
-def _choose(text: ShardedText, classes: Classes, calibrated: Calibrated, fdr: float) -> _Choice:
+def _choose(text: StoredText, classes: Classes, calibrated: Calibrated, fdr: float) -> _Choice:
     """Rank the documents of a text by their p-values, and choose those that go."""
     verdicts, before = _Verdicts(), 0
     for values in _values(text, classes):
@@ -238,7 +238,7 @@ def _examples(
     return found
 
 
-def _calibrate(real: ShardedText, classes: Classes, fdr: float) -> tuple[Calibrated, dict[str, int], list[float]]:
+def _calibrate(real: StoredText, classes: Classes, fdr: float) -> tuple[Calibrated, dict[str, int], list[float]]:
     """Learn from the real text; also how many of its documents each critic was fitted on, and its median values.
 
     Raises
@@ -274,7 +274,7 @@ def is_two_sided(critic: type[Critic[Any]]) -> bool:
     return critic.sequence and critic.oddity is Critic.oddity
 
 
-def _values(text: ShardedText, classes: Classes) -> Iterator[Floats]:
+def _values(text: StoredText, classes: Classes) -> Iterator[Floats]:
     """What ranks the documents of each shard as outliers, NaN where unscored: float64 (n, critics)."""
     for path, schema in zip(text.paths, text.schemas, strict=True):
         yield np.column_stack([_column(path, schema, name, cls.sequence) for name, cls in classes.items()])
@@ -289,7 +289,7 @@ def _column(path: Path, schema: pa.Schema, name: str, sequence: bool) -> Floats:
     return values
 
 
-def _unscored(text: ShardedText, name: str) -> dict[str, int]:
+def _unscored(text: StoredText, name: str) -> dict[str, int]:
     total: Counter[str] = Counter()
     for record in text.records(name):
         total.update({str(k): int(v) for k, v in record["unscored"].items()})
@@ -306,7 +306,7 @@ def _oddest(verdicts: _Verdicts, critics: int, ranks: Ints, largest: int) -> lis
 
 
 def _copy(
-    text: ShardedText,
+    text: StoredText,
     reading: ReadingOptions,
     goes: Bools,
     kept: RecordWriter,

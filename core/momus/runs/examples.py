@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.critic import ExplanationMixin
+from momus.critic.scores import extreme_rows
 from momus.errors import StoreError
 from momus.evidence import MarkedDocument, Step, from_json, to_json
 from momus.inference.matching import design_of
@@ -104,9 +105,8 @@ def find_examples(
     real, generated = tested
     if not len(real) or not len(generated):
         return []
-    measured = values[1][generated]
-    order = np.lexsort(([texts[1].ids[i] for i in generated], -measured if higher else measured))
-    chosen = [int(generated[i]) for i in order if np.isfinite(measured[i])][:count]
+    measured = values[1] if higher else -values[1]
+    chosen = extreme_rows(measured, generated[np.isfinite(measured[generated])], texts[1].ids, count).tolist()
     human = _Humans(critic, texts[0], scores[0], real, values[0])
     return [Example(marked(critic, texts[1], scores[1], row), *human.beside(texts[1].prompts[row])) for row in chosen]
 

@@ -357,7 +357,7 @@ class Comparison:
 def find_outliers(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int) -> list[MarkedDocument]:
     """Mark the oddest documents, by the critic's own measure, else by Latent NLL (per step; Deng et al. 2022)."""
     corpus = critic.units(corpus)
-    return [marked(critic, corpus, scores, int(row)) for row in scores.ranked(critic.sequence)[:top]]
+    return [marked(critic, corpus, scores, int(row)) for row in scores.ranked(critic.sequence, top)]
 
 
 def count_unscored(scores: Sequence[Scores]) -> list[Unscored]:
