@@ -10,20 +10,14 @@ import typer
 from momus.cli.echo import echo
 from momus.cli.options import (
     Device,
-    Encoding,
-    Field,
-    Format,
-    Include,
     Json,
-    Language,
-    MaxDocument,
     Quiet,
-    SkipBad,
+    Reading,
     Trust,
-    Turns,
+    Without,
+    expanded,
     print_json,
     print_view,
-    reading_options,
 )
 from momus.cli.outputs import check_output
 
@@ -33,6 +27,7 @@ if TYPE_CHECKING:
     from momus.engine.scoring import ScoringRun
 
 
+@expanded
 def filter_(
     paths: Annotated[list[str], typer.Argument(metavar="TEXT", help="Text to filter: files, folders, patterns.")],
     critics: Annotated[
@@ -57,14 +52,7 @@ def filter_(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the outputs, and scores of other texts or critics.")
     ] = False,
-    field: Field = None,
-    fmt: Format = None,
-    encoding: Encoding = "utf-8",
-    skip_bad_lines: SkipBad = False,
-    max_document: MaxDocument = None,
-    include: Include = None,
-    turns: Turns = "assistant",
-    language: Language = None,
+    reading: Annotated[Reading, Without("keep", "prompt")] = Reading(),
     device: Device = "auto",
     trust: Trust = None,
     as_json: Json = False,
@@ -103,16 +91,7 @@ def filter_(
             drop,
             folder,
             fdr=fdr,
-            reading=reading_options(
-                field,
-                fmt,
-                encoding,
-                skip_bad_lines,
-                max_document,
-                include=include,
-                turns=turns,
-                language=language,
-            ),
+            reading=reading.options(),
             workers=workers or os.cpu_count() or 1,
             shard_size=shard_size,
             overwrite=overwrite,
