@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.verdicts import verdict_of
 
 import momus
 from momus import Corpus, LogPrior, Statistic, Values
@@ -20,7 +21,7 @@ from momus.joint.global_test import GlobalTest
 from momus.joint.ranks import Ranking, RankRow
 from momus.report.joint_words import joint_lines
 from momus.verdicts.resolution import decided_rows, floor_warnings
-from momus.verdicts.verdict import Verdict, adjust
+from momus.verdicts.verdict import adjust
 
 SHARE = Statistic("odd_share", "x", "value", mean, label="share of odd words", format="share")
 NUMBER = Statistic("mean_size", "x", "value", mean, effect="hedges_g")
@@ -209,7 +210,7 @@ def row(p, *, permutations=9999, exact=False, units=(50, 50), headline=True, cri
     whose = {"critic": critic, "axis": critic, "statistic": "s", "unit": "document", "generated": "g"}
     counts = {"n_real": 9, "n_generated": 9, "unscored_real": 0, "unscored_generated": 0}
     unadjusted = {"p": p, "p_adjusted": None, "q": None, "effect_kind": "difference", "headline": headline}
-    return Verdict(**whose, **numbers, **counts, **unadjusted, method=method)
+    return verdict_of(**whose, **numbers, **counts, **unadjusted, method=method)
 
 
 def test_the_smallest_p_of_all_relabellings_counts_opposites():
