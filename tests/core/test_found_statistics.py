@@ -13,8 +13,8 @@ from momus.checks.dependence import LEVEL, check_groups, group_notes
 from momus.critic import StatisticsMixin, mean, total_variation
 from momus.errors import FittingError, UsageError
 from momus.inference import Design, Method, compare_rows
-from momus.inference.constant import separation_interval
 from momus.inference.relabelling import Budget
+from momus.inference.without_variance import separation_interval
 from momus.joint.analyses import Joint
 from momus.joint.components import PromptComponents
 from momus.joint.global_test import GlobalTest

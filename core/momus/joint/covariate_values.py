@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from momus.errors import UsageError
-from momus.inference.bins import Column
+from momus.inference.adjustment import Column
 from momus.joint.axes import Axis
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus

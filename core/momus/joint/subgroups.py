@@ -11,7 +11,7 @@ from scipy import sparse
 
 from momus.critic.statistic import Statistic, mean, perplexity
 from momus.errors import UsageError
-from momus.inference.bins import bin_codes, quantile_codes
+from momus.inference.adjustment import bin_codes, quantile_codes
 from momus.inference.heterogeneity import NONE, Heterogeneity, heterogeneity
 from momus.inference.matching import design_of
 from momus.inference.result import TestResult
