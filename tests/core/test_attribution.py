@@ -16,8 +16,7 @@ from momus.inference.many_tests import DrawnLabels, LabelledSums, SharedRows, me
 from momus.inference.pooling import Tables
 from momus.joint.adjusted import Sides, adjusted_verdicts
 from momus.joint.attribution import attribution, attribution_of, read_matrix
-from momus.joint.axes import Axis
-from momus.joint.covariate_values import Covariate, covariate, units_of
+from momus.joint.axes import Axis, Covariate, covariate, units_of
 from momus.text.documents import Document
 from momus.verdicts.settings import Settings
 

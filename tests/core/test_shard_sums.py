@@ -24,7 +24,7 @@ from momus.inference.weights import random_labels
 from momus.report.pairs import MOST, pair_rows, pair_sentences
 from momus.runs.sums import KeptSums, Sums
 from momus.text.corpus import Corpus
-from momus.verdicts.resolution import floor_warnings
+from momus.verdicts.decided_rows import floor_warnings
 from momus.verdicts.verdict import adjust
 
 QUICK = {"permutations": 199, "resamples": 19, "wide": (199, 19)}

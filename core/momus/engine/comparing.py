@@ -35,7 +35,7 @@ from momus.runs.sums import KeptSums
 from momus.runs.texts import RESERVED, check_named
 from momus.text.counting import counted
 from momus.verdicts.band import HumanBands
-from momus.verdicts.resolution import floor_warnings
+from momus.verdicts.decided_rows import floor_warnings
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import NLL, all_statistics, told_statistic
 from momus.verdicts.verdict import Verdict, adjust, check_delta

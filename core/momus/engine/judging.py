@@ -19,8 +19,7 @@ from momus.numeric.types import Floats, Ints
 from momus.runs.row_store import ShardedText, counts_of
 from momus.runs.sums import KeptSums
 from momus.verdicts.band import HumanBands
-from momus.verdicts.judge import untested, verdicts_of
-from momus.verdicts.missing import missing_result
+from momus.verdicts.judge import missing_result, untested, verdicts_of
 from momus.verdicts.settings import Settings
 from momus.verdicts.statistics import all_statistics
 from momus.verdicts.verdict import Verdict

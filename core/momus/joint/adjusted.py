@@ -15,8 +15,7 @@ from momus.inference.many_tests import DrawnLabels, LabelledSums, Relabelled, Sh
 from momus.inference.pooling import NARROW, Rows
 from momus.inference.result import NAN, TestResult
 from momus.inference.testing import compare_rows
-from momus.joint.axes import Axis
-from momus.joint.covariate_values import Covariate, covariate, units_of
+from momus.joint.axes import Axis, Covariate, covariate, units_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings

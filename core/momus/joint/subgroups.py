@@ -16,8 +16,7 @@ from momus.inference.heterogeneity import NONE, Heterogeneity, heterogeneity
 from momus.inference.matching import design_of
 from momus.inference.result import TestResult
 from momus.inference.testing import compare_rows
-from momus.joint.axes import Axis
-from momus.joint.covariate_values import Covariate, covariate, units_of
+from momus.joint.axes import Axis, Covariate, covariate, units_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings

@@ -1,4 +1,4 @@
-"""From two tables of scores to verdicts: the statistics of the protocol, the guard, and the critic's own."""
+"""From two tables of scores to verdicts: tests of every statistic of a critic, and of its unscored documents."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from momus.errors import UsageError
 from momus.inference import Method, TestResult, compare_rows, design_of
 from momus.inference import Rows as TestRows
 from momus.inference.blocks import in_blocks
+from momus.inference.matching import Names
 from momus.inference.pooling import Tables, total
 from momus.inference.pvalues import Prepared, both_values
+from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands, default_band
 from momus.verdicts.judge_laws import judge_laws
-from momus.verdicts.missing import UNSCORED, missing_result
 from momus.verdicts.settings import Settings, with_options
-from momus.verdicts.statistics import all_statistics, told_statistic, wordings
+from momus.verdicts.statistics import UNSCORED, all_statistics, told_statistic, wordings
 from momus.verdicts.verdict import Verdict, within
 
 if TYPE_CHECKING:
@@ -103,10 +104,21 @@ def _judge_documents(
                 "sufficient_statistics() does not return",
                 hint=f"it returns {', '.join(real.rows) or 'nothing'}",
             )
-    names = real.corpus, generated.corpus
-    groups = real.scored_groups, generated.scored_groups
-    design = design_of(real.scored_prompts, generated.scored_prompts, settings.paired, names, groups=groups)
-    design = in_blocks(design, settings.seed)
+    prompts, groups = (real.scored_prompts, generated.scored_prompts), (real.scored_groups, generated.scored_groups)
+    return _tested(statistics, rows, (real.corpus, generated.corpus), prompts, groups, settings, family)
+
+
+def _tested(
+    statistics: Sequence[Statistic],
+    rows: tuple[dict[str, TestRows], dict[str, TestRows]],
+    names: tuple[str, str],
+    prompts: tuple[Names, Names],
+    groups: tuple[Names, Names],
+    settings: Settings,
+    family: int,
+) -> list[TestResult]:
+    """Test statistics of rows under the design that prompts and groups give, in blocks of many documents."""
+    design = in_blocks(design_of(*prompts, settings.paired, names, groups=groups), settings.seed)
     return compare_rows(
         statistics,
         *rows,
@@ -206,3 +218,47 @@ def _same_columns(real: dict[str, Rows], generated: dict[str, Rows]) -> tuple[di
         else:
             out[0][key], out[1][key] = np.asarray(mine), np.asarray(theirs)
     return out
+
+
+def missing_result(
+    real: Scores, generated: Scores, settings: Settings | None = None, family: int = 1
+) -> TestResult | None:
+    """Test whether the share of unscored documents differs, over all documents of both texts.
+
+    Blank or broken documents have no score, so no other row shows them.
+
+    Parameters
+    ----------
+    settings
+        ``paired``, ``permutations``, ``confidence`` and ``seed`` are read.
+    family
+        Number of rows whose p-values are adjusted together.
+
+    Returns
+    -------
+    Difference of the shares (generated − real) with its test; None if both texts are scored in full, or have no
+    document.
+
+    Raises
+    ------
+    UsageError
+        The scores are of different critics, or pairs were asked for and the texts share fewer than two prompts.
+    """
+    if real.critic != generated.critic:
+        raise UsageError(
+            f"scores of {real.critic!r} and of {generated.critic!r} cannot be compared",
+            hint="score both texts with one critic",
+        )
+    settings = settings or Settings()
+    if not len(real) or not len(generated) or (real.scored.all() and generated.scored.all()):
+        return None
+    rows = {UNSCORED.rows: _unscored_rows(real)}, {UNSCORED.rows: _unscored_rows(generated)}
+    prompts, groups = (real.prompts, generated.prompts), (real.groups, generated.groups)
+    names = real.corpus, generated.corpus
+    (result,) = _tested([UNSCORED], rows, names, prompts, groups, replace(settings, resamples=0), family)
+    return result
+
+
+def _unscored_rows(scores: Scores) -> Floats:
+    """[unscored, 1] of every document: (n, 2)."""
+    return np.column_stack([~scores.scored, np.ones(len(scores))]).astype(np.float64)
