@@ -1,24 +1,38 @@
-"""Outlier documents in words, for a terminal of 80 columns."""
+"""Outlier documents as JSON, and in words for a terminal of 80 columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from momus.cli.outliers import Listing, Outlier
-from momus.evidence import MarkedDocument, Step
-from momus.report.format import number
+from momus.evidence import MarkedDocument, Step, to_json
+from momus.report.format import number, p_value
 from momus.report.safe import one_line
+from momus.report.sentences import axes
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
+    from momus.outliers.flagging import Flagged, FlaggedCorpus
+    from momus.outliers.listing import Listing, Outlier
+    from momus.outliers.several import OddAxis, SeveralCorpus
+
 SNIPPET = 200
 """Characters of a text that are shown."""
 STATES = 10
 """Largest number of steps z that are shown."""
+
+
+def outliers_json(listing: Listing) -> dict[str, Any]:
+    """A listing as plain lists, strings and numbers."""
+    rows = []
+    for o in listing.outliers:
+        texts = {k: None if d is None else to_json(d) for k, d in (("document", o.document), ("human", o.human))}
+        rows.append({**asdict(o), **texts})
+    return {**asdict(listing), "outliers": rows}
 
 
 def outlier_view(listing: Listing) -> RenderableType:
@@ -110,3 +124,77 @@ def beginning(steps: Sequence[Step]) -> str:
 
 def _clipped(text: str) -> str:
     return one_line(" ".join(text[: 4 * SNIPPET].split()), SNIPPET)
+
+
+def several_view(corpora: Sequence[SeveralCorpus], top: int) -> RenderableType:
+    """Build a list of the ``top`` odd documents of each corpus, for a terminal of 80 columns."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for c in corpora:
+        head = f"{one_line(c.corpus)}: {len(c.documents):,} of {c.scored:,} documents are odd on two axes or more"
+        parts.append(Text(f"{head} of {len(c.critics)} ({c.expected:.1f} by chance)", style="bold"))
+        for d in c.documents[:top]:
+            sure = f"p = {p_value(d.p_adjusted)} adjusted"
+            parts.append(Text("  ").append(one_line(d.id), style="bold").append(f"  {axes(len(d.axes))}, {sure}"))
+            where = "; ".join(f"{one_line(a.axis)} ({_rank(a)} of {a.scored:,})" for a in d.axes)
+            parts.append(Padding(Text(where), (0, 0, 0, 4)))
+        more = len(c.documents) - top
+        parts += [Text(f"  and {more:,} more; --top lists them", style="dim")] if more > 0 else []
+        parts.append(Text(""))
+    parts.append(
+        Text(
+            "Odd: among the 5 % least likely documents of the corpus. Chance and p: as if axes were independent; "
+            "related axes, such as length and lexical diversity, make more documents odd together.",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def _rank(axis: OddAxis) -> str:
+    return str(axis.first) if axis.first == axis.last else f"{axis.first}–{axis.last}"
+
+
+def flagged_view(corpora: Sequence[FlaggedCorpus], top: int) -> RenderableType:
+    """Build a list of the chosen documents by corpus: p, the critic, and their value beside that of real text."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for c in corpora:
+        parts.append(Text(f"{one_line(c.corpus)}: {_head(c)}", style="bold"))
+        parts += [flagged_line(d) for d in c.documents[:top]]
+        more = len(c.documents) - top
+        parts += [Text(f"  and {more:,} more; --top lists them", style="dim")] if more > 0 else []
+        parts.append(Text(""))
+    parts.append(
+        Text(
+            "p: share of the real documents that are as odd under any of the critics. Of the documents listed for a "
+            "text, an expected share of at most the false-discovery rate are as real as the real text.",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def flagged_line(d: Flagged, named: bool = True) -> Text:
+    """One chosen document: p, which end is odd, its value beside that of real text; critic and unit if ``named``."""
+    from rich.text import Text
+
+    critic, unit = (f" by {one_line(d.critic)}", f" {one_line(d.unit)}") if named else ("", "")
+    end = "too likely" if d.small else "odd"
+    words = f"  p {d.p:.2g}, {end}{critic}: {number(d.value)}{unit}, real text {number(d.typical)}"
+    return Text(f"  {one_line(d.id)}", style="bold").append(words, style="not bold")
+
+
+def _head(c: FlaggedCorpus) -> str:
+    of = counted(c.n, "document")
+    if c.documents:
+        return f"{len(c.documents):,} of {of} are odder than real text (false-discovery rate {c.fdr:g})"
+    return (
+        f"none of {of} is odd enough; at a false-discovery rate of {c.fdr:g} and with {c.calibrating:,} real documents "
+        f"to calibrate, at least {c.fewest:,} must be"
+    )

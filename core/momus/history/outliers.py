@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from momus.history.kept import KeptRun
-from momus.runs.oddity import is_sequence, values_of
-from momus.runs.scored import scored_documents
+from momus.outliers.rows import Measure
+from momus.runs.documents import read_documents
 
 BEYOND = 0.99
 """An outlier is less likely than this share of the real documents of the same run."""
@@ -24,7 +24,7 @@ class OutlierDocument:
     key
         Its prompt; its id where it has none.
     value, other
-        What ranks outliers (`momus.runs.oddity.values_of`) in the run where it stands out, and of the same
+        What ranks outliers (`momus.outliers.rows.Measure`) in the run where it stands out, and of the same
         prompt in the other run; None if the other run has no scored document of it.
     """
 
@@ -114,15 +114,15 @@ def _listed(
 
 def _values(run: KeptRun, corpus: str, keys: dict[str, str], critic: str) -> tuple[dict[str, float], float]:
     """The largest value of each key in a generated corpus, and the value that few real documents exceed."""
-    sequence = is_sequence(run.verdicts, critic)
-    frame = scored_documents(run.path, [critic], ["real", corpus])
-    frame["value"] = values_of(frame, sequence)
-    real = frame.loc[frame["corpus"] == "real", "value"].to_numpy()
+    frame = read_documents(run.path, [critic], ["real", corpus])
+    frame["value"] = Measure.of_rows(frame, run.verdicts, critic).values(frame)
+    frame = frame[frame["value"].notna()]
+    real = frame.loc[frame["corpus"] == "real", "value"].to_numpy(dtype=np.float64)
     rows = frame[frame["corpus"] == corpus]
-    found: dict[str, float] = {}
+    largest: dict[str, float] = {}
     for document, value in zip(rows["id"], rows["value"], strict=True):
         if document in keys:
             key = keys[document]
-            found[key] = max(found.get(key, -np.inf), value)
+            largest[key] = max(largest.get(key, -np.inf), value)
     limit = float(np.quantile(real, BEYOND, method="higher")) if len(real) else float("nan")
-    return found, limit
+    return largest, limit

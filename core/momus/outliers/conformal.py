@@ -209,10 +209,6 @@ class Calibrated:
             _ranks(self.oddity, largest), np.column_stack(each), worst, largest, np.asarray(small[rows, worst])
         )
 
-    def p_values(self, ranks: Ints) -> Floats:
-        """The p-values of `Judged.ranks`."""
-        return np.asarray(ranks / (len(self) + 1))
-
 
 def order_of(ids: Sequence[str]) -> Ints:
     """An order of documents that follows from their ids, and from nothing else: row numbers, int64 (n,).

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import false_discovery_control
 
-from momus.inference.conformal import Calibrated, Tail, fewest_chosen, largest_rank, q_values
+from momus.outliers.conformal import Calibrated, Tail, fewest_chosen, largest_rank, q_values
 
 
 def documents(rng, n):
