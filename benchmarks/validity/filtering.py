@@ -140,7 +140,7 @@ def draws(
         new = np.concatenate([strange, rest[rows[REAL[name] :]]])
         calibrated = Calibrated.of(rest[rows[: REAL[name]]], two_sided, np.arange(REAL[name]))
         judged, n = calibrated.judge(new), len(calibrated)
-        smallest = np.minimum(judged.by_critic.min(axis=1) * len(two_sided), n + 1)
+        smallest = np.minimum(calibrated.alone(new).min(axis=1) * len(two_sided), n + 1)
         for ranks, false, found in (
             (judged.ranks, reached.false, reached.found),
             (smallest, reached.false_bonferroni, reached.bonferroni),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -72,40 +73,24 @@ def outlier_changes(
     StoreError
         The table of documents of a run is missing or damaged.
     """
-    sides = []
+    values = []
     for run, corpus in ((before, pair[0]), (after, pair[1])):
         texts = run.texts()
-        keys = [p if p is not None else i for p, i in zip(texts.prompts[corpus], texts.ids[corpus], strict=True)]
-        sides.append((run, corpus, dict(zip(texts.ids[corpus], keys, strict=True))))
+        keys = [i if p is None else p for p, i in zip(texts.prompts[corpus], texts.ids[corpus], strict=True)]
+        values.append(partial(_values, run, corpus, dict(zip(texts.ids[corpus], keys, strict=True))))
     changes = []
     for critic in critics:
-        values = [_values(*side, critic) for side in sides]
-        if not all(table and np.isfinite(limit) for table, limit in values):
+        (one, limit), (other, other_limit) = (values_under(critic) for values_under in values)
+        if not (one and other and np.isfinite([limit, other_limit]).all()):
             continue
-        changes.append(_change(critic, values[0], values[1], top))
+        earlier, later = {k for k, v in one.items() if v > limit}, {k for k, v in other.items() if v > other_limit}
+        new, gone = later - earlier, earlier - later
+        counts = len(earlier), len(later), len(one), len(other), len(new), len(gone)
+        changes.append(OutlierChange(critic, *counts, _oddest(new, other, one, top), _oddest(gone, one, other, top)))
     return changes
 
 
-def _change(
-    critic: str, before: tuple[dict[str, float], float], after: tuple[dict[str, float], float], top: int
-) -> OutlierChange:
-    (one, limit), (other, other_limit) = before, after
-    earlier = {k for k, v in one.items() if v > limit}
-    later = {k for k, v in other.items() if v > other_limit}
-    return OutlierChange(
-        critic,
-        len(earlier),
-        len(later),
-        len(one),
-        len(other),
-        len(later - earlier),
-        len(earlier - later),
-        _listed(later - earlier, other, one, top),
-        _listed(earlier - later, one, other, top),
-    )
-
-
-def _listed(
+def _oddest(
     keys: set[str], values: dict[str, float], others: dict[str, float], top: int
 ) -> tuple[OutlierDocument, ...]:
     ordered = sorted(keys, key=lambda k: (-values[k], k))[:top]

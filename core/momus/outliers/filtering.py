@@ -172,7 +172,7 @@ def filter_text(
     with writing as (kept, dropped):
         examples = _copy(text, calibration, choice, kept, dropped)
     return Filtered(
-        documents=len(choice.ranks),
+        documents=len(choice.goes),
         dropped=int(choice.goes.sum()),
         fdr=fdr,
         p=choice.largest / (len(calibration) + 1) if choice.largest else None,
@@ -182,7 +182,7 @@ def filter_text(
         fewest=choice.fewest,
         by_critic={name: choice.ends(k) for k, name in enumerate(classes)},
         unscored=text.unscored,
-        judged_by_none=choice.unscored,
+        judged_by_none=int(choice.judged.unscored.sum()),
         seen={name: 0 if skip_fitted else n for name, n in known.fitted_on.items()},
         examples=examples,
     )
@@ -302,10 +302,9 @@ def _copy(
         kept.add(originals, np.flatnonzero(~goes))
         dropped.add(originals, np.flatnonzero(goes))
         shown = [number for number in oddest if start <= number < stop]
-        values = text.values(part) if shown else np.zeros(0)
-        for number in shown:
-            document = originals.corpus[number - start]
-            examples[number] = calibration.document(
-                choice, number, document.id, values[number - start], document.text[:SHOWN]
-            )
+        if shown:
+            rows = [originals.corpus[number - start] for number in shown]
+            ids, texts = [d.id for d in rows], [d.text[:SHOWN] for d in rows]
+            values = text.values(part)[np.array(shown) - start]
+            examples |= zip(shown, calibration.documents(choice, shown, ids, values, texts), strict=True)
     return [examples[number] for number in oddest]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from momus.errors import UsageError
-from momus.numeric.types import Bools, Floats, Ints
-from momus.outliers.conformal import Calibrated, fewest_chosen, largest_rank, order_of, q_values
+from momus.numeric.types import Bools, Floats
+from momus.outliers.conformal import Calibrated, Judged, fewest_chosen, largest_rank, order_of, q_values
 from momus.outliers.rows import Measure, OddDocument, median_of, outlier_rows
 from momus.runs.result import Comparison
 
@@ -108,8 +109,8 @@ def flagged(
     for name in rows.listed:
         ids, values = rows.table(name)
         choice = calibration.choose([values])
-        numbers = sorted(np.flatnonzero(choice.goes).tolist(), key=lambda i: (-choice.surprise[i], ids[i]))
-        documents = [calibration.document(choice, i, ids[i], values[i]) for i in numbers]
+        numbers = sorted(np.flatnonzero(choice.goes).tolist(), key=lambda i: (-choice.judged.surprise[i], ids[i]))
+        documents = calibration.documents(choice, numbers, [ids[i] for i in numbers], values[numbers])
         corpora.append(FlaggedCorpus(name, len(ids), choice.fewest, fdr, len(calibration), tuple(documents)))
     return corpora
 
@@ -120,54 +121,42 @@ def check_rate(fdr: float) -> None:
         raise UsageError(f"the false-discovery rate is {fdr}", hint="give a number between 0 and 1, such as 0.05")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Choice:
-    """Which documents of a text are chosen, and why: arrays (n,) in the order of the text.
+    """Which documents of a text are chosen, and why.
 
     Attributes
     ----------
-    ranks
-        int32 (n,): p · (calibrating documents + 1).
-    critics
-        int16 (n,): number of the critic under which each document is oddest.
-    small
-        bool (n,): whether its value there is odd because it is small.
-    surprise
-        float64 (n,): its surprise there, in nats.
+    judged
+        All of its documents.
     largest
-        Rank up to which documents are chosen; 0 if none is.
+        Rank up to which they are chosen; 0 if none is.
     q
-        float64 (calibrating documents + 2,): q-values by rank.
+        q-values by rank, float64 (calibrating documents + 2,).
     fewest
         The smallest number of documents that could have been chosen at all.
-    unscored
-        Documents without a value under any critic.
     """
 
-    ranks: Ints
-    critics: Ints
-    small: Bools
-    surprise: Floats
+    judged: Judged
     largest: int
     q: Floats
     fewest: int
-    unscored: int
 
     @property
     def goes(self) -> Bools:
         """Which documents are chosen: bool (n,)."""
-        return self.ranks <= self.largest
+        return self.judged.ranks <= self.largest
 
     def ends(self, critic: int) -> tuple[int, int]:
         """How many documents are chosen as too large, and as too small, under a critic."""
-        mine = self.goes & (self.critics == critic)
-        return int((mine & ~self.small).sum()), int((mine & self.small).sum())
+        small = self.judged.small[self.goes & (self.judged.critic == critic)]
+        return int((~small).sum()), int(small.sum())
 
     def oddest(self, critic: int, most: int) -> list[int]:
         """Numbers of the oddest documents that are chosen under a critic, the oddest first, equal ones in order."""
-        mine = np.flatnonzero(self.goes & (self.critics == critic))
-        ordered: list[int] = mine[np.argsort(-self.surprise[mine], kind="stable")][:most].tolist()
-        return ordered
+        numbers = np.flatnonzero(self.goes & (self.judged.critic == critic))
+        order = np.argsort(-self.judged.surprise[numbers], kind="stable")[:most]
+        return [int(number) for number in numbers[order]]
 
 
 @dataclass(frozen=True)
@@ -221,42 +210,33 @@ class Calibration:
         return len(self.calibrated)
 
     def choose(self, values: Iterable[Floats]) -> Choice:
-        """Choose documents of a text by their values, (n, critics), which may come in several pieces."""
-        ranks, critics, small, surprise = ([np.zeros(0, kind)] for kind in (np.int32, np.int16, bool, np.float64))
-        unscored = 0
-        for piece in values:
-            judged = self.calibrated.judge(piece)
-            ranks.append(judged.ranks.astype(np.int32))
-            critics.append(judged.critic.astype(np.int16))
-            small.append(judged.small)
-            surprise.append(judged.surprise)
-            unscored += int(np.isnan(piece).all(axis=1).sum())
-        all_ranks, n = np.concatenate(ranks), len(self)
-        counts = np.bincount(all_ranks, minlength=n + 2)
-        return Choice(
-            all_ranks,
-            np.concatenate(critics),
-            np.concatenate(small),
-            np.concatenate(surprise),
-            largest_rank(counts, n, self.fdr),
-            q_values(counts, n),
-            fewest_chosen(len(all_ranks), n, self.fdr),
-            unscored,
-        )
+        """Choose documents of a text by their values, (n, critics), which may come in several parts."""
+        none = np.zeros((0, len(self.critics)))
+        judged, n = Judged.joined(map(self.calibrated.judge, chain([none], values))), len(self)
+        counts = np.bincount(judged.ranks, minlength=n + 2)
+        fewest = fewest_chosen(len(judged.ranks), n, self.fdr)
+        return Choice(judged, largest_rank(counts, n, self.fdr), q_values(counts, n), fewest)
 
-    def document(self, choice: Choice, number: int, id: str, values: Floats, text: str = "") -> Flagged:
-        """One of the documents of a choice, by its number, with its values under all critics, (critics,)."""
-        k, rank = int(choice.critics[number]), int(choice.ranks[number])
-        alone = self.calibrated.judge(values[None, :]).by_critic[0] / (len(self) + 1)
-        return Flagged(
-            id=id,
-            critic=self.critics[k],
-            value=float(values[k]),
-            typical=self.typical[k],
-            unit=self.units[k],
-            small=bool(choice.small[number]),
-            p=rank / (len(self) + 1),
-            q=float(choice.q[rank]),
-            by_critic=dict(zip(self.critics, alone.tolist(), strict=True)),
-            text=text,
-        )
+    def documents(
+        self, choice: Choice, numbers: Sequence[int], ids: Sequence[str], values: Floats, texts: Sequence[str] = ()
+    ) -> list[Flagged]:
+        """Some documents of a choice, by their numbers; ids, values (numbers, critics) and texts are those of these."""
+        p_alone = self.calibrated.alone(values) / (len(self) + 1)
+        documents = []
+        for i, number in enumerate(numbers):
+            k, rank = int(choice.judged.critic[number]), int(choice.judged.ranks[number])
+            documents.append(
+                Flagged(
+                    id=ids[i],
+                    critic=self.critics[k],
+                    value=float(values[i, k]),
+                    typical=self.typical[k],
+                    unit=self.units[k],
+                    small=bool(choice.judged.small[number]),
+                    p=rank / (len(self) + 1),
+                    q=float(choice.q[rank]),
+                    by_critic=dict(zip(self.critics, p_alone[i].tolist(), strict=True)),
+                    text=texts[i] if texts else "",
+                )
+            )
+        return documents

@@ -125,30 +125,7 @@ def listed(
 def outliers_frame(
     comparison: Comparison, critic: str | None = None, corpus: str | None = None, top: int = 10
 ) -> pd.DataFrame:
-    """Tabulate the oddest documents of each critic and corpus.
-
-    Parameters
-    ----------
-    critic
-        Name of one critic; default: all.
-    corpus
-        Name of one corpus, which may be the real one; default: all generated ones.
-    top
-        Documents per critic and corpus.
-
-    Returns
-    -------
-    Rows with the columns critic, corpus, rank, id, prompt, group, value, unit, z, unlikely and why, the oddest first.
-    ``value`` is the critic's own measure of oddity, or else the Latent NLL, per step for critics of sequences;
-    documents of one value share a rank and are in the order of their ids. ``unlikely`` names unlikely steps where the
-    run kept them (as many documents as the setting ``top``), else None; ``why`` says of every document why it is
-    listed.
-
-    Raises
-    ------
-    UsageError
-        There is no such critic or corpus, or ``top`` is below 1.
-    """
+    """Tabulate the oddest documents of each critic and corpus, as `Comparison.outliers` says."""
     import pandas as pd
 
     rows = outlier_rows(comparison, None if critic is None else [critic], corpus)
@@ -168,8 +145,9 @@ def _listings(comparison: Comparison, rows: OutlierRows, top: int) -> Iterator[L
         raise UsageError(f"top is {top}, expected at least 1")
     for result in rows.results:
         noun = result.verdicts[0].unit if result.verdicts else "document"
-        real = Standing(rows.of_real(result.name), noun, "odder" if result.oddity_unit else "less likely")
-        texts = _kept(result)
+        odder = "odder" if result.oddity_unit else "less likely"
+        real, texts, unit = rows.of_real(result.name), _kept(result), rows.unit(result)
+        typical = median_of(real)
         outliers: list[Outlier] = []
         scored, tied = {}, {}
         for corpus in rows.listed:
@@ -178,20 +156,21 @@ def _listings(comparison: Comparison, rows: OutlierRows, top: int) -> Iterator[L
             tied[corpus] = int(ranked["last"].iloc[top - 1] - top) if len(ranked) >= top else 0
             for row in ranked.head(top).to_dict("records"):
                 document, human, same_prompt = texts.get((corpus, row["id"]), (None, None, False))
+                above, words = standing_of(row["value"], real, noun, odder)
                 outliers.append(
                     Outlier(
                         **{name: row[name] for name in COPIED},
-                        typical=real.typical,
-                        unit=rows.unit(result),
-                        above=real.above(row["value"]),
-                        why=reason_of(document, real.words(row["value"]), row["z"]),
+                        typical=typical,
+                        unit=unit,
+                        above=above,
+                        why=reason_of(document, words, row["z"]),
                         document=document,
                         human=human,
                         same_prompt=same_prompt,
                     )
                 )
-        unit, kept = rows.unit(result), int(comparison.signature.get("top", 0))
-        yield Listing(result.name, result.axis, noun, unit, real.typical, tuple(outliers), scored, tied, kept)
+        kept = int(comparison.signature.get("top", 0))
+        yield Listing(result.name, result.axis, noun, unit, typical, tuple(outliers), scored, tied, kept)
 
 
 def _kept(result: CriticResult) -> dict[tuple[str, str], tuple[MarkedDocument | None, MarkedDocument | None, bool]]:
@@ -203,46 +182,20 @@ def _kept(result: CriticResult) -> dict[tuple[str, str], tuple[MarkedDocument | 
     return {key: (document, *human.get(key, (None, False))) for key, document in documents.items()}
 
 
-@dataclass(frozen=True)
-class Standing:
-    """Where documents stand among the real ones.
+def standing_of(value: float, real: Floats, noun: str, odder: str) -> tuple[float | None, str]:
+    """Share of the real documents with smaller values, which are sorted; and the same in words. None without any.
 
-    Attributes
-    ----------
-    real
-        Values of the real documents in ascending order, float64 (n,).
-    noun
-        What is ranked: ``document`` or ``block``.
-    odder
-        How a document differs from them: ``less likely``, or ``odder`` by a critic's own measure.
-
-    >>> Standing(np.array([1.0, 1.2, 1.3, 2.0]), "document", "less likely").words(1.9)
-    'less likely than 75 % of the human documents (median 1.25)'
+    >>> standing_of(1.9, np.array([1.0, 1.2, 1.3, 2.0]), "document", "less likely")
+    (0.75, 'less likely than 75 % of the human documents (median 1.25)')
     """
-
-    real: Floats
-    noun: str
-    odder: str
-
-    @property
-    def typical(self) -> float | None:
-        """Median value of the real documents; None if there are none."""
-        return median_of(self.real)
-
-    def above(self, value: float) -> float | None:
-        """Share of the real documents that are less odd; None if there are none."""
-        return float(np.searchsorted(self.real, value, side="left") / len(self.real)) if len(self.real) else None
-
-    def words(self, value: float) -> str | None:
-        """The standing of a document in words; None if there are no real ones."""
-        above = self.above(value)
-        if above is None or self.typical is None:
-            return None
-        share = "all" if above == 1 else f"{math.floor(100 * above)} % of the"
-        return f"{self.odder} than {share} human {self.noun}s (median {self.typical:.3g})"
+    if not len(real):
+        return None, ""
+    above = float(np.searchsorted(real, value, side="left") / len(real))
+    share = "all" if above == 1 else f"{math.floor(100 * above)} % of the"
+    return above, f"{odder} than {share} human {noun}s (median {median_of(real):.3g})"
 
 
-def reason_of(document: MarkedDocument | None, standing: str | None, z: str | None = None) -> str:
+def reason_of(document: MarkedDocument | None, standing: str, z: str | None = None) -> str:
     """Say why a document is listed: its standing, what the critic notes of it, and its unlikely steps.
 
     Parameters
@@ -255,7 +208,7 @@ def reason_of(document: MarkedDocument | None, standing: str | None, z: str | No
     >>> odd = MarkedDocument("g", "1", 2.0, "nats", (Step("Notes", "…", 4.0, True, "likeliest: Use"), Step("Use")))
     >>> reason_of(odd, "less likely than all human documents (median 1.25)")
     'less likely than all human documents (median 1.25); unlikely: Notes (likeliest: Use)'
-    >>> reason_of(None, None, z="7 words")
+    >>> reason_of(None, "", z="7 words")
     'z: 7 words'
     """
     parts = [standing] if standing else []

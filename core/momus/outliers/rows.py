@@ -12,7 +12,7 @@ import numpy as np
 from momus.critic import Critic
 from momus.critic.scores import outlying_values
 from momus.errors import UsageError
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.types import Bools, Floats
 from momus.runs.documents import documents_frame
 from momus.runs.examples import unit_of
 from momus.runs.folder import read_comparison
@@ -149,7 +149,7 @@ class OutlierRows:
         frame = self.frame
         rows = frame[(frame["corpus"] == corpus) & (frame["critic"] == critic) & frame["value"].notna()]
         rows = rows.sort_values(["value", "id"], ascending=[False, True], kind="stable")
-        first, last = shared_ranks(rows["value"].to_numpy(dtype=np.float64))
+        first, last = (rows["value"].rank(method=m, ascending=False).astype(int) for m in ("min", "max"))
         return rows.assign(first=first, last=last)
 
     def table(self, corpus: str) -> tuple[list[str], Floats]:
@@ -216,16 +216,3 @@ def _check_known(run: str, what: str, name: str, names: Sequence[str]) -> None:
     """Raise `UsageError` if a run has no critic or corpus of this name."""
     if name not in names:
         raise UsageError(f"{run} has no {what} {name!r}", hint=f"it has {', '.join(names)}")
-
-
-def shared_ranks(values: Floats) -> tuple[Ints, Ints]:
-    """First and last rank of each of n values, which are sorted from the largest: equal values share their ranks.
-
-    >>> first, last = shared_ranks(np.array([9.0, 7.0, 7.0, 1.0]))
-    >>> first.tolist(), last.tolist()
-    ([1, 2, 2, 4], [1, 3, 3, 4])
-    """
-    rising = -np.asarray(values, dtype=np.float64)
-    first: Ints = np.searchsorted(rising, rising, side="left") + 1
-    last: Ints = np.searchsorted(rising, rising, side="right")
-    return first, last

@@ -235,7 +235,12 @@ class Comparison:
         return documents_frame(self)
 
     def outliers(self, critic: str | None = None, corpus: str | None = None, top: int = 10) -> pd.DataFrame:
-        """Oddest documents as a data frame, ``top`` per critic and corpus (`momus.outliers.listing.outliers_frame`).
+        """Oddest documents as a data frame, ``top`` per critic and corpus, the oddest first.
+
+        Its columns are critic, corpus, rank, id, prompt, group, value, unit, z, unlikely and why. ``value`` is the
+        critic's own measure of oddity, or else the Latent NLL, per step for critics of sequences; documents of one
+        value share a rank and are in the order of their ids. ``unlikely`` names unlikely steps where the run kept the
+        document, else None; ``why`` says why it is listed.
 
         Parameters
         ----------
