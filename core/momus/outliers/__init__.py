@@ -1,4 +1,4 @@
-"""Documents that are odd under critics: ranked, odd on several axes, and chosen at a stated false-discovery rate.
+"""Documents that are odd under critics: conformal p-values, and filters at a stated false-discovery rate.
 
 >>> from momus.outliers import filter_text, flagged, listed, odd_on_several
 """
