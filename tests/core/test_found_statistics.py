@@ -8,7 +8,8 @@ import pytest
 
 import momus
 from momus import Corpus, LogPrior, Statistic, Values
-from momus.checks.dependence import LEVEL, check_groups, group_notes
+from momus.checks.dependence import LEVEL
+from momus.checks.notes import check_groups, group_notes
 from momus.critic import StatisticsMixin, mean, total_variation
 from momus.errors import FittingError, UsageError
 from momus.inference import Design, Method, compare_rows

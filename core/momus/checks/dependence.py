@@ -5,16 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import Note, RunningTextCritic, Scores
-from momus.numeric.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from momus.checks.trust import TrustCheck
-    from momus.critic import Critic
+from momus.numeric.types import Floats, Ints
 
 LEVEL = 0.01
 LEAST = 0.02
@@ -87,6 +81,14 @@ class OrderCorrelation:
     def warns(self, level: float = LEVEL) -> bool:
         """Whether the order matters: p below the level, and a correlation of more than `LEAST`."""
         return self.p < level and self.correlation > LEAST
+
+
+@dataclass(frozen=True)
+class SharedGroups:
+    """Groups that two texts share: how many, and a few of them."""
+
+    groups: int
+    examples: tuple[str, ...]
 
 
 def guess_groups(ids: Sequence[str]) -> list[str] | None:
@@ -245,62 +247,6 @@ def moments_of_orders(x: Floats) -> tuple[float, float]:
     none = (3 * second**2 - 6 * fourth) / (n * (n - 1) * (n - 2) * (n - 3))
     square = (n - 1) * same + 2 * (n - 2) * one + ((n - 1) ** 2 - (n - 1) - 2 * (n - 2)) * none
     return mean, square - mean**2
-
-
-def check_groups(scores: Scores) -> HiddenGroups | None:
-    """Test whether the Latent NLL per step of a critic shows groups that the ids betray.
-
-    None if the groups are known, if several documents answer one prompt (tests keep these together already), or if the
-    ids suggest no groups.
-    """
-    kept = _unknown(scores)
-    if kept is None:
-        return None
-    return hidden_groups(scores.per_step[kept], [scores.ids[i] for i in kept], covariate="Latent NLL per step")
-
-
-def group_notes(
-    critic: Critic[Any], scored: Sequence[Scores], checks: Sequence[TrustCheck], family: int = 1
-) -> list[Note]:
-    """Warn of texts whose scores, though not their words, show groups that the ids betray.
-
-    Each critic makes one test per text, so a family of m headline rows has at most 2m of them: each is made at level
-    `LEVEL`/(2m).
-
-    Parameters
-    ----------
-    scored
-        Scores of the real and the generated texts.
-    checks
-        Checks of the texts; a text whose words show its groups was warned of already.
-    family
-        Number of headline rows of the run.
-    """
-    if isinstance(critic, RunningTextCritic):
-        return []
-    known = {check.corpus for check in checks if check.kind == "groups" and check.warns}
-    tested = [(s.corpus, check_groups(s)) for s in scored if s.corpus not in known]
-    level = LEVEL / (2 * max(family, 1))
-    return [Note(_of_scores(name, f), warning=True) for name, f in tested if f is not None and f.warns(level)]
-
-
-def _of_scores(corpus: str, found: HiddenGroups) -> str:
-    names = " and ".join(map(repr, found.examples))
-    return (
-        f"documents of {corpus!r} whose ids begin alike, such as {names}, resemble each other in {found.covariate} "
-        f"(intraclass correlation {found.icc:.2f}, 95 % interval {found.low:.2f} to {found.high:.2f}, "
-        f"p = {found.p:.2g}, {found.groups:,} groups of {found.documents:,} documents): intervals that ignore this are "
-        f"too narrow by a factor of about {np.sqrt(found.design_effect):.1f}. Give the documents a group_id."
-    )
-
-
-def _unknown(scores: Scores) -> Ints | None:
-    """Rows of the scored documents; None if groups or repeated prompts say which of them belong together."""
-    prompts = [p for p in scores.scored_prompts if p is not None]
-    if any(g is not None for g in scores.scored_groups) or len(set(prompts)) < len(prompts):
-        return None
-    mask: Bools = scores.scored
-    return np.flatnonzero(mask)
 
 
 def examples_of(names: Sequence[str]) -> tuple[str, ...]:
