@@ -20,7 +20,7 @@ from momus.text.corpus import Corpus
 from momus.text.digests import is_among
 from momus.text.shingles import jaccard
 from momus.text.sketches import TextSketch
-from momus.text.tokens import get_tokenizer
+from momus.text.tokens import TokenTable, get_tokenizer
 
 THRESHOLD = 0.8
 BANDS = 16
@@ -167,13 +167,19 @@ def _near(first: TextSketch, second: TextSketch, pairs: Ints) -> Ints:
     indices = [np.zeros(0)]
     for start, stop in pairwise([*range(0, len(likely), PAIRS), len(likely)]):
         chunk = likely[start:stop]
-        tables, places = [], []
-        for k, sketch in enumerate((first, second)):
-            rows, inverse = np.unique(chunk[:, k], return_inverse=True)
-            tables.append(sketch.documents(rows).tokens(get_tokenizer("words")))
-            places.append(inverse)
-        indices.append(jaccard(tables[0], tables[1], np.column_stack(places)))
+        if first is second:
+            table, places = _reread(first, chunk.ravel())
+            indices.append(jaccard(table, table, places.reshape(-1, 2)))
+        else:
+            sides = _reread(first, chunk[:, 0]), _reread(second, chunk[:, 1])
+            indices.append(jaccard(sides[0][0], sides[1][0], np.column_stack([sides[0][1], sides[1][1]])))
     return likely[np.concatenate(indices) >= THRESHOLD]
+
+
+def _reread(sketch: TextSketch, rows: Ints) -> tuple[TokenTable, Ints]:
+    """The tokens of the different documents among these, and the place of each row there."""
+    different, places = np.unique(rows, return_inverse=True)
+    return sketch.documents(different).tokens(get_tokenizer("words")), places
 
 
 def estimates(first: TextSketch, second: TextSketch, pairs: Ints) -> Floats:

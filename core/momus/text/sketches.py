@@ -24,6 +24,7 @@ from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
 from momus.text.digests import Hashes, canonical_order, fingerprint_of
 from momus.text.languages import LONGEST, SHORTEST, identify
 from momus.text.scripts import script_counts
@@ -181,7 +182,7 @@ class TextSketch:
         return int(self.table.num_rows)
 
     def __repr__(self) -> str:
-        return f"TextSketch({self.name!r}, {len(self):,} document{'s' * (len(self) != 1)})"
+        return f"TextSketch({self.name!r}, {counted(len(self), 'document')})"
 
     def documents(self, rows: Ints) -> Corpus:
         """Read the documents at different row numbers.
@@ -193,7 +194,7 @@ class TextSketch:
         """
         if self.fetch is None:
             raise UsageError(
-                f"{self.name}: {len(rows):,} documents must be read again, and the sketch does not say from where",
+                f"{self.name}: {counted(len(rows), 'document')} must be read again, and it is not known from where",
                 hint="give `fetch` to TextSketch.from_table",
             )
         return self.fetch(rows)
