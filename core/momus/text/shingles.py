@@ -75,26 +75,32 @@ def min_hashes(table: TokenTable) -> MinHashes:
     >>> found.signatures.shape, found.sizes.tolist()
     ((2, 64), [6, 6])
     """
-    rng = np.random.default_rng(20)
-    # h_k(x) = a_k x + b_k mod 2³² with odd a_k permutes the 32-bit numbers; factors and summands have shape (64,)
-    factors = rng.integers(0, 1 << 31, HASHES, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
-    summands = rng.integers(0, 1 << 32, HASHES, dtype=np.uint32)
-    signatures = np.full((len(table), HASHES), np.iinfo(np.uint16).max, dtype=np.uint16)
+    signatures = np.empty((len(table), HASHES), dtype=np.uint16)
     sizes = np.zeros(len(table), dtype=np.int64)
     words = word_hashes(table)
     for start, stop in batches(table):
         shingles = shingles_of(table.slice(start, stop), words)
+        signatures[start:stop] = signatures_of(shingles)
         sizes[start:stop] = distinct_counts(shingles.values, shingles.offsets)
-        filled = np.flatnonzero(sizes[start:stop])
-        begins = shingles.offsets[filled]
-        values = (shingles.values >> np.uint64(32)).astype(np.uint32)
-        hashed = np.empty_like(values)
-        for k in range(HASHES if len(filled) else 0):
-            np.multiply(values, factors[k], out=hashed)
-            np.add(hashed, summands[k], out=hashed)
-            # the cast keeps the low 16 bits: the high ones of a minimum are nearly always 0
-            signatures[start + filled, k] = np.minimum.reduceat(hashed, begins).astype(np.uint16)
     return MinHashes(signatures, sizes)
+
+
+def signatures_of(shingles: Shingles) -> Signatures:
+    """Low half of the smallest value of each of 64 hash functions over the shingles: uint16 (documents, 64)."""
+    rng = np.random.default_rng(20)
+    # h_k(x) = a_k x + b_k mod 2³² with odd a_k permutes the 32-bit numbers; factors and summands have shape (64,)
+    factors = rng.integers(0, 1 << 31, HASHES, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
+    summands = rng.integers(0, 1 << 32, HASHES, dtype=np.uint32)
+    signatures = np.full((len(shingles.offsets) - 1, HASHES), np.iinfo(np.uint16).max, dtype=np.uint16)
+    filled = np.flatnonzero(np.diff(shingles.offsets))
+    values = (shingles.values >> np.uint64(32)).astype(np.uint32)
+    hashed = np.empty_like(values)
+    for k in range(HASHES if len(filled) else 0):
+        np.multiply(values, factors[k], out=hashed)
+        np.add(hashed, summands[k], out=hashed)
+        # the cast keeps the low 16 bits: the high ones of a minimum are nearly always 0
+        signatures[filled, k] = np.minimum.reduceat(hashed, shingles.offsets[filled]).astype(np.uint16)
+    return signatures
 
 
 def type_counts(table: TokenTable) -> Ints:
