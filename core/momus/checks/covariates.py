@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TypeVar
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from momus.checks.dependence import (
@@ -95,11 +96,12 @@ def covariates(sketch: TextSketch, rows: Ints) -> tuple[Floats, Floats]:
 
 def word_use(sketch: TextSketch, rows: Ints) -> Floats:
     """Read some documents again for the square roots of the shares of the `WORDS` most frequent words: (rows, V)."""
-    columns = {word: k for k, word in enumerate(islice(sketch.words, WORDS))}
+    words = pa.array(islice(sketch.words, WORDS), pa.string())
     table = sketch.documents(rows).tokens(get_tokenizer("words"))
-    # the column of each token's word, with one more for all rarer words; shape (tokens,)
-    cells = owners_of(table.offsets) * (len(columns) + 1) + table.codes(columns, unknown=len(columns))
-    counts = np.bincount(cells, minlength=len(rows) * (len(columns) + 1)).reshape(len(rows), -1)[:, :-1]
+    # the column of each word of the vocabulary, with one more for all rarer words, shape (vocabulary,)
+    columns = pc.index_in(pa.array(table.vocabulary, pa.string()), words).fill_null(len(words)).to_numpy()
+    cells = owners_of(table.offsets) * (len(words) + 1) + columns[table.ids]
+    counts = np.bincount(cells, minlength=len(rows) * (len(words) + 1)).reshape(len(rows), -1)[:, :-1]
     return np.sqrt(counts / np.maximum(table.lengths, 1)[:, None])
 
 

@@ -206,10 +206,13 @@ def _inner(sketch: TextSketch, rows: Ints) -> Ints:
     """
     pairs = [np.zeros((0, 2), np.int64)]
     for band in range(BANDS):
-        key = _keys(sketch, rows, band)
-        order = np.argsort(key, kind="stable")
-        same = key[order][1:] == key[order][:-1]
-        # the place at which the run of equal keys begins, for each place from the second, shape (n - 1,)
+        keys = _keys(sketch, rows, band)
+        # only the few documents that agree with another are put in order, shape (agreeing,)
+        ordered = np.sort(keys)
+        agreeing = np.flatnonzero(is_among(keys, ordered[1:][ordered[1:] == ordered[:-1]]))
+        order = agreeing[np.argsort(keys[agreeing], kind="stable")]
+        same = keys[order][1:] == keys[order][:-1]
+        # the place at which the run of equal keys begins, for each place from the second, shape (agreeing - 1,)
         places = np.arange(1, len(order))
         begins = np.maximum.accumulate(np.where(same, 0, places)) if len(places) else places
         pairs.append(np.column_stack([order[:-1], order[1:]])[same])
@@ -232,12 +235,18 @@ def _across(sides: tuple[TextSketch, TextSketch], rows: tuple[Ints, Ints], singl
     pairs = [np.zeros((0, 2), np.int64)]
     for band in range(BANDS):
         keys = [_keys(side, r, band) for side, r in zip(sides, rows, strict=True)]
+        hits = [is_among(keys[0], keys[1]), np.zeros(0, dtype=bool)]
+        hits[1] = is_among(keys[1], keys[0][hits[0]])
+        # the keys that both sides have, and the first place of each on either side, shape (common,)
+        common, first = np.unique(keys[0][hits[0]], return_index=True)
+        firsts = (
+            np.flatnonzero(hits[0])[first],
+            np.flatnonzero(hits[1])[np.unique(keys[1][hits[1]], return_index=True)[1]],
+        )
         for side in (0, 1):
-            known, where = np.unique(keys[1 - side], return_index=True)
-            key = keys[side][single[side]]
-            hit = is_among(key, known)
-            found = single[side][hit], where[np.searchsorted(known, key[hit])]
-            pairs.append(np.column_stack(found if side == 0 else found[::-1]))
+            found = single[side][hits[side][single[side]]]
+            others = firsts[1 - side][np.searchsorted(common, keys[side][found])]
+            pairs.append(np.column_stack((found, others) if side == 0 else (others, found)))
     places = _different(np.concatenate(pairs))
     return np.column_stack([rows[0][places[:, 0]], rows[1][places[:, 1]]])
 

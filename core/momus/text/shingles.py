@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from momus.numeric.ragged import group_sums, kept_offsets, offsets_of, owners_of, ranges_of
+from momus.numeric.ragged import group_sums, kept_offsets, offsets_of, owners_of, places_of, ranges_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.tokens import TokenTable
 
@@ -113,17 +113,16 @@ def type_counts(table: TokenTable) -> Ints:
 
 
 def word_hashes(table: TokenTable) -> Hashes:
-    """A 64-bit hash of each word of the vocabulary that the table uses, the same in all texts: uint64 (V,)."""
-    used = np.zeros(len(table.vocabulary), dtype=bool)
-    used[table.ids] = True
-    rows = np.flatnonzero(used)
-    digests = b"".join(
-        hashlib.blake2b(table.vocabulary[i].encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        for i in rows.tolist()
-    )
-    hashes = np.zeros(len(used), dtype=np.uint64)
-    hashes[rows] = np.frombuffer(digests, dtype="<u8")
-    return hashes
+    """A 64-bit hash of each word of the vocabulary, the same in all texts: uint64 (V,).
+
+    Multilinear hashing (Lemire & Kaser 2014): Σ a_j (b_j + 1) mod 2⁶⁴ over the bytes b_j of a word, with a factor a_j
+    for each place j; the finaliser of SplitMix64 spreads the sum over all bits.
+    """
+    words = pa.array(table.vocabulary, pa.large_binary())
+    offsets = np.frombuffer(words.buffers()[1], np.int64, len(words) + 1)
+    text = np.frombuffer(words.buffers()[2] or b"", np.uint8, offsets[-1])
+    factors = _mixed((np.arange(1, np.diff(offsets).max(initial=0) + 1, dtype=np.uint64)) * WEIGHTS[0])
+    return _mixed(np.asarray(group_sums(factors[places_of(offsets)] * (text + np.uint64(1)), offsets)))
 
 
 def shingles_of(table: TokenTable, words: Hashes) -> Shingles:
@@ -143,11 +142,7 @@ def shingles_of(table: TokenTable, words: Hashes) -> Shingles:
     values = tokens[starts] * WEIGHTS[0]
     for k in range(1, SHINGLE):
         values += tokens[np.where(starts + k < ends, starts + k, len(table.ids))] * WEIGHTS[k]
-    # the finaliser of SplitMix64 spreads neighbouring sums over all 64 bits
-    values = (values ^ (values >> np.uint64(30))) * MIX[0]
-    values = (values ^ (values >> np.uint64(27))) * MIX[1]
-    values ^= values >> np.uint64(31)
-    return Shingles(values, offsets_of(counts))
+    return Shingles(_mixed(values), offsets_of(counts))
 
 
 def distinct_counts(values: Hashes, offsets: Ints) -> Ints:
@@ -186,6 +181,14 @@ def batches(table: TokenTable) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of consecutive documents with about `BATCH_TOKENS` tokens, and no more documents."""
     numbers = table.offsets[:-1] // BATCH_TOKENS + np.arange(len(table)) // BATCH_TOKENS
     yield from pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)).tolist(), len(table)])
+
+
+def _mixed(values: Hashes) -> Hashes:
+    """The finaliser of SplitMix64, which spreads neighbouring numbers over all 64 bits."""
+    values = (values ^ (values >> np.uint64(30))) * MIX[0]
+    values = (values ^ (values >> np.uint64(27))) * MIX[1]
+    mixed: Hashes = values ^ (values >> np.uint64(31))
+    return mixed
 
 
 def _distinct(shingles: Shingles) -> Shingles:

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from momus.errors import UsageError
-from momus.numeric.ragged import offsets_of
+from momus.numeric.ragged import offsets_of, ranges_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -279,21 +279,33 @@ def sample_size(parts: int) -> int:
     return min(3 * SAMPLE, int(np.ceil(mean + 8 * np.sqrt(mean) + 2)))
 
 
-def heads_of(corpus: Corpus) -> list[str]:
-    """The first `HEAD` characters of each document, each run of white space as one space."""
+def heads_of(corpus: Corpus, rows: Ints | None = None) -> list[str]:
+    """The first `HEAD` characters of each document (of some rows), each run of white space as one space."""
+    starts, counts = offsets_of(corpus.section_counts)[:-1], corpus.section_counts
+    chosen = slice(None) if rows is None else rows
+    sections = corpus.section_texts.take(pa.array(ranges_of(starts[chosen], counts[chosen])))
     # twice as many characters leave enough where white space is dropped, except in text that is mostly white space
-    texts = pc.utf8_slice_codeunits(corpus.section_texts, 0, 2 * HEAD).to_pylist()
-    offsets = offsets_of(corpus.section_counts).tolist()
+    texts = pc.utf8_slice_codeunits(sections, 0, 2 * HEAD).to_pylist()
+    offsets = offsets_of(counts[chosen]).tolist()
     return [" ".join(" ".join(texts[a:b]).split())[:HEAD] for a, b in pairwise(offsets)]
 
 
 def opening_hashes(corpus: Corpus) -> Hashes:
     """A hash of the first `OPENING` characters of each document, 0 for shorter ones: uint64 (documents,)."""
+    filled = np.flatnonzero(corpus.section_counts)
+    first = corpus.section_texts.take(pa.array(offsets_of(corpus.section_counts)[filled]))
+    heads = [""] * len(corpus)
+    for row, text in zip(filled.tolist(), pc.utf8_slice_codeunits(first, 0, 3 * OPENING).to_pylist(), strict=True):
+        heads[row] = " ".join(text.split())
+    # where the beginning of the first section is not enough, what follows counts, too
+    short = np.flatnonzero([len(head) <= OPENING for head in heads])
+    for row, head in zip(short.tolist(), heads_of(corpus, short), strict=True):
+        heads[row] = head
     digests = b"".join(
         hashlib.blake2b(head[:OPENING].encode("utf-8", "surrogatepass"), digest_size=8).digest()
         if len(head) >= OPENING
         else bytes(8)
-        for head in heads_of(corpus)
+        for head in heads
     )
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
