@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.checks.dependence import group_notes
-from momus.checks.order import order_notes
+from momus.checks.notes import group_notes, order_notes
 from momus.critic import EvidenceMixin, Pooled, Scores, Summary, take_rows, usable_documents
 from momus.critic.base import notes_of
 from momus.critic.splitting import icu_of
