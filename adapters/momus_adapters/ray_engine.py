@@ -213,11 +213,11 @@ class _Scorer:
 
     def begin(self) -> bool | MomusError:
         """Load the critics."""
-        from momus.engine.worker import ShardScorer
+        from momus.engine.worker import PartScorer
 
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         try:
-            self.scorer = ShardScorer(self.job)
+            self.scorer = PartScorer(self.job)
         except MomusError as error:
             return error
         return True

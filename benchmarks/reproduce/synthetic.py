@@ -27,12 +27,12 @@ from pathlib import Path
 import numpy as np
 import symbols_transformer as grams
 import torch
-from hsmm_symbols.segments import DELIMITER, SegmentProcess, latent_perplexity
 from hsmm_symbols.symbols import learn_symbols
 from pages import write_between
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from segment_process import DELIMITER, SegmentProcess, latent_perplexity
 from synthetic_results import PAPER, figure, merged, table
 
 ALPHABET, BEGIN, PAD = DELIMITER + 1, DELIMITER + 1, DELIMITER + 2

@@ -43,7 +43,7 @@ def stage(name: str, folder: Path, n: int, workers: int) -> dict[str, Any]:
     import momus
     from momus.critic.registry import make_critics
     from momus.engine.comparing import compare_shards
-    from momus.engine.scoring import score_shards
+    from momus.engine.scoring import score_parts
 
     at = paths(folder, n)
     critics = [folder / "critics" / c for c in CRITICS]
@@ -60,7 +60,7 @@ def stage(name: str, folder: Path, n: int, workers: int) -> dict[str, Any]:
         return {}
     if name in ("real", "generated"):
         shutil.rmtree(at[name], ignore_errors=True)
-        run = score_shards(critics, [at[f"{name}.parquet"]], at[name], workers=workers)
+        run = score_parts(critics, [at[f"{name}.parquet"]], at[name], workers=workers)
         size = sum(p.stat().st_size for p in at[name].rglob("*") if p.is_file())
         return {"documents": run.documents, "shards": len(run.shards), "bytes": size}
     if name == "compare":
@@ -97,11 +97,11 @@ def repeated(source: Path, target: Path, times: int) -> Path:
     import pyarrow.parquet as pq
 
     from momus.files import read_sealed, write_sealed
-    from momus.runs.row_folder import ShardFolder
+    from momus.runs.row_folder import RowFolder
     from momus.runs.row_plan import Plan
 
-    old, new = ShardFolder(source), ShardFolder(target)
-    if new.is_shards():
+    old, new = RowFolder(source), RowFolder(target)
+    if new.holds_rows():
         return target
     plan = Plan.read(old.manifest)
     files = [replace(f, file=replace(f.file, path=f"{f.file.path}-{k}")) for k in range(times) for f in plan.files]
@@ -128,7 +128,7 @@ def repeated(source: Path, target: Path, times: int) -> Path:
 def models(folder: Path, n: int, number: int, pairwise: bool) -> dict[str, Any]:
     """Score some small texts, and compare all with one real text from the kept rows."""
     from momus.engine.comparing import compare_shards
-    from momus.engine.scoring import score_shards
+    from momus.engine.scoring import score_parts
 
     critics = [folder / "critics" / c for c in CRITICS]
     shards: dict[str, Path] = {}
@@ -138,7 +138,7 @@ def models(folder: Path, n: int, number: int, pairwise: bool) -> dict[str, Any]:
         text.parent.mkdir(exist_ok=True)
         if not out.exists():
             made_text.write(text, int(os.environ["MODEL_DOCUMENTS"]), 100 + i, disorder=0.2 + 0.002 * i)
-            score_shards(critics, [text], out, workers=1)
+            score_parts(critics, [text], out, workers=1)
         shards[f"m{i:03}"] = out
     scored, clock = time.perf_counter() - clock, time.perf_counter()
     cpu, run = time.process_time(), folder / str(n) / f"run-{number}{'-pairs' * pairwise}"

@@ -22,6 +22,13 @@ THREADS = "OMP_NUM_THREADS"
 """Variable that says in how many threads a process computes."""
 
 
+def usable_cores() -> int:
+    """Number of cores that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def usable_threads() -> int:
     """Number of threads that this process may compute in: as the variable says, else the number of cores."""
     said = os.environ.get(THREADS, "")

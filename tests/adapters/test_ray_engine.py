@@ -8,9 +8,9 @@ import pytest
 import momus
 from momus.critic.registry import make_critics
 from momus.engine.interface import Job
-from momus.engine.scoring import score_shards
+from momus.engine.scoring import score_parts
 from momus.errors import StoreError, UsageError
-from momus.runs.row_store import ShardedText
+from momus.runs.row_store import StoredText
 
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.slow
@@ -55,7 +55,7 @@ def arguments(place):
 
 def test_a_node_killed_midway_loses_and_doubles_nothing(place, cluster):
     nodes_of, nodes = cluster
-    score_shards(*arguments(place), place / "here", shard_size=50)
+    score_parts(*arguments(place), place / "here", shard_size=50)
     lost = []
 
     def progress(run):
@@ -63,7 +63,7 @@ def test_a_node_killed_midway_loses_and_doubles_nothing(place, cluster):
             nodes_of.remove_node(nodes[0], allow_graceful=False)
             lost.append(len(run.done))
 
-    run = score_shards(
+    run = score_parts(
         *arguments(place), place / "there", shard_size=50, engine="ray", address=nodes_of.address, workers=3,
         progress=progress,
     )  # fmt: skip
@@ -71,7 +71,7 @@ def test_a_node_killed_midway_loses_and_doubles_nothing(place, cluster):
     assert lost[0] < len(run.shards) == len(run.done) == 60
     assert run.documents == 3000
     assert files(place / "there") == files(place / "here")
-    ids = list(ShardedText(place / "there", "real").labels[0])
+    ids = list(StoredText(place / "there", "real").labels[0])
     assert len(ids) == len(set(ids)) == 3000
 
 
@@ -89,7 +89,7 @@ def test_nothing_that_can_be_scheduled_is_said_in_words(place, cluster):
     deadline = time.monotonic() + 60
     while ray.available_resources().get("CPU", 0) and time.monotonic() < deadline:
         time.sleep(0.2)
-    score_shards(*arguments(place), place / "out", shard_size=1000)
+    score_parts(*arguments(place), place / "out", shard_size=1000)
     with pytest.raises(StoreError, match=r"no worker could be started within 3 s: the cluster has 3 CPUs, 0 of them"):
         list(RayEngine(Job(place / "out"), 2, nodes_of.address, start_seconds=3).run([0, 1]))
     for task in others:
@@ -97,14 +97,14 @@ def test_nothing_that_can_be_scheduled_is_said_in_words(place, cluster):
 
 
 def test_a_cluster_on_this_machine_writes_the_same_files(place):
-    score_shards(*arguments(place), place / "here", shard_size=500)
-    score_shards(*arguments(place), place / "there", shard_size=500, engine="ray", workers=1)
+    score_parts(*arguments(place), place / "here", shard_size=500)
+    score_parts(*arguments(place), place / "there", shard_size=500, engine="ray", workers=1)
     assert files(place / "there") == files(place / "here")
     assert not ray.is_initialized()
 
 
 def test_a_missing_cluster_and_a_missing_engine_are_named(place):
     with pytest.raises(UsageError, match="no Ray cluster"):
-        score_shards(*arguments(place), place / "out", engine="ray", address="127.0.0.1:1")
+        score_parts(*arguments(place), place / "out", engine="ray", address="127.0.0.1:1")
     with pytest.raises(UsageError, match="--address"):
-        score_shards(*arguments(place), place / "out", address="127.0.0.1:1", resume=True)
+        score_parts(*arguments(place), place / "out", address="127.0.0.1:1", resume=True)

@@ -10,9 +10,9 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 from hsmm_symbols.lexicon import cut, find_lexicon
-from hsmm_symbols.segments import DELIMITER, SegmentProcess, latent_perplexity
 from hsmm_symbols.states import find_states
 from hsmm_symbols.symbols import learn_symbols
+from segment_process import DELIMITER, SegmentProcess, latent_perplexity
 
 
 @pytest.fixture(scope="module")

@@ -14,14 +14,14 @@ import momus
 from momus.critic import Counted
 from momus.critic.registry import make_critics
 from momus.engine.comparing import compare_shards
-from momus.engine.scoring import score_shards
+from momus.engine.scoring import score_parts
 from momus.errors import ReadingError, StoreError, UsageError
 from momus.reading import ReadingOptions
 from momus.reading.parts import cut, list_inputs, read_part
 from momus.runs.packing import columns_of, keys_of, pack, unpack
-from momus.runs.row_folder import ShardFolder
+from momus.runs.row_folder import RowFolder
 from momus.runs.row_plan import Plan
-from momus.runs.row_store import ShardedText
+from momus.runs.row_store import StoredText
 from momus.text.corpus import Corpus
 from momus.verdicts.judge import judge
 
@@ -175,10 +175,10 @@ def test_packed_rows_are_read_back(place):
 
 def test_shards_hold_the_rows_of_one_pass(place, tmp_path):
     names = ("unigram", "type-token", "sections")
-    run = score_shards(critics_of(place, *names), [place / "real.jsonl"], tmp_path / "out", shard_size=30)
+    run = score_parts(critics_of(place, *names), [place / "real.jsonl"], tmp_path / "out", shard_size=30)
     assert len(run.done) == 3
     assert run.documents == 72
-    text, corpus = ShardedText(tmp_path / "out", "real"), momus.read_corpus(place / "real.jsonl")
+    text, corpus = StoredText(tmp_path / "out", "real"), momus.read_corpus(place / "real.jsonl")
     for path in critics_of(place, *names):
         critic = momus.load_critic(path)
         whole, kept = critic.score(corpus), text.scores(critic.name)
@@ -196,8 +196,8 @@ def test_shards_hold_the_rows_of_one_pass(place, tmp_path):
 
 
 def test_sums_by_unit_are_sums_of_rows(place, tmp_path):
-    score_shards(critics_of(place, "unigram"), [place / "real.jsonl"], tmp_path / "out", shard_size=9)
-    text, corpus = ShardedText(tmp_path / "out", "real"), momus.read_corpus(place / "real.jsonl")
+    score_parts(critics_of(place, "unigram"), [place / "real.jsonl"], tmp_path / "out", shard_size=9)
+    text, corpus = StoredText(tmp_path / "out", "real"), momus.read_corpus(place / "real.jsonl")
     rows = momus.load_critic(place / "critics" / "unigram").score(corpus).rows["aggregated_posterior"]
     rng = np.random.default_rng(0)
     units, weights = rng.integers(-1, 5, len(corpus)), rng.random(len(corpus))
@@ -209,10 +209,10 @@ def test_sums_by_unit_are_sums_of_rows(place, tmp_path):
 
 def test_two_processes_and_ranks_write_the_same_files(place, tmp_path):
     texts, critics = [place / "real.jsonl", place / "generated.jsonl"], critics_of(place, "length")
-    score_shards(critics, texts, tmp_path / "one", shard_size=20)
-    score_shards(critics, texts, tmp_path / "two", shard_size=20, workers=2)
+    score_parts(critics, texts, tmp_path / "one", shard_size=20)
+    score_parts(critics, texts, tmp_path / "two", shard_size=20, workers=2)
     for rank in (2, 0, 1):
-        score_shards(critics, texts, tmp_path / "three", shard_size=20, rank=rank, world=3)
+        score_parts(critics, texts, tmp_path / "three", shard_size=20, rank=rank, world=3)
     assert contents(tmp_path / "one") == contents(tmp_path / "two") == contents(tmp_path / "three")
 
 
@@ -224,14 +224,14 @@ def begun(place, tmp_path):
     """A folder of shards, its critics and its text, which may be changed."""
     shutil.copytree(place / "critics" / "length", tmp_path / "critics" / "length")
     shutil.copy(place / "real.jsonl", tmp_path / "real.jsonl")
-    score_shards([tmp_path / "critics" / "length"], [tmp_path / "real.jsonl"], tmp_path / "out", shard_size=20)
+    score_parts([tmp_path / "critics" / "length"], [tmp_path / "real.jsonl"], tmp_path / "out", shard_size=20)
     return tmp_path
 
 
 def resumed(begun, **options):
     critics = options.pop("critics", [begun / "critics" / "length"])
     texts = options.pop("texts", [begun / "real.jsonl"])
-    return score_shards(critics, texts, begun / "out", resume=True, **options)
+    return score_parts(critics, texts, begun / "out", resume=True, **options)
 
 
 def test_nothing_changed_computes_nothing(begun):
@@ -287,8 +287,8 @@ def test_another_version_is_refused_by_name(begun):
 
 def test_shards_are_not_replaced_without_asking(begun):
     with pytest.raises(StoreError, match="already holds shards"):
-        score_shards([begun / "critics/length"], [begun / "real.jsonl"], begun / "out")
-    run = score_shards([begun / "critics/length"], [begun / "real.jsonl"], begun / "out", overwrite=True)
+        score_parts([begun / "critics/length"], [begun / "real.jsonl"], begun / "out")
+    run = score_parts([begun / "critics/length"], [begun / "real.jsonl"], begun / "out", overwrite=True)
     assert len(run.done) == 1
     assert len(list((begun / "out/shards").glob("*.parquet"))) == 1, "the shards of before are gone"
 
@@ -297,7 +297,7 @@ def test_a_folder_of_other_files_is_left_alone(begun):
     (begun / "other").mkdir()
     (begun / "other" / "mine.txt").write_text("mine")
     with pytest.raises(StoreError, match="do not belong"):
-        score_shards([begun / "critics/length"], [begun / "real.jsonl"], begun / "other", overwrite=True)
+        score_parts([begun / "critics/length"], [begun / "real.jsonl"], begun / "other", overwrite=True)
     assert contents(begun / "other") == {"mine.txt": b"mine"}
 
 
@@ -306,7 +306,7 @@ def test_a_cut_manifest_is_written_again_and_shards_are_kept(begun):
     path = begun / "out" / "manifest.json"
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(StoreError, match="not readable"):
-        ShardedText(begun / "out", "real")
+        StoredText(begun / "out", "real")
     run = resumed(begun, shard_size=20)
     assert run.kept == 4
     assert "damaged" in run.notes[0]
@@ -315,7 +315,7 @@ def test_a_cut_manifest_is_written_again_and_shards_are_kept(begun):
 
 @pytest.mark.parametrize("damage", ["rows cut", "rows missing", "record cut", "record edited", "record missing"])
 def test_a_damaged_shard_is_computed_again(begun, damage):
-    before, folder = contents(begun / "out"), ShardFolder(begun / "out")
+    before, folder = contents(begun / "out"), RowFolder(begun / "out")
     path = folder.rows(2) if damage.startswith("rows") else folder.record(2)
     if damage.endswith("missing"):
         path.unlink()
@@ -324,27 +324,27 @@ def test_a_damaged_shard_is_computed_again(begun, damage):
     else:
         path.write_text(path.read_text().replace('"documents": 20', '"documents": 21'))
     with pytest.raises(StoreError, match="1 of 4 shards"):
-        ShardedText(begun / "out", "real")
+        StoredText(begun / "out", "real")
     assert resumed(begun).kept == 3
     assert contents(begun / "out") == before
 
 
 def test_rows_edited_in_place_are_refused_by_a_comparison(begun):
-    path = ShardFolder(begun / "out").rows(1)
+    path = RowFolder(begun / "out").rows(1)
     content = bytearray(path.read_bytes())
     content[100] ^= 1
     path.write_bytes(content)
     with pytest.raises(StoreError, match="SHA-256"):
-        ShardedText(begun / "out", "real")
+        StoredText(begun / "out", "real")
 
 
 def test_running_text_and_unknown_critics_are_refused(place, tmp_path):
     corpus = momus.read_corpus(place / "fit.jsonl")
     make_critics(["heaps"])[0].fit(corpus).save(tmp_path / "heaps")
     with pytest.raises(UsageError, match="running text"):
-        score_shards([tmp_path / "heaps"], [place / "real.jsonl"], tmp_path / "out")
+        score_parts([tmp_path / "heaps"], [place / "real.jsonl"], tmp_path / "out")
     with pytest.raises(StoreError, match=r"no critic\.json"):
-        score_shards([tmp_path], [place / "real.jsonl"], tmp_path / "out")
+        score_parts([tmp_path], [place / "real.jsonl"], tmp_path / "out")
 
 
 # Comparisons
@@ -353,7 +353,7 @@ def test_running_text_and_unknown_critics_are_refused(place, tmp_path):
 @pytest.fixture(scope="module")
 def scored(place):
     for name in ("real", "generated"):
-        score_shards(critics_of(place), [place / f"{name}.jsonl"], place / f"out-{name}", shard_size=25)
+        score_parts(critics_of(place), [place / f"{name}.jsonl"], place / f"out-{name}", shard_size=25)
     return place
 
 
@@ -396,7 +396,7 @@ def test_a_run_from_shards_is_read_and_shown(scored, tmp_path):
 def test_texts_of_other_critics_are_not_compared(scored, tmp_path):
     corpus = momus.read_corpus(scored / "real.jsonl")
     make_critics(["length"])[0].fit(corpus).save(tmp_path / "length")
-    score_shards([tmp_path / "length"], [scored / "generated.jsonl"], tmp_path / "out")
+    score_parts([tmp_path / "length"], [scored / "generated.jsonl"], tmp_path / "out")
     with pytest.raises(StoreError, match="another fitted"):
         compare_shards(scored / "out-real", {"g": tmp_path / "out"}, critics=["length"])
     with pytest.raises(StoreError, match="no scores of"):
@@ -408,7 +408,7 @@ def test_texts_of_other_critics_are_not_compared(scored, tmp_path):
 def test_one_id_in_two_shards_is_refused(place, tmp_path):
     rows = [{"id": str(i % 12), "text": "a b"} for i in range(20)]
     write_lines(tmp_path / "a.jsonl", rows)
-    score_shards(critics_of(place, "length"), [tmp_path / "a.jsonl"], tmp_path / "out", shard_size=10)
+    score_parts(critics_of(place, "length"), [tmp_path / "a.jsonl"], tmp_path / "out", shard_size=10)
     with pytest.raises(StoreError, match="occurs more than once"):
         compare_shards(tmp_path / "out", {"g": tmp_path / "out"})
 
@@ -418,7 +418,7 @@ def test_pairs_of_prompts_stay_pairs_in_shards(place, tmp_path):
     for name, seed in (("real", 5), ("g", 6)):
         rows = [{**r, "prompt_id": f"p{i}"} for i, r in enumerate(records(40, seed))]
         write_lines(tmp_path / f"{name}.jsonl", rows[:: 1 if name == "g" else -1])
-        score_shards(critics_of(place, "length"), [tmp_path / f"{name}.jsonl"], tmp_path / name, shard_size=15)
+        score_parts(critics_of(place, "length"), [tmp_path / f"{name}.jsonl"], tmp_path / name, shard_size=15)
         texts[name] = momus.read_corpus(tmp_path / f"{name}.jsonl", name=name)
     found = compare_shards(tmp_path / "real", {"g": tmp_path / "g"}, permutations=499, resamples=99)
     critic = momus.load_critic(place / "critics/length")

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from momus.engine.scoring import score_shards
+from momus.engine.scoring import score_parts
 
 DOCUMENTS = 20
 """Of a shard."""
@@ -26,7 +26,7 @@ def score(folder, workers, resume=False):
     if number == 0:
         try:
             texts = [folder / "text.jsonl"]
-            score_shards(
+            score_parts(
                 [folder / "critic"], texts, folder / "out", workers=workers, shard_size=DOCUMENTS, resume=resume
             )
             os._exit(0)

@@ -11,10 +11,10 @@ import pytest
 
 import momus
 from momus.critic.registry import make_critics
-from momus.engine.scoring import score_shards
+from momus.engine.scoring import score_parts
 from momus.errors import StoreError
-from momus.runs.row_folder import ShardFolder
-from momus.runs.row_store import ShardedText
+from momus.runs.row_folder import RowFolder
+from momus.runs.row_store import StoredText
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fork, SIGKILL and /proc")
 WORDS = ["the", "of", "rain", "house", "hill", "town", "and", "river", "light"]
@@ -62,23 +62,23 @@ def test_a_full_disk_stops_with_words_and_is_resumed(place, limit):
     lines = (place / "text.jsonl").read_text().splitlines(keepends=True)
     (place / "few.jsonl").write_text("".join(lines[:100]))
     critics, texts, out = [place / "critic"], [place / "few.jsonl"], place / "out"
-    score_shards(critics, texts, place / "whole", shard_size=5)
-    folder = ShardFolder(place / "whole")
+    score_parts(critics, texts, place / "whole", shard_size=5)
+    folder = RowFolder(place / "whole")
     sizes = [max(p.stat().st_size for p in (folder.rows(i), folder.record(i))) for i in range(20)]
     assert sizes[0] < max(sizes), "the first shard fits, and a later one does not"
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit or sizes[0], before[1]))
     try:
         with pytest.raises(StoreError, match="cannot be written"):
-            score_shards(critics, texts, out, shard_size=5)
+            score_parts(critics, texts, out, shard_size=5)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not list(out.rglob("*.part"))
-    run = score_shards(critics, texts, out, shard_size=5, resume=True)
+    run = score_parts(critics, texts, out, shard_size=5, resume=True)
     assert (run.kept > 0) == (limit is None)
     assert run.documents == 100
     assert files(out) == files(place / "whole")
-    assert len(ShardedText(out, "real")) == 100
+    assert len(StoredText(out, "real")) == 100
 
 
 def files(folder):
@@ -87,7 +87,7 @@ def files(folder):
 
 def test_two_runs_of_one_rank_exclude_each_other(place):
     with (
-        ShardFolder(place / "out").locked(0),
+        RowFolder(place / "out").locked(0),
         pytest.raises(StoreError, match="in use"),
     ):
-        score_shards([place / "critic"], [place / "text.jsonl"], place / "out")
+        score_parts([place / "critic"], [place / "text.jsonl"], place / "out")

@@ -152,7 +152,7 @@ def _texts(
     whole = as_corpus(real, "real", reading, reporter)
     warnings += reading_notes(whole)
     if fit is None:
-        check_splittable(whole)
+        check_splittable(whole.name, len(whole), int((~whole.blank).sum()))
         fitting, held_out = whole.split(FIT_SHARE, plan.seed, ("fit", "real"))
         warnings.append(
             f"No text to fit on was given: the real text was split by seed {plan.seed} into "

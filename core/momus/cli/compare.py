@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,45 +13,26 @@ from momus.cli.options import (
     Config,
     CriticNames,
     Device,
-    Encoding,
     Every,
-    Field,
-    Format,
-    Include,
     Json,
-    Keep,
-    Language,
     Latex,
     Markdown,
-    MaxDocument,
-    PromptField,
     Quiet,
+    Reading,
     Seed,
-    SkipBad,
     Trust,
-    Turns,
     Wide,
     comma_separated,
     command_line,
     config_tables,
+    expanded,
     named_paths,
-    reading_options,
 )
 from momus.cli.printing import chosen_form, print_comparison
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
-    from momus.runs.result import Comparison
-
-OF_TEXTS = (
-    *("fit", "config", "adjust", "subgroups", "refits", "field", "fmt", "skip_bad_lines", "keep", "max_document"),
-    *("include", "prompt", "language", "critics_from", "resume"),
-)
-"""Options of texts, which folders of shards do not take."""
-
-
+@expanded
 def compare(
     real: Annotated[str, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")],
     generated: Annotated[
@@ -120,16 +101,7 @@ def compare(
     top: Annotated[
         int, typer.Option("--top", min=0, help="Outliers to keep per critic and corpus, unlikely steps marked.")
     ] = 5,
-    field: Field = None,
-    fmt: Format = None,
-    encoding: Encoding = "utf-8",
-    skip_bad_lines: SkipBad = False,
-    keep: Keep = None,
-    max_document: MaxDocument = None,
-    include: Include = None,
-    turns: Turns = "assistant",
-    prompt: PromptField = None,
-    language: Language = None,
+    reading: Reading = Reading(),
     critics_from: Annotated[
         Path | None,
         typer.Option(
@@ -139,9 +111,9 @@ def compare(
         ),
     ] = None,
     jobs: Annotated[
-        int,
-        typer.Option("--jobs", "-j", min=1, help="Processes that run critics, each with a copy of the texts."),
-    ] = 1,
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Number of processes; default: one per core for large texts, else 1."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run in --out.")] = False,
     trust: Trust = None,
@@ -162,8 +134,9 @@ def compare(
     human bands (1 is as far as other human text), its direction, and whether it
     is sure.
 
-    Texts of any size are compared from folders that `momus score --shards` wrote:
-    name these instead of texts, and nothing is scored again.
+    Texts of any size: large ones are scored part by part, in all cores, and what
+    was finished is kept for --resume. Folders of rows that `momus score` wrote can
+    stand for texts, and are not scored again.
 
     Example:
 
@@ -174,106 +147,52 @@ def compare(
     alarms on your text.
     """
     import momus as m
-    from momus.engine.comparing import is_shard_folder
-    from momus.errors import MomusError, UsageError
+    from momus.errors import MomusError
     from momus.progress import Silent, default_reporter
 
     form = chosen_form(as_json, markdown, latex)
     paths = named_paths(generated)
     _check_folder(out, no_out, resume or overwrite)
     folder = None if no_out else out or new_run(list(paths))
-    given = dict(locals())
-    from_shards = is_shard_folder(real) or any(map(is_shard_folder, paths.values()))
-    if trust and not from_shards:
-        raise UsageError("--trust is for shards, whose critics are read from their folder", hint="leave it out")
     try:
-        comparison = (
-            _from_shards(real, paths, folder, given)
-            if from_shards
-            else m.compare(
-                real,
-                paths,
-                fit=fit,
-                critics=comma_separated(critics),
-                config=config_tables(config),
-                out=folder,
-                overwrite=overwrite,
-                resume=resume,
-                reading=reading_options(
-                    field,
-                    fmt,
-                    encoding,
-                    skip_bad_lines,
-                    max_document,
-                    names=["real", "fit", *paths],
-                    keep=keep,
-                    include=include,
-                    turns=turns,
-                    prompt=prompt,
-                    language=language,
-                ),
-                seed=seed,
-                device=device,
-                permutations=permutations,
-                resamples=resamples,
-                adjustment=adjustment,
-                paired=paired,
-                equivalence=equivalence,
-                pairwise=pairwise,
-                adjust=tuple(comma_separated(adjust) or ()),
-                subgroups=tuple(comma_separated(subgroups) or ()),
-                refits=refits,
-                top=top,
-                reporter=Silent() if quiet else default_reporter(lines=True),
-                command=command_line(),
-                critics_from=critics_from,
-                jobs=jobs,
-            )
+        comparison = m.compare(
+            real,
+            paths,
+            fit=fit,
+            critics=comma_separated(critics),
+            config=config_tables(config),
+            out=folder,
+            overwrite=overwrite,
+            resume=resume,
+            reading=reading.options(["real", "fit", *paths]),
+            seed=seed,
+            device=device,
+            permutations=permutations,
+            resamples=resamples,
+            adjustment=adjustment,
+            paired=paired,
+            equivalence=equivalence,
+            pairwise=pairwise,
+            adjust=tuple(comma_separated(adjust) or ()),
+            subgroups=tuple(comma_separated(subgroups) or ()),
+            refits=refits,
+            top=top,
+            reporter=Silent() if quiet else default_reporter(lines=True),
+            command=command_line(),
+            critics_from=critics_from,
+            jobs=jobs,
+            trust=trust or (),
         )
     except KeyboardInterrupt:
-        if folder is not None and folder.exists() and not from_shards:
+        if folder is not None and folder.exists():
             how = "--resume" if out is not None else f"--out {folder} --resume"
-            echo(f"\nInterrupted. Finished critics are in {folder}; resume with {how}.", err=True)
+            echo(f"\nInterrupted. What was finished is in {folder}; resume with {how}.", err=True)
         raise
     except MomusError:
         if out is None and folder is not None:
             _remove_unfinished(folder)
         raise
     print_comparison(comparison, form, every, wide, folder)
-
-
-def _from_shards(real: str, paths: Mapping[str, str], folder: Path | None, given: Mapping[str, Any]) -> Comparison:
-    """Compare texts that were scored in shards.
-
-    Raises
-    ------
-    UsageError
-        Some of the texts are no shards, or an option needs the texts themselves.
-    """
-    from momus.engine.comparing import compare_shards, is_shard_folder
-    from momus.errors import UsageError
-    from momus.progress import Silent, default_reporter
-
-    texts = [path for path in (real, *paths.values()) if not is_shard_folder(path)]
-    if texts:
-        raise UsageError(
-            f"{texts[0]} is a text, and others are shards of scores",
-            hint="score it too: momus score CRITIC… TEXT… --shards OUT",
-        )
-    for name in (*(name for name in OF_TEXTS if given[name]), *["jobs"] * (given["jobs"] > 1)):
-        raise UsageError(f"--{name.replace('_', '-')} is for texts, and shards hold scores", hint="leave it out")
-    settings = ("seed", "permutations", "resamples", "adjustment", "paired", "equivalence", "pairwise", "top")
-    return compare_shards(
-        real,
-        paths,
-        critics=comma_separated(given["critics"]),
-        out=folder,
-        overwrite=given["overwrite"],
-        reporter=Silent() if given["quiet"] else default_reporter(lines=True),
-        command=command_line(),
-        trust=given["trust"] or (),
-        **{name: given[name] for name in settings},
-    )
 
 
 def _check_folder(out: Path | None, no_out: bool, existing: bool) -> None:
@@ -293,8 +212,9 @@ def _remove_unfinished(folder: Path) -> None:
     import shutil
 
     from momus.runs.folder import RESULT
+    from momus.runs.manifest import ROWS
 
-    if not any(folder.rglob(f"critics/*/{RESULT}")):
+    if not any(folder.rglob(f"critics/*/{RESULT}")) and not any(folder.rglob(f"{ROWS}/*/records/*")):
         shutil.rmtree(folder, ignore_errors=True)
 
 

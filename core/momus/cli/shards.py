@@ -17,7 +17,7 @@ from momus.errors import UsageError
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
-    from momus.engine.scoring import ShardRun
+    from momus.engine.scoring import ScoringRun
     from momus.reading import ReadingOptions
     from momus.text.documents import LeftOut
 
@@ -116,13 +116,13 @@ def score_into_shards(
     """
     import os
 
-    from momus.engine.scoring import score_shards
+    from momus.engine.scoring import score_parts
 
     if resume and overwrite:
         raise UsageError("--resume and --overwrite exclude each other", hint="leave one of them out")
     critics, texts = split_paths(paths)
     try:
-        run = score_shards(
+        run = score_parts(
             critics,
             texts,
             out,
@@ -147,11 +147,11 @@ def score_into_shards(
         raise typer.Exit(1)
 
 
-def shown_progress() -> Callable[[ShardRun], None]:
+def shown_progress() -> Callable[[ScoringRun], None]:
     """What shows the progress: one line that is rewritten on a terminal, else a line now and then."""
     terminal, last = sys.stderr.isatty(), [time.monotonic()]
 
-    def show(run: ShardRun) -> None:
+    def show(run: ScoringRun) -> None:
         ended = len(run.done) == len(run.shards)
         if not terminal and time.monotonic() - last[0] < LINES_EVERY:
             return
@@ -162,13 +162,13 @@ def shown_progress() -> Callable[[ShardRun], None]:
     return show
 
 
-def progress_line(run: ShardRun) -> str:
+def progress_line(run: ScoringRun) -> str:
     """How far a run is, in a line.
 
     >>> from momus.engine.interface import Done
-    >>> from momus.engine.scoring import ShardRun
+    >>> from momus.engine.scoring import ScoringRun
     >>> done = [Done(0, 9000, {}, {}, {}, {}), Done(1, 9000, {}, {}, {}, {})]
-    >>> progress_line(ShardRun(Path("out"), range(4), done=done, seconds=10.0, scored=18_000))
+    >>> progress_line(ScoringRun(Path("out"), range(4), done=done, seconds=10.0, scored=18_000))
     'shard 2 of 4: 18,000 documents, 1,800 per second, about 10 s left'
     """
     from momus.progress.overall import duration
@@ -187,7 +187,7 @@ def tell_left_out(left_out: Sequence[LeftOut]) -> None:
             echo(f"Note: set aside for their names: {', '.join(some.names[:5])}", err=True)
 
 
-def _tell(run: ShardRun, world: int) -> None:
+def _tell(run: ScoringRun, world: int) -> None:
     """Say what the folder holds: scores by critic, and documents without one by reason."""
     from momus.critic.registry import critic_class
     from momus.report.format import number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, Self, runtime_checkable
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,37 @@ class Counted:
     matrix: sparse.csr_array
     labels: Sequence[str] | NDArray[np.generic]
 
+    on_disk: ClassVar[bool] = False
+    """Whether the counts stay on disk: `summed` and `total` read them in parts, ``matrix`` reads them whole."""
+
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
+
+    def take(self, index: Ints) -> Counted:
+        """Select documents by number."""
+        return Counted(self.matrix[index], self.labels)
+
+    def summed(self, units: Ints, size: int, weights: Floats) -> Counted:
+        """Weighted sums by unit: counts (size, V).
+
+        Parameters
+        ----------
+        units, weights
+            The unit, −1 for none, and the weight of each document, (n,).
+
+        >>> Counted.of_values(np.array([5, 3, 5])).summed(np.array([0, 0, 1]), 2, np.ones(3)).matrix.toarray()
+        array([[1., 1.],
+               [0., 1.]])
+        """
+        held = np.flatnonzero(units >= 0)
+        by_unit = sparse.csr_array((weights[held], (units[held], held)), shape=(size, len(self)))
+        return Counted(sparse.csr_array(by_unit @ self.matrix), self.labels)
+
+    def total(self) -> dict[str | float, float]:
+        """Totals over all documents by label; zeros are left out."""
+        totals = pool(self)
+        labels = self.labels.tolist() if isinstance(self.labels, np.ndarray) else self.labels
+        return {labels[i]: float(totals[i]) for i in np.flatnonzero(totals).tolist()}
 
     @classmethod
     def of_values(cls, values: NDArray[np.generic]) -> Counted:
@@ -64,9 +93,7 @@ Rows = NDArray[np.floating] | Counted
 
 def take_rows(rows: Rows, index: Ints) -> Rows:
     """Select rows by number."""
-    if isinstance(rows, Counted):
-        return Counted(rows.matrix[index], rows.labels)
-    return rows[index]
+    return rows.take(index) if isinstance(rows, Counted) else rows[index]
 
 
 def place(rows: Rows, kept: Ints, n: int) -> Rows:
@@ -187,10 +214,8 @@ class Pooled:
         arrays: dict[str, Floats] = {}
         counts: dict[str, dict[str | float, float]] = {}
         for key, table in rows.items():
-            total = pool(table)
             if isinstance(table, Counted):
-                labels = table.labels.tolist() if isinstance(table.labels, np.ndarray) else table.labels
-                counts[key] = {labels[i]: total[i] for i in np.flatnonzero(total).tolist()}
+                counts[key] = table.total()
             else:
-                arrays[key] = total
+                arrays[key] = pool(table)
         return cls(documents, arrays, counts)

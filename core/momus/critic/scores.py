@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -45,6 +45,18 @@ class LogPrior:
     def of_vectors(cls, values: NDArray[np.floating]) -> LogPrior:
         """Log prior of latents that are one value or vector per document: M = 1 everywhere."""
         return cls(np.asarray(values, dtype=np.float64), np.ones(len(values), dtype=np.int64))
+
+
+def outlying_values(nll: Floats, steps: NDArray[Any], oddity: Floats | None, per_step: bool) -> Floats:
+    """What ranks documents as outliers, float array (n,): the critic's own measure, else Latent NLL (per step).
+
+    >>> outlying_values(np.array([6.0, np.nan]), np.array([3, 0]), None, True).tolist()
+    [2.0, nan]
+    """
+    if oddity is not None:
+        return oddity
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(nll / steps) if per_step else nll
 
 
 @dataclass(frozen=True)
@@ -137,20 +149,15 @@ class Scores:
     @property
     def per_step(self) -> Floats:
         """float array (n,): Latent NLL per step, which ranks the outliers of sequence critics."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self.nll / self.steps
+        return outlying_values(self.nll, self.steps, None, True)
 
     def outlying(self, per_step: bool) -> Floats:
         """What ranks the outliers, float array (n,): `oddity` if the critic has one, else Latent NLL (per step)."""
-        return self.oddity if self.oddity is not None else self.per_step if per_step else self.nll
+        return outlying_values(self.nll, self.steps, self.oddity, per_step)
 
-    def ranked(self, per_step: bool) -> Ints:
-        """Row numbers of scored documents, the oddest first (ties by id)."""
-        value = self.outlying(per_step)
-        rows = np.flatnonzero(self.scored)
-        order = np.lexsort((np.asarray(self.ids, dtype=object)[rows], -value[rows]))
-        ranked: Ints = rows[order]
-        return ranked
+    def ranked(self, per_step: bool, top: int | None = None) -> Ints:
+        """Row numbers of the ``top`` (default: all) scored documents that are oddest, in order (ties by id)."""
+        return extreme_rows(self.outlying(per_step), np.flatnonzero(self.scored), self.ids, top)
 
     def take(self, rows: Ints, corpus: str | None = None) -> Scores:
         """Select rows by number, without scoring again; the result has no summary.
@@ -222,3 +229,20 @@ class Scores:
             LATENT_PPL: np.column_stack([nll, self.steps[scored]]),
             **{key: take_rows(rows, scored) for key, rows in self.rows.items()},
         }
+
+
+def extreme_rows(values: Floats, rows: Ints, ids: Sequence[str], top: int | None = None) -> Ints:
+    """The ``top`` of some rows with the largest values, the largest first; ties by id, NaN last.
+
+    >>> extreme_rows(np.array([1.0, 3.0, 2.0, 3.0]), np.arange(4), ["a", "c", "x", "b"], 3).tolist()
+    [3, 1, 2]
+    """
+    if top is not None and top < len(rows):
+        if top < 1:
+            return rows[:0]
+        # only rows as large as the last one chosen are sorted
+        known = np.where(np.isnan(values[rows]), -np.inf, values[rows])
+        rows = rows[known >= np.partition(known, len(rows) - top)[len(rows) - top]]
+    order = np.lexsort((np.array([ids[int(i)] for i in rows], dtype=object), -values[rows]))
+    ranked: Ints = rows[order][:top]
+    return ranked

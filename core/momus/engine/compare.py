@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from momus.checks.prompts import mixed_prompts_warnings
@@ -16,23 +17,28 @@ from momus.critic.splitting import icu_of
 from momus.engine.absent import Absent, absent_warnings
 from momus.engine.asked import check_asked
 from momus.engine.chosen import Chosen, chosen_critics
+from momus.engine.in_parts import Scoring, Sources, score_large
 from momus.engine.jobs import Work, outcomes
+from momus.engine.large import critics_of_rows, large_texts, preview
 from momus.engine.reuse import Reuse
 from momus.errors import FittingError, MissingExtraError, UsageError
 from momus.joint.analyses import analyse
 from momus.numeric.devices import resolve_device
+from momus.processes import usable_cores
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions
 from momus.runs.folder import JOINT, REPORT, RunFolder
 from momus.runs.joint_file import write_joint
+from momus.runs.manifest import ROWS
 from momus.runs.result import Comparison, Outcome
+from momus.runs.stored_corpus import StoredCorpus
 from momus.runs.texts import Texts, TextSource, check_named, read_texts
 from momus.runs.texts_file import write_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus.verdicts.missing import UNSCORED
-from momus.verdicts.resolution import floor_warnings
+from momus.verdicts.decided_rows import floor_warnings
 from momus.verdicts.settings import Settings, with_options
+from momus.verdicts.statistics import UNSCORED
 from momus.verdicts.verdict import Verdict, adjust, check_delta
 from momus.version import __version__
 
@@ -55,7 +61,8 @@ def compare(
     reporter: Reporter | None = None,
     command: str | None = None,
     critics_from: str | Path | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
+    trust: Sequence[Path] = (),
     **options: Any,
 ) -> Comparison:
     """Compare generated with real text along the axes of several critics.
@@ -64,12 +71,13 @@ def compare(
     ----------
     real, fit
         Corpora, paths, or texts in memory: lists of texts or dicts, data frames, Arrow tables, Hugging Face data sets
-        (`momus.reading.read_memory`). Critics are fitted on ``fit`` and compared on ``real``; without ``fit``,
-        half of ``real``, drawn by the seed, is set apart for fitting.
+        (`momus.reading.read_memory`); also folders of rows that ``momus score`` wrote. Critics are fitted on ``fit``
+        and compared on ``real``; without ``fit``, half of ``real``, drawn by the seed, is set apart for fitting.
     generated
         The corpora to criticise, by name.
     critics
-        Names of registered critics, or critics; default: all registered ones that can be fitted on the text.
+        Names of registered critics, or critics; default: all registered ones that can be fitted on the text, or those
+        that scored the rows.
     config
         Parameters by name of critic.
     out
@@ -80,8 +88,11 @@ def compare(
         An earlier run folder: critics with the same parameters, fitted on the same text, are taken from it, and so are
         the scores of the real text if that is the same. Others are fitted again, with a warning.
     jobs
-        Processes that run critics, each with a copy of the texts. A script that asks for several needs
+        Processes that compute. Texts of more than `momus.engine.large.LARGE` bytes are scored in parts by as many
+        processes (default: one per core), smaller ones critic by critic (default: 1). A script that uses several needs
         ``if __name__ == "__main__":`` around its call, since the processes import it.
+    trust
+        Folders of critics that may use adapters, where texts are given as rows that were scored before.
     settings, **options
         `Settings`, or its fields one by one (``seed=1``, ``device="cpu"``, …).
 
@@ -96,33 +107,54 @@ def compare(
     """
     settings = with_options(settings, options)
     check_delta(settings.equivalence)
-    if jobs < 1:
-        raise UsageError(f"jobs is {jobs}, expected a number of at least 1", hint="leave it out to use one process")
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"jobs is {jobs}, expected a number of at least 1", hint="leave it out to use all cores")
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     check_named(generated)
-    selection = chosen_critics(critics, dict(config or {}))
-    chosen = selection.critics
+    reading = reading or ReadingOptions()
+    large = large_texts(real, generated, reading)
+    if large is not None and large.rows:
+        selection = critics_of_rows(large, critics, fit, config, trust)
+    else:
+        selection = chosen_critics(critics, dict(config or {}))
     reuse = Reuse(critics_from) if critics_from is not None else None
     if reuse is not None:
         reuse.check_split(fit is not None)
-    with timed.stage("reading"):
-        texts = read_texts(real, generated, fit, settings.seed, reading, timed.inner)
-    check_asked(settings, chosen, texts)
+    chosen = selection.critics
     device = resolve_device(settings.device) if any(c.uses_device for c in chosen) else "cpu"
     settings = replace(settings, device=device)
     folder = RunFolder(out) if out is not None else None
-    comparison = Comparison(
-        warnings=[*texts.warnings, *selection.warnings], folder=None if folder is None else folder.path
-    )
+    comparison = Comparison(folder=None if folder is None else folder.path)
     with ExitStack() as stack:
-        if folder is not None:
+
+        def opened() -> Path:
+            """Open the run folder, or a temporary one, and return where files are written."""
+            if folder is None:
+                return Path(stack.enter_context(TemporaryDirectory(prefix="momus-")))
             folder.open_for_writing(overwrite=overwrite, resume=resume)
             stack.callback(folder.release)
             folder.begin(resume=resume)
+            return folder.work
+
+        sources = Sources(real, generated, fit, reading)
+        if large is None:
+            with timed.stage("reading"):
+                texts = read_texts(real, generated, fit, settings.seed, reading, timed.inner)
+            check_asked(settings, chosen, texts)
+            if folder is not None:
+                opened()
+            plain = None
+        else:
+            check_asked(settings, chosen, preview(large, reading))
+            scoring = Scoring(opened() / ROWS, jobs or usable_cores(), trust, device)
+            texts, plain = score_large(large, selection, sources, settings, scoring, reuse, timed, critics is None)
+        comparison.warnings += [*texts.warnings, *selection.warnings]
+        if folder is not None:
             write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
-        _run_critics(comparison, selection, texts, settings, timed, folder, resume, critics is None, reuse, jobs)
+        work = Work(texts, plain, settings, folder, resume, len(chosen) * len(texts.generated), reuse)
+        _run_critics(comparison, selection, work, timed, critics is None, jobs if large is None else 1)
         unadjusted = [v for result in comparison.results for v in result.verdicts]
         comparison.verdicts = adjust(unadjusted, settings.adjustment)
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
@@ -130,7 +162,9 @@ def compare(
         if settings.paired is None:
             comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
         comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
-        comparison.joint = analyse(comparison.axes, comparison.verdicts, texts.real, texts.generated, settings, timed)
+        comparison.warnings += floor_warnings(comparison.pairs, settings.adjustment, pairs=True)
+        few, *others = texts.analysed
+        comparison.joint = analyse(comparison.axes, comparison.verdicts, few, others, settings, timed)
         comparison.signature = _signature(comparison, texts, settings, command, started)
         if folder is not None:
             folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
@@ -147,22 +181,17 @@ def compare(
 def _run_critics(
     comparison: Comparison,
     selection: Chosen,
-    texts: Texts,
-    settings: Settings,
+    work: Work,
     timed: Timed,
-    folder: RunFolder | None,
-    resume: bool,
     skip_unfit: bool,
-    reuse: Reuse | None = None,
-    jobs: int = 1,
+    jobs: int | None,
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
-    critics, warnings = claiming(selection.critics, texts, skip_unfit)
+    critics, warnings = claiming(selection.critics, work.texts, skip_unfit)
     comparison.warnings += warnings
-    family = len(critics) * len(texts.generated)  # headline rows, adjusted together
     absent = list(selection.absent)
-    work = Work(texts, settings, folder, resume, family, reuse)
-    for critic, outcome in outcomes(critics, work, timed, jobs):
+    reuse, family = work.reuse, len(critics) * len(work.texts.generated)  # headline rows, adjusted together
+    for critic, outcome in outcomes(critics, replace(work, family=family), timed, jobs or 1):
         if isinstance(outcome, Outcome):
             comparison.add(outcome)
         elif not skip_unfit:
@@ -230,17 +259,39 @@ def _seconds(timed: Timed, clock: float) -> dict[str, float]:
     return {**seconds, "total": round(time.perf_counter() - clock, 3)}
 
 
-def _origin(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
-    """Where a corpus was read from, under ``origin``; parts of the real text have that of the whole."""
+def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
+    """A text in the record of a run; parts of the real text have the ``origin`` of the whole."""
     whole = texts.whole if role != "generated" and texts.whole is not None else corpus
-    return {} if whole.origin is None else {"origin": asdict(whole.origin)}
+    return {
+        "name": corpus.name,
+        "role": role,
+        "documents": len(corpus),
+        "characters": int(corpus.characters.sum()),
+        "fingerprint": corpus.fingerprint,
+        "groups": len({*corpus.groups} - {None}),
+        "prompts": len({*corpus.prompts} - {None}),
+        **({} if whole.origin is None else {"origin": asdict(whole.origin)}),
+        **({"rows": _rows_of(corpus.stored.folder.path)} if isinstance(corpus, StoredCorpus) else {}),
+    }
+
+
+def _rows_of(path: Path) -> str:
+    """The folder of the rows of a text, as seen from the run folder if they are in it."""
+    return f"{ROWS}/{path.name}" if path.parent.name == ROWS else str(path)
+
+
+def _fitted_on(fitted: Mapping[str, Any]) -> dict[str, Any]:
+    """The text that critics were fitted on earlier, of which they keep the size and the fingerprint."""
+    content = {"documents": int(fitted["documents"]), "fingerprint": fitted["fingerprint"]}
+    return {"name": "fit", "role": "fit", **content, "characters": 0, "groups": 0, "prompts": 0}
 
 
 def _signature(
     comparison: Comparison, texts: Texts, settings: Settings, command: str | None, started: datetime
 ) -> dict[str, Any]:
     """The provenance of a run, as ``run.json`` holds it."""
-    corpora = [(texts.fit, "fit"), (texts.real, "real"), *((c, "generated") for c in texts.generated)]
+    fitting = _fitted_on(comparison.results[0].fitted_on) if not len(texts.fit) else _described(texts, texts.fit, "fit")
+    corpora = [(texts.real, "real"), *((c, "generated") for c in texts.generated)]
     return {
         "momus": __version__,
         "command": command,
@@ -249,19 +300,7 @@ def _signature(
         **icu_of([texts.fit, texts.real, *texts.generated]),
         "split": texts.split,
         "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
-        "corpora": [
-            {
-                "name": c.name,
-                "role": role,
-                "documents": len(c),
-                "characters": int(c.characters.sum()),
-                "fingerprint": c.fingerprint,
-                "groups": len({*c.groups} - {None}),
-                "prompts": len({*c.prompts} - {None}),
-                **_origin(texts, c, role),
-            }
-            for c, role in corpora
-        ],
+        "corpora": [fitting, *(_described(texts, c, role) for c, role in corpora)],
         "checks": [c.summary() for c in texts.checks],
         "languages": [
             {**asdict(found), "differs": found.differs(texts.languages["real"])} for found in texts.languages.values()

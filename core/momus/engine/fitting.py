@@ -25,7 +25,7 @@ from momus.progress import stage
 from momus.reading import ReadingOptions
 from momus.reading.location import Part
 from momus.reading.parts import InputFile, cut, list_inputs, read_part
-from momus.runs.row_plan import SHARD_BYTES
+from momus.runs.row_plan import PART_BYTES
 from momus.text.corpus import Corpus
 from momus.text.documents import LeftOut
 
@@ -78,7 +78,7 @@ def fit_in_parts(
 
 def _pieces(path: str, reading: ReadingOptions, documents: int) -> tuple[list[Piece], list[LeftOut]]:
     inputs, left_out = list_inputs([path], reading)
-    pieces = [Piece(f, part) for f in inputs for part in cut(f, documents, SHARD_BYTES, reading.encoding)[1]]
+    pieces = [Piece(f, part) for f in inputs for part in cut(f, documents, PART_BYTES, reading.encoding)[1]]
     return pieces, left_out
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from momus.engine.large import scored_by_parts
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import run_critic
 from momus.errors import FittingError, MissingExtraError, UsageError
@@ -27,9 +28,16 @@ Failure = FittingError | MissingExtraError
 
 @dataclass(frozen=True)
 class Work:
-    """What all critics of a comparison share; see `run_critic`."""
+    """What all critics of a comparison share; see `run_critic`.
+
+    Attributes
+    ----------
+    plain
+        The texts in memory, for critics that must see a text as a whole, where ``texts`` are scored in parts.
+    """
 
     texts: Texts
+    plain: Texts | None
     settings: Settings
     folder: RunFolder | None
     resume: bool
@@ -39,10 +47,9 @@ class Work:
     def run(self, critic: Critic[Any], timed: Timed) -> Outcome | Failure:
         """Run one critic."""
         critic.to(self.settings.device)
+        texts = self.texts if self.plain is None or scored_by_parts(critic) else self.plain
         try:
-            return run_critic(
-                critic, self.texts, self.settings, timed, self.folder, self.resume, self.family, self.reuse
-            )
+            return run_critic(critic, texts, self.settings, timed, self.folder, self.resume, self.family, self.reuse)
         except (FittingError, MissingExtraError) as error:
             return error
 

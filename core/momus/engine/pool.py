@@ -13,11 +13,11 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.context import BaseContext
 
 from momus.engine.interface import TRIES, Done, Job
-from momus.engine.worker import ShardScorer
+from momus.engine.worker import PartScorer
 from momus.errors import StoreError
 from momus.processes import end_with, safe_path, threads_each
 
-_SCORER: list[ShardScorer] = []
+_SCORER: list[PartScorer] = []
 """The scorer of a worker process, set once by `_begin`."""
 
 
@@ -33,7 +33,7 @@ class Pool:
     def run(self, shards: Sequence[int]) -> Iterator[Done]:
         """Yield finished shards; see `momus.engine.interface.Engine`."""
         if self.workers == 1 or len(shards) < 2:
-            scorer = ShardScorer(self.job)
+            scorer = PartScorer(self.job)
             yield from map(scorer.score, shards)
             return
         with safe_path(), threads_each(1):
@@ -94,7 +94,7 @@ def _begin(job: Job, driver: int) -> None:
     """Prepare a worker process."""
     end_with(driver)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted driver ends its workers itself
-    _SCORER[:] = [ShardScorer(job)]
+    _SCORER[:] = [PartScorer(job)]
 
 
 def _score(shard: int) -> Done:

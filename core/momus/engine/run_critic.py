@@ -19,15 +19,16 @@ from momus.joint.axes import axis_of
 from momus.joint.distribution import distribution, told_axis
 from momus.numeric.types import Ints
 from momus.progress import Timed, reporting
-from momus.runs.examples import Example, compared_rows, find_examples, find_references
+from momus.runs.examples import Example, compared_rows, find_examples, find_outliers, find_references, marked
 from momus.runs.folder import RunFolder
 from momus.runs.named_files import files_named
-from momus.runs.result import CriticResult, Outcome, count_unscored, find_outliers
+from momus.runs.result import CriticResult, Outcome, count_unscored
 from momus.runs.scores_file import write_scores
+from momus.runs.stored_corpus import StoredCorpus
 from momus.runs.texts import Texts
 from momus.verdicts.band import HumanBands
 from momus.verdicts.decomposition import parts_of
-from momus.verdicts.judge import differences, judge
+from momus.verdicts.judge import MANY_PAIRS, USUAL, differences, judge
 from momus.verdicts.settings import Settings
 from momus.verdicts.statistics import NLL, PPL
 from momus.verdicts.verdict import Verdict, finite
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 
 RESULT_FORMAT = 7
 """Of the results that a run folder keeps; a result in another format is computed again."""
+SUMMARIZED = 2_000
+"""Documents of a text scored in parts that evidence is made of, where it needs their latents."""
+MANY = 100
+"""Pairs of generated texts above which their tests are made at less cost."""
 WITHOUT_EFFECT = ("device", "adjustment", "adjust", "subgroups")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
 
@@ -79,12 +84,14 @@ def run_critic(
         except StoreError as error:
             warning = f"Critic {critic.name!r} was computed again: {error.message}."
     if folder is not None and kept is not None and kept.signature == signature:
-        return Outcome(kept, axis=folder.kept_axis(critic))
+        axis = folder.kept_axis(critic)
+        samples = dict(zip([texts.real.name, *(c.name for c in texts.generated)], texts.samples, strict=True))
+        return Outcome(kept, axis=None if axis is None else axis.take(samples))
     if kept is not None:
         differing = sorted(k for k in {**kept.signature, **signature} if kept.signature.get(k) != signature.get(k))
         warning = f"Critic {critic.name!r} was computed again: the earlier run differs in {', '.join(differing)}."
     scored = _scored(critic, texts, timed, folder, reuse)
-    axis = axis_of(critic, scored)
+    axis = axis_of(critic, _sampled(scored, texts))
     result = _result(critic, texts, scored, axis, settings, timed, signature, family)
     if settings.refits:
         spread = _refitted(critic, texts, settings, timed)
@@ -94,10 +101,22 @@ def run_critic(
         )
     given = [_as_given(s, c) for s, c in zip(scored, (texts.real, *texts.generated), strict=True)]
     if folder is not None:
-        import pyarrow as pa
+        kept_axis = None if axis is None else _placed(axis, texts, scored)
+        folder.keep(result, (s.table() for s in given), kept_axis)
+    in_folder = folder is not None and texts.in_parts  # there may be millions
+    return Outcome(result, () if in_folder else given, warning, axis)
 
-        folder.keep(result, pa.concat_tables([s.table() for s in given]), axis)
-    return Outcome(result, given, warning, axis)
+
+def _placed(axis: Axis, texts: Texts, scored: Sequence[Scores]) -> Axis:
+    """The axis with a row for each document, scored in the sample only."""
+    names = [s.corpus for s in scored]
+    sizes = dict(zip(names, map(len, scored), strict=True))
+    return axis.placed(dict(zip(names, texts.samples, strict=True)), sizes)
+
+
+def _sampled(scored: Sequence[Scores], texts: Texts) -> list[Scores]:
+    """The scores of the documents that all axes are analysed on together."""
+    return [s if rows is None else s.take(rows) for s, rows in zip(scored, texts.samples, strict=True)]
 
 
 def _as_given(scores: Scores, corpus: Corpus) -> Scores:
@@ -112,6 +131,14 @@ def _scored(
     critic: Critic[Any], texts: Texts, timed: Timed, folder: RunFolder | None, reuse: Reuse | None
 ) -> list[Scores]:
     """Fit, keep the critic, and score the real and the generated texts."""
+    if texts.in_parts:
+        if critic.name in texts.failed:
+            raise texts.failed[critic.name]
+        if folder is not None:
+            critic.save(folder.critic_folder(critic.name))
+        corpora = [c for c in (texts.real, *texts.generated) if isinstance(c, StoredCorpus)]
+        with timed.stage("reading", "scores"):
+            return [corpus.stored.scores(critic.name) for corpus in corpora]
     kept: Scores | None = None
     reused = False
     if reuse is not None:
@@ -151,32 +178,37 @@ def _result(
     family: int,
 ) -> CriticResult:
     real, others = scored[0], scored[1:]
+    sampled = _sampled(scored, texts)
     bands = HumanBands(real.scored_groups, settings.seed)
     verdicts: list[Verdict] = []
     evidence: list[tuple[str, Sequence[Evidence]]] = []
     outliers: list[MarkedDocument] = []
     references: list[Example] = []
     examples: list[Example] = []
-    told = None if axis is None else told_axis(critic, scored, axis)
-    for scores, corpus in zip(others, texts.generated, strict=True):
+    told = None if axis is None else told_axis(critic, sampled, axis)
+    for k, (scores, corpus) in enumerate(zip(others, texts.generated, strict=True), 1):
         with timed.stage("testing", corpus.name, documents=len(corpus)):
             rows = judge(critic, real, scores, settings, family=family, bands=bands)
             verdicts += rows
         with timed.stage("evidence", corpus.name, documents=len(corpus)):
+            sides = texts.analysed[0], texts.analysed[k]
             if real.n_scored and scores.n_scored:
                 tested = None if told is None else compared_rows(real, scores, settings.paired)
                 evidence.append((corpus.name, _evidence(critic, (texts.real, corpus), (real, scores), tested)))
-                if told is not None and tested is not None:
-                    values, sides = (told.values[real.corpus], told.values[scores.corpus]), (texts.real, corpus)
-                    examples += find_examples(critic, sides, (real, scores), tested, values, _higher(rows))
-            oddest = find_outliers(critic, corpus, scores, settings.top)
-            references += find_references(critic, (texts.real, corpus), (real, scores), oddest)
+                if told is not None:
+                    few = compared_rows(sampled[0], sampled[k], settings.paired)
+                    values = told.values[real.corpus], told.values[scores.corpus]
+                    examples += find_examples(critic, sides, (sampled[0], sampled[k]), few, values, _higher(rows))
+            oddest = odd_documents(critic, corpus, scores, settings.top)
+            references += find_references(critic, (sides[0], corpus), (sampled[0], scores), oddest)
             outliers += oddest
     pairs: list[Verdict] = []
     of_pairs = family * (len(others) - 1) // 2
-    for one, other in combinations(others, 2) if settings.pairwise else ():
+    two = list(combinations(others, 2)) if settings.pairwise else []
+    economy = MANY_PAIRS if len(two) > MANY else USUAL
+    for one, other in two:
         with timed.stage("testing", f"{one.corpus} and {other.corpus}"):
-            pairs += judge(critic, one, other, settings, only_headline=True, family=of_pairs)
+            pairs += judge(critic, one, other, settings, only_headline=True, economy=economy, family=of_pairs)
     return CriticResult(
         name=critic.name,
         axis=critic.axis,
@@ -187,15 +219,15 @@ def _result(
         pairs=pairs,
         evidence=evidence,
         outliers=outliers,
-        odd_real=find_outliers(critic, texts.real, real, settings.top),
+        odd_real=odd_documents(critic, texts.real, real, settings.top),
         oddity_unit="" if real.oddity is None else critic.oddity_unit,
         references=references,
         examples=examples,
         distribution=None if told is None else distribution(critic, told, real.corpus),
-        parts=parts_of(critic, real, others, settings),
+        parts=parts_of(critic, sampled[0], sampled[1:], settings),
         limits=critic.limits,
         unscored=count_unscored(scored),
-        notes=[*notes_of(critic), *order_notes(texts, critic), *group_notes(critic, scored, texts.checks, family)],
+        notes=[*notes_of(critic), *order_notes(texts, critic), *group_notes(critic, sampled, texts.checks, family)],
         signature=signature,
     )
 
@@ -219,11 +251,22 @@ def _summary(critic: Critic[Any], corpus: Corpus, scores: Scores, rows: Ints | N
 
     A summary that pools the rows of documents is made from these; others need the latents, and these another scoring.
     """
-    if rows is None or len(rows) == scores.n_scored:
+    if scores.summary is not None and (rows is None or len(rows) == scores.n_scored):
         return scores.summary
+    rows = np.flatnonzero(scores.scored) if rows is None else rows
     if isinstance(critic, EvidenceMixin) and type(critic).summarize is EvidenceMixin.summarize:
         return Pooled.of_rows({key: take_rows(table, rows) for key, table in scores.rows.items()}, len(rows))
-    return critic.score(corpus.take(rows)).summary
+    # canonical order is that of hashes, so the first documents are drawn at random
+    return critic.score(corpus.take(rows[:SUMMARIZED] if isinstance(corpus, StoredCorpus) else rows)).summary
+
+
+def odd_documents(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int) -> list[MarkedDocument]:
+    """The oddest documents, marked; of texts scored in parts, those that a part kept are not read again."""
+    if not isinstance(corpus, StoredCorpus):
+        return find_outliers(critic, corpus, scores, top)
+    kept = corpus.stored.odd(critic.name)
+    rows = scores.ranked(critic.sequence, top).tolist()
+    return [kept.get(corpus.ids[row]) or marked(critic, corpus, scores, row) for row in rows]
 
 
 def _higher(verdicts: Sequence[Verdict]) -> bool:
@@ -240,6 +283,7 @@ def _refitted(
     A resample that a critic cannot be fitted on is left out; two are needed.
     """
     usable = usable_documents(texts.fit)
+    corpora = texts.in_memory
     spread: dict[tuple[str, str], list[float]] = {}
     for k in range(settings.refits):
         rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))
@@ -248,9 +292,9 @@ def _refitted(
                 again = critic.clone().to(critic.device).fit(usable.take(np.sort(rows)))
             except FittingError:
                 continue
-            again.attend((texts.real, *texts.generated))
-            real = again.score(texts.real)
-            for corpus in texts.generated:
+            again.attend(corpora)
+            real = again.score(corpora[0])
+            for corpus in corpora[1:]:
                 for name, value in differences(again, real, again.score(corpus)).items():
                     spread.setdefault((corpus.name, name), []).append(value)
     return {key: finite(float(np.std(v, ddof=1))) if len(v) > 1 else None for key, v in spread.items()}

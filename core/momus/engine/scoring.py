@@ -1,4 +1,4 @@
-"""`score_shards`: a large text scored part by part, by several critics at once, and resumed after any interruption."""
+"""`score_parts`: a large text scored part by part, by several critics at once, and resumed after any interruption."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from momus.files import replacing
 from momus.numeric.devices import resolve_device
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
-from momus.runs.row_folder import ShardFolder, writing
+from momus.runs.row_folder import RowFolder, writing
 from momus.runs.row_plan import Plan, critic_digest, differences, make_plan
 from momus.text.documents import LeftOut
 
-SHARD_DOCUMENTS = 10_000
+PART_DOCUMENTS = 10_000
 
 
 class OtherPlanError(StoreError):
@@ -33,7 +33,7 @@ class OtherPlanError(StoreError):
 
 
 @dataclass
-class ShardRun:
+class ScoringRun:
     """How far a run is: the shards of its rank, and what they hold.
 
     Attributes
@@ -89,7 +89,7 @@ class ShardRun:
         return total
 
 
-def score_shards(
+def score_parts(
     critics: Sequence[str | Path],
     texts: Sequence[str | Path],
     out: str | Path,
@@ -105,8 +105,8 @@ def score_shards(
     trust: Sequence[Path] = (),
     engine: str = LOCAL,
     address: str | None = None,
-    progress: Callable[[ShardRun], None] | None = None,
-) -> ShardRun:
+    progress: Callable[[ScoringRun], None] | None = None,
+) -> ScoringRun:
     """Score texts by fitted critics into a folder of shards, one Parquet file per part of a text.
 
     Parameters
@@ -134,7 +134,7 @@ def score_shards(
 
     Returns
     -------
-    ShardRun
+    ScoringRun
 
     Raises
     ------
@@ -150,12 +150,12 @@ def score_shards(
     reading = reading or ReadingOptions()
     folders = critic_folders([Path(c) for c in critics])
     inputs, left_out = list_inputs([str(t) for t in texts], reading)
-    folder = ShardFolder(out)
+    folder = RowFolder(out)
     with folder.locked(rank):
         plan, notes = _settled(folder, folders, inputs, reading, shard_size, resume or world > 1, overwrite)
         digest = plan.digest
         mine = [i for i in range(len(plan)) if i % world == rank]
-        run = ShardRun(folder.path, mine, left_out=left_out, notes=notes)
+        run = ScoringRun(folder.path, mine, left_out=left_out, notes=notes)
         records = {i: folder.finished(i, digest) for i in mine}
         run.done = [done_of(record) for record in records.values() if record is not None]
         run.kept = len(run.done)
@@ -212,7 +212,7 @@ def critic_folders(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def _settled(
-    folder: ShardFolder,
+    folder: RowFolder,
     critics: Mapping[str, Path],
     inputs: Sequence[InputFile],
     reading: ReadingOptions,
@@ -246,7 +246,7 @@ def _settled(
                 f"{folder.manifest} was damaged and is written again; shards that belong to the same plan are kept."
             )
     digests = {name: critic_digest(path) for name, path in critics.items()}
-    documents = shard_size or (SHARD_DOCUMENTS if earlier is None else earlier.documents)
+    documents = shard_size or (PART_DOCUMENTS if earlier is None else earlier.documents)
     plan = make_plan(digests, inputs, reading, documents, earlier)
     if earlier is not None:
         changed = differences(earlier, plan)

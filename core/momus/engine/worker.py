@@ -13,9 +13,9 @@ from momus.critic.registry import load_critic
 from momus.engine.interface import Done, Job, done_of
 from momus.evidence import to_json
 from momus.reading.parts import read_part
+from momus.runs.examples import find_outliers
 from momus.runs.packing import pack
-from momus.runs.result import find_outliers
-from momus.runs.row_folder import ShardFolder, synced, write_record
+from momus.runs.row_folder import RowFolder, synced, write_record
 from momus.runs.row_plan import Plan
 from momus.runs.summaries import summary_to_json
 from momus.text.corpus import Corpus
@@ -24,7 +24,7 @@ KEPT = 5
 """Outliers per critic that a shard keeps with their text and marks."""
 
 
-class ShardScorer:
+class PartScorer:
     """Scores shards of a folder; critics are loaded once.
 
     Raises
@@ -34,7 +34,7 @@ class ShardScorer:
     """
 
     def __init__(self, job: Job) -> None:
-        self.folder = ShardFolder(job.folder)
+        self.folder = RowFolder(job.folder)
         self.plan = Plan.read(self.folder.manifest)
         self.digest = self.plan.digest
         self.critics = [
@@ -55,7 +55,7 @@ class ShardScorer:
         corpus = read_part(planned.file, part, self.plan.reading, check=first)
         scored = {critic.name: critic.score(corpus) for critic in self.critics}
         rows = io.BytesIO()
-        table = pack(corpus, scored, self.plan.reading.keep)
+        table = pack(corpus, scored)
         pq.write_table(table, rows, compression="zstd", dictionary_pagesize_limit=1 << 26, write_statistics=False)
         content = rows.getbuffer()
         with synced(self.folder.rows(shard)) as temporary:
@@ -79,12 +79,5 @@ def _of_critic(critic: Critic[Any], corpus: Corpus, scores: Scores) -> dict[str,
         "nats": float(scores.nll[scores.scored].sum()),
         "steps": int(scores.steps.sum()),
         "summary": summary_to_json(scores.summary, scores.rows),
-        "outliers": _outliers(critic, corpus, scores),
+        "outliers": [to_json(o) for o in find_outliers(critic, corpus, scores, KEPT)],
     }
-
-
-def _outliers(critic: Critic[Any], corpus: Corpus, scores: Scores) -> list[dict[str, Any]]:
-    """The oddest documents, marked. They are cut out first: the vocabulary of all documents would slow each of them."""
-    rows = scores.ranked(critic.sequence)[:KEPT]
-    few = Corpus(corpus.table.take(rows), corpus.name)
-    return [to_json(o) for o in find_outliers(critic, few, scores.take(rows), KEPT)]

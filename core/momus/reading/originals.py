@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -131,8 +132,27 @@ def _record(value: object, id: str) -> bytes:
 
 
 def _json(value: Any) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, default=_plain)
+    """A value as JSON; numbers that JSON does not have (NaN, ±∞) become null."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=_plain, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=False, default=_plain, allow_nan=False)
     return text.encode("utf-8", "backslashreplace")  # an unpaired surrogate becomes the escape that it was
+
+
+def _finite(value: Any) -> Any:
+    """A value with null in place of each number that is not finite.
+
+    >>> _finite({"a": [1.5, float("nan")], "b": np.array([np.inf])})
+    {'a': [1.5, None], 'b': [None]}
+    """
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

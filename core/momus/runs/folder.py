@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,17 +117,18 @@ class RunFolder:
         """Folder of the files of one critic."""
         return self.work / "critics" / name
 
-    def keep(self, result: CriticResult, scores: pa.Table | None, axis: Axis | None = None) -> None:
-        """Write scores, headline rows and result of a critic, the result last: it marks the critic as finished.
+    def keep(self, result: CriticResult, scores: Iterable[pa.Table], axis: Axis | None = None) -> None:
+        """Write scores (a table for each text), headline rows and result of a critic.
 
-        Without scores, as of texts compared from shards, which hold them, the run has no table of documents.
+        The result is written last: it marks the critic as finished.
         """
         folder = self.critic_folder(result.name)
         folder.mkdir(parents=True, exist_ok=True)
-        if scores is None:
-            (folder / SCORES).unlink(missing_ok=True)
-        else:
-            pq.write_table(scores, folder / SCORES, compression="zstd")
+        tables = iter(scores)
+        first = next(tables)
+        with pq.ParquetWriter(folder / SCORES, first.schema, compression="zstd") as writer:
+            for table in chain([first], tables):
+                writer.write_table(table)
         if axis is None:
             (folder / ROWS).unlink(missing_ok=True)
         else:
@@ -161,11 +163,7 @@ class RunFolder:
             (self.work / PAIRS).unlink(missing_ok=True)
         _write_rows(self.work / VERDICTS, verdicts)
         paths = [self.critic_folder(c["name"]) / SCORES for c in run["critics"]]
-        tables = [pq.read_table(path) for path in paths if path.exists()]
-        if tables:
-            pq.write_table(pa.concat_tables(tables), self.work / DOCUMENTS, compression="zstd")
-        else:
-            (self.work / DOCUMENTS).unlink(missing_ok=True)
+        _join([path for path in paths if path.exists()], self.work / DOCUMENTS)
         write_json(self.work / RUN, run)
 
     def read_run(self) -> dict[str, Any]:
@@ -231,6 +229,18 @@ class RunFolder:
         if missing:
             raise StoreError(f"{self.path}: no result of {', '.join(missing)}", hint="run `momus compare` again")
         return [result for result in results.values() if result is not None]
+
+
+def _join(paths: Sequence[Path], target: Path) -> None:
+    """Write the rows of several tables into one, in the memory of a row group."""
+    if not paths:
+        target.unlink(missing_ok=True)
+        return
+    with pq.ParquetWriter(target, pq.read_schema(paths[0]), compression="zstd") as writer:
+        for path in paths:
+            with pq.ParquetFile(path) as file:
+                for group in range(file.num_row_groups):
+                    writer.write_table(file.read_row_group(group))
 
 
 def _write_rows(path: Path, verdicts: Sequence[Verdict]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from momus.errors import StoreError
-from momus.runs.manifest import MANIFEST, read_entries, write_manifest
+from momus.runs.manifest import MANIFEST, ROWS, read_entries, write_manifest
 
 NEXT, READY, EARLIER = ".next", ".ready", ".earlier.json"
 
@@ -54,6 +54,8 @@ class Generation:
         Files are not synced one by one, which takes seconds on some disks: after a loss of power, the manifest shows
         what did not reach the disk.
         """
+        if (self.folder / ROWS).is_dir():
+            (self.path / ROWS).mkdir(exist_ok=True)  # an empty folder replaces the rows of an earlier run
         write_manifest(self.path)
         os.rename(self.path, self.folder / READY)
         complete(self.folder)
@@ -86,6 +88,9 @@ def _move(ready: Path, folder: Path) -> None:
     # without its manifest, a folder that is half replaced is refused by readers that cannot complete it
     if (folder / MANIFEST).exists():
         os.replace(folder / MANIFEST, ready / EARLIER)
+    if (ready / ROWS).is_dir():  # by one rename: an interrupted publication is repeated
+        shutil.rmtree(folder / ROWS, ignore_errors=True)
+        os.rename(ready / ROWS, folder / ROWS)
     for path in sorted(_files(ready)):
         target = folder / path.relative_to(ready)
         if path.relative_to(ready).as_posix() not in (MANIFEST, EARLIER):
@@ -94,10 +99,9 @@ def _move(ready: Path, folder: Path) -> None:
     new = read_entries(ready / MANIFEST)
     for name in set(_earlier(ready)) - set(new):
         (folder / name).unlink(missing_ok=True)
-    if (folder / "critics").is_dir():
-        for path in sorted((folder / "critics").iterdir()):
-            if path.is_dir() and not any(path.iterdir()):
-                path.rmdir()
+    for path in (*sorted((folder / "critics").glob("*")), folder / ROWS):
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
     os.replace(ready / MANIFEST, folder / MANIFEST)
 
 

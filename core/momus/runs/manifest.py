@@ -18,6 +18,8 @@ FORMAT = 1
 """Of run folders; raised when a reader of an older version would misunderstand a file."""
 DERIVED = ("report.html",)
 """Files that can be written again from the others, and that readers never read."""
+ROWS = "rows"
+"""Folder of the rows of texts that were scored in parts; each of its files is sealed by itself."""
 AGAIN = "run `momus compare` again, with --overwrite for the same folder"
 
 
@@ -103,6 +105,7 @@ def _files(folder: Path) -> Iterable[Path]:
     """Files of the run: not hidden, neither derived nor the manifest, no links."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.is_file() and not path.is_symlink() and not hidden and name not in (*DERIVED, MANIFEST):
+        parts = path.relative_to(folder).parts
+        left_out = any(part.startswith(".") for part in parts) or parts[0] == ROWS or name in (*DERIVED, MANIFEST)
+        if path.is_file() and not path.is_symlink() and not left_out:
             yield path

@@ -1,15 +1,16 @@
 """Scores of a part as an Arrow table with one row per document, and back.
 
-Columns: ``id``, ``prompt``, ``group``, the fields to keep, and for each critic ``CRITIC.nll`` (null where unscored),
-``CRITIC.states``, ``CRITIC.reason``, ``CRITIC.z``, ``CRITIC.oddity``, and its sufficient statistics: ``CRITIC:KEY``
-holds dense rows as lists of one length, ``CRITIC:KEY.labels`` and ``CRITIC:KEY.counts`` the counts of labelled items.
+Columns: ``id``, ``prompt``, ``group``, ``hash`` and ``characters`` of the text, ``fields`` (metadata), and for each
+critic ``CRITIC.nll`` (null where unscored), ``CRITIC.states``, ``CRITIC.reason``, ``CRITIC.z``, ``CRITIC.oddity``,
+and its sufficient statistics: ``CRITIC:KEY`` holds dense rows as lists of one length, ``CRITIC:KEY.labels`` and
+``CRITIC:KEY.counts`` the counts of labelled items.
 Counts that a critic shares with one before it are stored once; the metadata of the table name the columns to read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,17 +25,17 @@ SHARED = b"momus.shared"
 """Metadata: which columns hold counts that several critics have."""
 
 
-def pack(corpus: Corpus, scored: Mapping[str, Scores], keep: Sequence[str] = ()) -> pa.Table:
+def pack(corpus: Corpus, scored: Mapping[str, Scores]) -> pa.Table:
     """Put the scores of a corpus under several critics into a table.
 
     >>> from momus.critic import Scores
     >>> scores = Scores("c", "x", ["x:1"], [None], np.ones(1), np.ones(1, int), [None], {"a": np.array([[1.0, 2.0]])})
     >>> pack(Corpus.from_texts(["a"], name="x"), {"c": scores}).column_names
-    ['id', 'prompt', 'group', 'c.nll', 'c.states', 'c.reason', 'c:a']
+    ['id', 'prompt', 'group', 'hash', 'characters', 'fields', 'c.nll', 'c.states', 'c.reason', 'c:a']
     """
     columns: dict[str, pa.Array | pa.ChunkedArray] = {name: corpus.table[name] for name in ("id", "prompt", "group")}
-    for name in keep:
-        columns[f"field {name}"] = pa.array(corpus.field(name), pa.string())
+    columns |= {"hash": pa.array(corpus.hashes), "characters": pa.array(corpus.characters)}
+    columns["fields"] = corpus.table["fields"]
     shared: dict[str, str] = {}
     seen: list[tuple[str, Counted]] = []
     for name, scores in scored.items():
@@ -67,6 +68,8 @@ def _of_critic(name: str, scores: Scores) -> dict[str, pa.Array]:
     for what, values in (("oddity", scores.oddity), ("error", scores.errors)):
         if values is not None:
             columns[f"{name}.{what}"] = pa.array(values, mask=~np.isfinite(values))
+    if scores.parts is not None:
+        columns[f"{name}.parts"] = _dense(scores.parts)
     return columns
 
 

@@ -27,7 +27,7 @@ KIND = "shards of scores"
 DIGITS = 5
 
 
-class ShardFolder:
+class RowFolder:
     """Paths of a folder of shards, and what is finished in it.
 
     Parameters
@@ -124,7 +124,7 @@ class ShardFolder:
             raise StoreError(f"{path}: damaged, edited or replaced after it was written (SHA-256)", hint=AGAIN)
         return path
 
-    def is_shards(self) -> bool:
+    def holds_rows(self) -> bool:
         """Whether the folder holds shards of scores, finished or not."""
         return self.manifest.is_file() and (self.path / SHARDS).is_dir()
 

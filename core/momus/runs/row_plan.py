@@ -29,7 +29,7 @@ from momus.version import __version__
 FORMAT = 1
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 """Packages whose version may change a score or the bytes of a shard."""
-SHARD_BYTES = 64 << 20
+PART_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def make_plan(
         if file in known:
             files.append(known[file])
         else:
-            sha256, parts = cut(file, documents, SHARD_BYTES, reading.encoding)
+            sha256, parts = cut(file, documents, PART_BYTES, reading.encoding)
             files.append(Planned(file, sha256, tuple(parts)))
     return Plan(dict(critics), tuple(files), reading, documents, versions())
 

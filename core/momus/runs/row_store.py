@@ -2,46 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from scipy import sparse
 
 from momus.critic import Counted, Pooled, Scores
 from momus.errors import StoreError
-from momus.numeric.types import Floats, Ints
+from momus.evidence import MarkedDocument, from_json
+from momus.numeric.types import Bools, Floats, Ints
 from momus.runs.packing import column_of, columns_of, keys_of, stored_column, unpack
-from momus.runs.row_folder import AGAIN, ShardFolder
+from momus.runs.row_folder import AGAIN, RowFolder
 from momus.runs.row_plan import Plan
+from momus.runs.stored_corpus import Documents, StoredCorpus
 from momus.runs.summaries import summary_from_json
-from momus.runs.sums import Sums
+from momus.runs.sums import KEPT_BYTES, Sums, size_of
+from momus.text.corpus import Corpus
+from momus.text.digests import canonical_order
+
+FEW = 4
+"""Counts are read into memory if documents have at most so many entries each."""
 
 
-class Texts(Sequence[str]):
-    """A column of texts that stays in Arrow."""
+class StoredCounts(Counted):
+    """Counts of labelled items that stay in the files of a text; ``matrix`` and ``labels`` read all of them.
 
-    def __init__(self, column: pa.ChunkedArray) -> None:
-        self._column = column.combine_chunks()
+    Parameters
+    ----------
+    text
+        The text that was scored.
+    critic, key
+        Whose rows these are.
+    rows
+        int64 (n,): number of each document in the order of the files.
+    """
+
+    on_disk = True
+
+    def __init__(self, text: StoredText, critic: str, key: str, rows: Ints) -> None:
+        for name, value in (("text", text), ("critic", critic), ("key", key), ("rows", rows)):
+            object.__setattr__(self, name, value)
+
+    text: StoredText
+    critic: str
+    key: str
+    rows: Ints
 
     def __len__(self) -> int:
-        return len(self._column)
+        return len(self.rows)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return list(self._column[index].to_pylist())
-        return str(self._column[int(index)].as_py())
+    def take(self, index: Ints) -> StoredCounts:
+        """Select documents by number, without reading."""
+        return StoredCounts(self.text, self.critic, self.key, self.rows[index])
+
+    def summed(self, units: Ints, size: int, weights: Floats) -> Counted:
+        """Weighted sums by unit, in memory that does not grow with the number of documents."""
+        unit, weight = np.full(len(self.text), -1), np.zeros(len(self.text))
+        unit[self.rows], weight[self.rows] = units, weights
+        return self.text.summed(self.critic, self.key, unit, size, weight)
+
+    def total(self) -> dict[str | float, float]:
+        """Totals over all documents by label."""
+        n = len(self.rows)
+        return self.summed(np.zeros(n, dtype=np.int64), 1, np.ones(n)).total()
+
+    @cached_property
+    def loaded(self) -> Counted:
+        """All counts, in memory."""
+        n = len(self.rows)
+        return self.summed(np.arange(n), n, np.ones(n))
+
+    @property
+    def matrix(self) -> sparse.csr_array:
+        """CSR array (n, V)."""
+        return self.loaded.matrix
+
+    @property
+    def labels(self) -> Sequence[str] | NDArray[np.generic]:
+        """V labels."""
+        return self.loaded.labels
 
 
-class ShardedText:
+class StoredText:
     """The scores of a text in a folder of shards.
 
     Parameters
@@ -50,6 +101,13 @@ class ShardedText:
         What ``momus score --shards`` wrote.
     name
         What the text is called in a comparison.
+    keep
+        bool (n,): which documents belong to the text, in the order of the files; None: all.
+
+    Attributes
+    ----------
+    order
+        int64 (m,): number of each document in the order of the files; the text is in canonical order.
 
     Raises
     ------
@@ -57,8 +115,8 @@ class ShardedText:
         Shards are missing or damaged.
     """
 
-    def __init__(self, folder: str | Path, name: str) -> None:
-        self.folder, self.name = ShardFolder(folder), name
+    def __init__(self, folder: str | Path, name: str, keep: Bools | None = None) -> None:
+        self.folder, self.name = RowFolder(folder), name
         self.plan = Plan.read(self.folder.manifest)
         digest = self.plan.digest
         records = [self.folder.finished(i, digest) for i in range(len(self.plan))]
@@ -72,10 +130,12 @@ class ShardedText:
         self.paths = [self.folder.check_rows(i, record) for i, record in enumerate(records) if record is not None]
         # what records say of critics is read when it is needed: a comparison may hold many texts
         self.sizes = [int(r["documents"]) for r in records if r is not None]
-        self.characters = sum(int(r["characters"]) for r in records if r is not None)
         self.digest = digest
+        self._keep = keep
+        self._sums: OrderedDict[tuple[Any, ...], Counted] = OrderedDict()
 
     def __len__(self) -> int:
+        """Number of documents, those that do not belong to the text included."""
         return sum(self.sizes)
 
     def records(self, critic: str) -> Iterator[dict[str, Any]]:
@@ -110,15 +170,15 @@ class ShardedText:
         return pa.concat_tables(parts)
 
     @cached_property
-    def labels(self) -> tuple[Texts, list[str | None], list[str | None]]:
-        """Ids, prompts and groups of all documents.
+    def labels(self) -> pa.Table:
+        """Id, prompt, group and fields of all documents, in the order of the files.
 
         Raises
         ------
         StoreError
             Two documents have the same id.
         """
-        table = self.table(["id", "prompt", "group"])
+        table = self.table(["id", "prompt", "group", "fields"]).combine_chunks()
         ids = table["id"]
         if pc.count_distinct(ids).as_py() < len(ids):
             counts = pc.value_counts(ids)
@@ -128,8 +188,36 @@ class ShardedText:
                 "ids)",
                 hint="give each document a unique id, or omit the ids, and score again",
             )
-        prompts, groups = table["prompt"].to_pylist(), table["group"].to_pylist()
-        return Texts(ids), prompts, groups if any(g is not None for g in groups) else []
+        return table
+
+    @cached_property
+    def hashes(self) -> NDArray[np.uint64]:
+        """Hash of the text of each document, in the order of the files."""
+        return np.asarray(self.table(["hash"])["hash"].to_numpy(), dtype=np.uint64)
+
+    @cached_property
+    def characters(self) -> Ints:
+        """Length of each document, in the order of the files."""
+        return np.asarray(self.table(["characters"])["characters"].to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def order(self) -> Ints:
+        """Number of each document of the text in the order of the files: int64 (m,), in canonical order."""
+        rows = canonical_order(self.hashes, self.labels.select(["prompt", "group", "id"]))
+        return rows if self._keep is None else rows[self._keep[rows]]
+
+    @cached_property
+    def corpus(self) -> StoredCorpus:
+        """The documents, which stay in their files."""
+        return StoredCorpus(self, self.order)
+
+    @cached_property
+    def _documents(self) -> Documents:
+        return Documents(self)
+
+    def documents(self, rows: Ints, name: str) -> Corpus:
+        """Read documents by their number in the order of the files."""
+        return self._documents.take(rows, name)
 
     def keys(self, critic: str) -> list[str]:
         """Keys of the rows of a critic; empty without a scored document."""
@@ -140,24 +228,49 @@ class ShardedText:
         return any(name.endswith(".counts") for s in self.schemas for name in columns_of(s, critic, key))
 
     def scores(self, critic: str) -> Scores:
-        """Scores of all documents with their dense rows; counts of labelled items are read by `summed`."""
-        columns = [f"{critic}.{what}" for what in ("nll", "states", "reason", "oddity")]
-        dense = {key: column_of(critic, key) for key in self.keys(critic) if not self.is_wide(critic, key)}
-        table = self.table([*columns, *dense.values()])
-        ids, prompts, groups = self.labels
-        oddity = _floats(table[f"{critic}.oddity"])
+        """Scores of all documents with their rows; counts of many items for each document stay in the files."""
+        what = ("nll", "states", "reason", "z", "oddity", "error")
+        keys = self.keys(critic)
+        dense = {key: column_of(critic, key) for key in keys if not self.is_wide(critic, key)}
+        table = self.table([*(f"{critic}.{w}" for w in what), f"{critic}.parts", *dense.values()])
+        column = {w: table[f"{critic}.{w}"] for w in (*what, "parts")}
+        order, corpus = self.order, self.corpus
+        taken = pa.array(order)
+        oddity, errors = (_floats(column[w])[order] for w in ("oddity", "error"))
+        z = column["z"].take(taken).combine_chunks()
         return Scores(
             critic=critic,
             corpus=self.name,
-            ids=ids,
-            prompts=prompts,
-            nll=_floats(table[f"{critic}.nll"]),
-            steps=np.asarray(table[f"{critic}.states"].to_numpy(), dtype=np.int64),
-            reasons=table[f"{critic}.reason"].to_pylist(),
-            rows={key: _dense(table[column]) for key, column in dense.items()},
-            groups=groups,
+            ids=corpus.ids,
+            prompts=corpus.prompts,
+            nll=_floats(column["nll"])[order],
+            steps=np.asarray(column["states"].to_numpy(), dtype=np.int64)[order],
+            reasons=column["reason"].take(taken).to_pylist(),
+            rows={k: _dense(table[dense[k]])[order] if k in dense else self._wide(critic, k, order) for k in keys},
+            summary=self.summary(critic),
+            errors=errors if np.isfinite(errors).any() else None,
+            groups=corpus.groups if any(g is not None for g in corpus.groups) else (),
+            z=z if z.null_count < len(z) else None,
             oddity=oddity if np.isfinite(oddity).any() else None,
+            parts=_parts(column["parts"], column["nll"], order),
         )
+
+    def _wide(self, critic: str, key: str, order: Ints) -> Counted:
+        """Counts of labelled items: in memory where documents have a few each, as a length."""
+        counts = StoredCounts(self, critic, key, order)
+        entries = sum(self._entries(path, critic, key, schema) for path, schema in self._files)
+        return counts.loaded if entries <= FEW * len(self) else counts
+
+    @property
+    def _files(self) -> Iterator[tuple[Path, pa.Schema]]:
+        return zip(self.paths, self.schemas, strict=True)
+
+    def _entries(self, path: Path, critic: str, key: str, schema: pa.Schema) -> int:
+        """Number of entries of a table of counts in a file, from its metadata."""
+        name = f"{stored_column(schema, critic, key)}.counts"
+        metadata = pq.read_metadata(path)
+        columns = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path.startswith(f"{name}.")]
+        return sum(metadata.row_group(g).column(i).num_values for g in range(metadata.num_row_groups) for i in columns)
 
     def counts(self, critic: str, key: str) -> Iterator[tuple[int, Counted]]:
         """Counts of labelled items, shard by shard, each with the number of documents before it."""
@@ -174,52 +287,56 @@ class ShardedText:
         """The column of each shard with rows of a critic, which critics with the same counts share."""
         return tuple(stored_column(schema, critic, key) for schema in self.schemas)
 
-    def summed(
-        self,
-        critic: str,
-        key: str,
-        units: Ints,
-        size: int,
-        weights: Floats,
-        columns: dict[str | float, int] | None = None,
-    ) -> Counted:
+    def summed(self, critic: str, key: str, units: Ints, size: int, weights: Floats) -> Counted:
         """Weighted sums of counts by unit, in memory that does not grow with the number of documents.
+
+        The tables that were used last are kept: those of a real text serve for many generated ones.
 
         Parameters
         ----------
         units
-            int (n,): the unit of each document, −1 for those that take no part.
+            int (n,): the unit of each document in the order of the files, −1 for those that take no part.
         size
             Number of units U.
         weights
             float (n,): the weight of each document.
-        columns
-            See `momus.runs.sums.Sums`.
 
         Returns
         -------
         Counts (U, V); numbers as labels are in ascending order.
         """
-        sums = Sums(size, columns)
-        for before, rows in self.counts(critic, key):
-            part = slice(before, before + len(rows))
-            sums.add(rows, units[part], weights[part])
-        return sums.result()
+        name = (self.stored(critic, key), size, hash(units.tobytes()), hash(weights.tobytes()))
+        if name not in self._sums:
+            sums = Sums(size)
+            for before, rows in self.counts(critic, key):
+                taken = slice(before, before + len(rows))
+                sums.add(rows, units[taken], weights[taken])
+            self._sums[name] = sums.result()
+            while len(self._sums) > 1 and sum(map(size_of, self._sums.values())) > KEPT_BYTES:
+                self._sums.popitem(last=False)
+        self._sums.move_to_end(name)
+        return self._sums[name]
 
-    def summary(self, critic: str) -> tuple[Pooled, dict[str, str]] | None:
-        """The sum of the summaries of all shards, and the keys of the rows that further counts are sums of."""
+    def odd(self, critic: str) -> dict[str, MarkedDocument]:
+        """The outliers that each part kept with their texts, by id."""
+        kept = (from_json(d) for record in self.records(critic) for d in record["outliers"])
+        return {d.id: replace(d, corpus=self.name) for d in kept if isinstance(d, MarkedDocument)}
+
+    def summary(self, critic: str) -> Pooled | None:
+        """The summary of the documents of the text; None if it is not a sum over documents (`Pooled`)."""
+        if self._keep is not None:
+            return None
         total: tuple[Pooled, dict[str, str]] | None = None
         for record in self.records(critic):
             content = record["summary"]
             if content is not None:
                 pooled, from_rows = summary_from_json(content)
                 total = (pooled, from_rows) if total is None else (total[0] + pooled, total[1] | from_rows)
-        return total
-
-
-def counts_of(rows: Counted) -> Mapping[str | float, float]:
-    """Totals by label."""
-    return Pooled.of_rows({"rows": rows}, 0).counts["rows"]
+        if total is None:
+            return None
+        pooled, from_rows = total
+        counts = {n: StoredCounts(self, critic, key, self.order).total() for n, key in from_rows.items()}
+        return replace(pooled, counts={**pooled.counts, **counts})
 
 
 def _dense(column: pa.ChunkedArray) -> Floats:
@@ -231,6 +348,13 @@ def _dense(column: pa.ChunkedArray) -> Floats:
             rows[before : before + len(chunk)] = chunk.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
         before += len(chunk)
     return rows
+
+
+def _parts(column: pa.ChunkedArray, nll: pa.ChunkedArray, order: Ints) -> Floats | None:
+    """Parts of log P(x) in canonical order, NaN where unscored; None if no file has any."""
+    if not pa.types.is_fixed_size_list(column.type):
+        return None
+    return np.where(np.isfinite(_floats(nll))[:, None], _dense(column), np.nan)[order]
 
 
 def _floats(column: pa.ChunkedArray) -> Floats:

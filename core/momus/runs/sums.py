@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,8 @@ SPARSE = 16
 """Sums are sparse if the first documents have fewer than one in so many entries of their table."""
 MERGED = 8_000_000
 """Entries of sparse sums that are collected before they are merged."""
-KEPT_BYTES = 1 << 29
-"""Memory of the tables of sums that a comparison keeps."""
+KEPT_BYTES = 1 << 27
+"""Memory of the tables of sums that a text keeps."""
 
 
 class Sums:
@@ -32,13 +31,11 @@ class Sums:
     ----------
     size
         Number of units U.
-    columns
-        The column of each label; further labels are added. Tables of words that share this have the same columns.
     """
 
-    def __init__(self, size: int, columns: dict[str | float, int] | None = None) -> None:
+    def __init__(self, size: int) -> None:
         self._size = size
-        self._columns: dict[str | float, int] = {} if columns is None else columns
+        self._columns: dict[str | float, int] = {}
         self._numbers = False
         self._dense: Floats | None = np.zeros((size, 0))
         self._pending: list[tuple[NDArray[np.int32], NDArray[np.int32], Floats]] = []
@@ -141,47 +138,8 @@ def _compressed(dense: Floats, order: Ints) -> sparse.csr_array:
     return sparse.csr_array((data, indices, offsets), shape=(len(dense), len(order)))
 
 
-class KeptSums:
-    """The tables of sums that were used last, in bounded memory: those of a real text serve for many generated ones.
-
-    Parameters
-    ----------
-    limit
-        Bytes; the last table is kept whatever its size.
-    shared
-        Whether tables of words under one key have the same columns and labels, so that many pairs of them need not be
-        aligned; a text then has columns of words that it lacks.
-    """
-
-    def __init__(self, limit: int = KEPT_BYTES, *, shared: bool = False) -> None:
-        self._limit, self._shared = limit, shared
-        self._tables: OrderedDict[tuple[Any, ...], Counted] = OrderedDict()
-        self._columns: dict[str, dict[str | float, int]] = {}
-        self._labels: dict[str, list[str]] = {}
-
-    def get(self, name: tuple[Any, ...], key: str, make: Callable[[dict[str | float, int] | None], Counted]) -> Counted:
-        """The table of a name, made from the columns of its key if it is not kept."""
-        if name not in self._tables:
-            self._tables[name] = make(self._columns.setdefault(key, {}) if self._shared else None)
-            while self._bytes() > self._limit and len(self._tables) > 1:
-                self._tables.popitem(last=False)
-        self._tables.move_to_end(name)
-        return self._widened(self._tables[name], key) if self._shared else self._tables[name]
-
-    def _widened(self, table: Counted, key: str) -> Counted:
-        """A table of words with the columns of all tables under its key."""
-        if isinstance(table.labels, np.ndarray):
-            return table
-        columns = self._columns[key]
-        if len(self._labels.get(key, ())) < len(columns):
-            self._labels[key] = [str(label) for label in columns]
-        labels, m = self._labels.get(key, []), table.matrix
-        return Counted(sparse.csr_array((m.data, m.indices, m.indptr), shape=(m.shape[0], len(labels))), labels)
-
-    def _bytes(self) -> int:
-        return sum(_bytes(table.matrix) for table in self._tables.values())
-
-
-def _bytes(matrix: sparse.csr_array) -> int:
+def size_of(table: Counted) -> int:
+    """Bytes of a table of sums."""
+    matrix = table.matrix
     arrays: Sequence[NDArray[Any]] = (matrix.data, matrix.indices, matrix.indptr)
     return sum(int(a.nbytes) for a in arrays)

@@ -10,16 +10,21 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from momus.checks.trust import TrustCheck, check_texts
-from momus.errors import UsageError
+from momus.errors import MomusError, UsageError
+from momus.numeric.types import Ints
 from momus.progress import Reporter
 from momus.reading import MemorySource, ReadingOptions, read_memory
+from momus.runs.stored_corpus import StoredCorpus, sample_rows
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.text.document_languages import mixture_note, with_languages
 from momus.text.documents import LeftOut, Origin
 from momus.text.languages import Languages, languages_of
 from momus.text.scripts import ScriptShares, scripts_of
+from momus.text.splitting import Units
 from momus.text.words import EXTRA, has_icu
 
 if TYPE_CHECKING:
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
 FIT_SHARE = 0.5
 """Without a corpus to fit on, this share of the real one is set apart for it."""
 RESERVED = ("real", "fit")
+ANALYSED = 20_000
+"""Documents of a text that are analysed on all axes together; of a larger text, about so many are drawn."""
 
 TextSource = Corpus | str | os.PathLike[str] | MemorySource
 
@@ -54,6 +61,8 @@ class Texts:
         The real text before it was split, if it was, and the seed that it was split by.
     general
         The texts that `for_critic` was called on, where it had to change them.
+    failed
+        Why critics of texts that are scored in parts cannot be fitted, by name.
     """
 
     fit: Corpus
@@ -67,6 +76,32 @@ class Texts:
     whole: Corpus | None = None
     seed: int = 0
     general: Texts | None = None
+    failed: Mapping[str, MomusError] = field(default_factory=dict)
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the texts stay in their files, and were scored in parts."""
+        return isinstance(self.real, StoredCorpus)
+
+    @cached_property
+    def samples(self) -> list[Ints | None]:
+        """Rows of the documents that all axes are analysed on together, of the real and the generated texts."""
+        return [sample_rows(corpus, ANALYSED) for corpus in (self.real, *self.generated)]
+
+    @cached_property
+    def analysed(self) -> list[Corpus]:
+        """The real and the generated texts, or samples of large ones."""
+        return [
+            c if rows is None else c.subset(rows) if isinstance(c, StoredCorpus) else c.take(rows)
+            for c, rows in zip((self.real, *self.generated), self.samples, strict=True)
+        ]
+
+    @cached_property
+    def in_memory(self) -> list[Corpus]:
+        """The real and the generated texts, or samples of texts that stay in their files."""
+        if not self.in_parts:
+            return [self.real, *self.generated]
+        return [c.take(np.arange(len(c))) for c in self.analysed]
 
     @property
     def by_document(self) -> Texts:
@@ -160,13 +195,9 @@ def read_texts(
     warnings = []
     _check_filled([whole, *others])
     if fit is None:
-        check_splittable(whole)
+        check_splittable(whole.name, len(whole), int((~whole.blank).sum()))
         fitting, held_out = whole.split(FIT_SHARE, seed, ("fit", "real"))
-        units = whole.units.words()
-        warnings.append(
-            f"No text to fit on was given: the real text was split by {f'{units} and ' if units else ''}seed {seed} "
-            f"into {counted(len(fitting), 'document')} to fit on and {len(held_out):,} to compare with."
-        )
+        warnings.append(split_warning(whole.units, seed, len(fitting), len(held_out)))
     else:
         fitting, held_out = as_corpus(fit, "fit", reading, reporter), whole
         _check_filled([fitting])
@@ -198,20 +229,37 @@ def _check_filled(corpora: Sequence[Corpus]) -> None:
             raise UsageError(f"{corpus.name!r} has no document", hint="give a text that is not empty")
 
 
-def check_splittable(whole: Corpus) -> None:
-    """Make sure that the real text can be split into two.
+def split_warning(units: Units, seed: int, fitted: int, compared: int) -> str:
+    """Say how the real text was split.
+
+    >>> split_warning(Units(np.arange(3), 0, 0, 3), 7, 1, 2)
+    'No text to fit on was given: the real text was split by seed 7 into 1 document to fit on and 2 to compare with.'
+    """
+    words = units.words()
+    return (
+        f"No text to fit on was given: the real text was split by {f'{words} and ' if words else ''}seed {seed} "
+        f"into {counted(fitted, 'document')} to fit on and {compared:,} to compare with."
+    )
+
+
+def check_splittable(name: str, documents: int, filled: int) -> None:
+    """Make sure that a real text can be split into two.
+
+    Parameters
+    ----------
+    filled
+        How many of its documents hold text.
 
     Raises
     ------
     UsageError
-        Fewer than two documents hold text.
+        Fewer than two documents do.
     """
-    filled = int((~whole.blank).sum())
     if filled >= 2:
         return
-    holds = counted(len(whole), "document") + (f", {filled:,} of them with text" if filled < len(whole) else "")
+    holds = counted(documents, "document") + (f", {filled:,} of them with text" if filled < documents else "")
     raise UsageError(
-        f"{whole.name!r} has {holds}: half of its documents cannot be set apart to fit critics on",
+        f"{name!r} has {holds}: half of its documents cannot be set apart to fit critics on",
         hint="read each paragraph of a file as a document with --format paragraphs (or each line with --format lines), "
         "or give another text to fit on with --fit",
     )

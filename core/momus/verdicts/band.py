@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Statistic, jensen_shannon, kolmogorov_smirnov, supremum, total_variation
+from momus.critic import Counted, Statistic, jensen_shannon, kolmogorov_smirnov, supremum, total_variation
 from momus.inference import Design
 from momus.inference.pooling import Rows, Tables, pooled
 from momus.inference.pvalues import Prepared, both_values
@@ -87,7 +87,7 @@ class HumanBands:
     seed: int = 0
     _known: dict[tuple[str, int], Band] = field(default_factory=dict)
 
-    def of(self, statistic: Statistic, rows: Rows, generated_groups: Sequence[str | None]) -> Band | None:
+    def of(self, statistic: Statistic, rows: Rows | Counted, generated_groups: Sequence[str | None]) -> Band | None:
         """The band of a statistic, whose rows of scored real documents are given."""
         numbers = _numbers(self.groups)
         if numbers is None:
@@ -114,10 +114,15 @@ def _numbers(groups: Sequence[str | None]) -> Ints | None:
     return numbers if len(names) >= LEAST_GROUPS else None
 
 
-def _effects(s: Statistic, rows: Rows, numbers: Ints, sizes: tuple[int, int], seed: int) -> Floats:
+def _effects(s: Statistic, table: Rows | Counted, numbers: Ints, sizes: tuple[int, int], seed: int) -> Floats:
     """The effect between disjoint random sets of groups, (splits,)."""
     k = int(numbers.max()) + 1
-    by_group = sums_by(numbers, k, rows, np.ones(len(numbers)))  # (groups, V)
+    if isinstance(table, Counted) and table.on_disk and (s.kind != "distance" or witness_of(s) is not None):
+        rows: Rows = table.summed(numbers, k, np.ones(len(numbers))).matrix
+        by_group = rows
+    else:
+        rows = table.matrix if isinstance(table, Counted) else table
+        by_group = sums_by(numbers, k, rows, np.ones(len(numbers)))  # (groups, V)
     if sparse.issparse(by_group) and k * by_group.shape[1] <= DENSE:
         by_group = by_group.toarray()  # few groups: rows are selected faster
     rng = np.random.default_rng([seed, _BAND])

@@ -1,9 +1,10 @@
-"""From two tables of scores to verdicts: the statistics of the protocol, the guard, and the critic's own."""
+"""From two tables of scores to verdicts: tests of every statistic of a critic, and of its unscored documents."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,18 +14,46 @@ from momus.critic.scores import LATENT_NLL
 from momus.errors import UsageError
 from momus.inference import Method, TestResult, compare_rows, design_of
 from momus.inference import Rows as TestRows
-from momus.inference.blocks import in_blocks
+from momus.inference.blocks import ABOVE, MOST, in_blocks, of_units
+from momus.inference.design import Design
 from momus.inference.pooling import Tables, total
 from momus.inference.pvalues import Prepared, both_values
+from momus.inference.relabelling import FIRST, STAGES
+from momus.inference.testing import NOISE
+from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands, default_band
 from momus.verdicts.judge_laws import judge_laws
-from momus.verdicts.missing import UNSCORED, missing_result
 from momus.verdicts.settings import Settings, with_options
-from momus.verdicts.statistics import all_statistics, told_statistic, wordings
+from momus.verdicts.statistics import UNSCORED, all_statistics, told_statistic, wordings
 from momus.verdicts.verdict import Verdict, within
 
 if TYPE_CHECKING:
     from momus.critic import Critic
+
+
+@dataclass(frozen=True)
+class Economy:
+    """What a test costs.
+
+    Attributes
+    ----------
+    above, most
+        Documents of a text above which they are put into blocks, and most blocks; see `momus.inference.blocks`.
+    wide, early, noise
+        See `momus.inference.compare_rows`.
+    """
+
+    above: int = ABOVE
+    most: int = MOST
+    wide: tuple[int, int] = (1999, 199)
+    early: tuple[int, ...] = STAGES
+    noise: int = NOISE
+
+
+USUAL = Economy()
+MANY_PAIRS = Economy(above=512, most=128, wide=(1999, 64), early=(*FIRST, *STAGES), noise=1 << 19)
+"""For all pairs of many texts: blocks from fewer documents on, tests without a difference stop earlier, and standard
+errors of wide rows take fewer resamples."""
 
 
 def judge(
@@ -34,6 +63,7 @@ def judge(
     settings: Settings | None = None,
     *,
     only_headline: bool = False,
+    economy: Economy = USUAL,
     family: int = 1,
     bands: HumanBands | None = None,
     **options: Any,
@@ -47,6 +77,8 @@ def judge(
         ``equivalence`` are read here. For ``paired`` and several documents per prompt see `momus.inference.design_of`.
     only_headline
         Test the headline statistic alone.
+    economy
+        What the tests cost.
     family
         Number of headline rows in the table whose p-values will be adjusted together, see `compare_rows`.
     bands
@@ -57,7 +89,7 @@ def judge(
         _check_headline(critic, [*(law.name for law in critic.laws()), LATENT_NLL])
         results = judge_laws(critic, real, generated, settings, family)
     else:
-        results = _judge_documents(critic, real, generated, settings, only_headline, family)
+        results = _judge_documents(critic, real, generated, settings, only_headline, family, economy)
         missing = None if only_headline else missing_result(real, generated, settings, family)
         results += [missing] if missing is not None else []
     verdicts = verdicts_of(critic, results, real, generated, list(real.rows), settings, bands)
@@ -87,7 +119,13 @@ def verdicts_of(
 
 
 def _judge_documents(
-    critic: Critic[Any], real: Scores, generated: Scores, settings: Settings, only_headline: bool, family: int
+    critic: Critic[Any],
+    real: Scores,
+    generated: Scores,
+    settings: Settings,
+    only_headline: bool,
+    family: int,
+    economy: Economy,
 ) -> list[TestResult]:
     statistics = all_statistics(critic, list(real.rows))
     _check_headline(critic, [s.name for s in statistics])
@@ -95,27 +133,93 @@ def _judge_documents(
         statistics = [s for s in statistics if s.name == critic.headline_statistic]
     if not real.n_scored or not generated.n_scored:
         return [untested(s, real, generated) for s in statistics]
-    rows = _same_columns(real.test_rows(), generated.test_rows())
+    rows = real.test_rows(), generated.test_rows()
     for statistic in statistics:
-        if statistic.rows not in rows[0]:
+        if any(statistic.rows not in side for side in rows):
             raise UsageError(
                 f"critic {critic.name!r}: statistic {statistic.name!r} pools rows {statistic.rows!r}, which "
                 "sufficient_statistics() does not return",
                 hint=f"it returns {', '.join(real.rows) or 'nothing'}",
             )
+    return _tested(statistics, rows, design_of_scores(real, generated, settings), settings, family, economy)
+
+
+def design_of_scores(real: Scores, generated: Scores, settings: Settings) -> Design:
+    """The design of a test of all documents that both texts have scores of."""
     names = real.corpus, generated.corpus
     groups = real.scored_groups, generated.scored_groups
-    design = design_of(real.scored_prompts, generated.scored_prompts, settings.paired, names, groups=groups)
-    design = in_blocks(design, settings.seed)
-    return compare_rows(
-        statistics,
-        *rows,
-        design=design,
+    return design_of(real.scored_prompts, generated.scored_prompts, settings.paired, names, groups=groups)
+
+
+def _tested(
+    statistics: Sequence[Statistic],
+    rows: tuple[dict[str, Rows], dict[str, Rows]],
+    asked: Design,
+    settings: Settings,
+    family: int,
+    economy: Economy,
+) -> list[TestResult]:
+    """Test statistics; rows that stay on disk are first summed by the units of the test that are relabelled whole."""
+    design = in_blocks(asked, settings.seed, economy.above, economy.most)
+    test = partial(
+        compare_rows,
         permutations=settings.permutations,
         resamples=settings.resamples,
         confidence=settings.confidence,
         family=family,
         seed=settings.seed,
+        wide=economy.wide,
+        early=economy.early,
+        noise=economy.noise,
+    )
+    on_disk = {s.rows for s in statistics if any(_on_disk(side[s.rows]) for side in rows)}
+    held = [s for s in statistics if s.rows not in on_disk]
+    results: dict[str, TestResult] = {}
+    if held:
+        results |= {r.statistic: r for r in test(held, *_same_columns(*_only(rows, held)), design=design)}
+    for key in sorted(on_disk):
+        wide = [s for s in statistics if s.rows == key]
+        whole = design.kind == "clusters" or design.flips
+        tables = [_by_unit(side[key], design, k) if whole else side[key] for k, side in enumerate(rows)]
+        used = of_units(design) if whole else design
+        tested = test(wide, *_same_columns(*({key: table} for table in tables)), design=used)
+        results |= {r.statistic: _of_documents(r, design) if whole else r for r in tested}
+    return [results[s.name] for s in statistics]
+
+
+def _on_disk(rows: Rows) -> bool:
+    return isinstance(rows, Counted) and rows.on_disk
+
+
+def _only(
+    rows: tuple[dict[str, Rows], dict[str, Rows]], statistics: Sequence[Statistic]
+) -> tuple[dict[str, Rows], dict[str, Rows]]:
+    """The rows that some statistics pool, of both texts."""
+    keys = {s.rows for s in statistics}
+    real, generated = ({key: table for key, table in side.items() if key in keys} for side in rows)
+    return real, generated
+
+
+def _by_unit(rows: Rows, design: Design, side: int) -> Counted:
+    """Counts of a text, summed by the units of a design with the weights of their documents."""
+    assert isinstance(rows, Counted)
+    taken = rows if design.rows is None else rows.take(design.rows[side])
+    return taken.summed(design.unit_numbers[side], design.units[side], design.weights[side])
+
+
+def _of_documents(result: TestResult, design: Design) -> TestResult:
+    """The result of a test on sums by unit, with the numbers of documents and the design of these."""
+    method = replace(
+        result.method, design=design.asked.kind, grouped=design.asked.groups is not None, block=design.block
+    )
+    return replace(
+        result,
+        n_real=design.n_real,
+        n_generated=design.n_generated,
+        n_pairs=design.n_real if design.kind == "pairs" else 0,
+        left_out_real=design.left_out[0],
+        left_out_generated=design.left_out[1],
+        method=method,
     )
 
 
@@ -151,7 +255,7 @@ def with_bands(
             band = default_band(s)
         else:
             table = rows[s.rows]
-            band = bands.of(s, table.matrix if isinstance(table, Counted) else table, generated.scored_groups)
+            band = bands.of(s, table, generated.scored_groups)
         if band is None:
             found.append(v)
         else:
@@ -195,7 +299,9 @@ def untested(statistic: Statistic, real: Scores, generated: Scores) -> TestResul
     )
 
 
-def _same_columns(real: dict[str, Rows], generated: dict[str, Rows]) -> tuple[dict[str, TestRows], dict[str, TestRows]]:
+def _same_columns(
+    real: Mapping[str, Rows], generated: Mapping[str, Rows]
+) -> tuple[dict[str, TestRows], dict[str, TestRows]]:
     """Rows of both texts by key, with the same columns in each."""
     out: tuple[dict[str, TestRows], dict[str, TestRows]] = ({}, {})
     for key, mine in real.items():
@@ -206,3 +312,48 @@ def _same_columns(real: dict[str, Rows], generated: dict[str, Rows]) -> tuple[di
         else:
             out[0][key], out[1][key] = np.asarray(mine), np.asarray(theirs)
     return out
+
+
+def missing_result(
+    real: Scores, generated: Scores, settings: Settings | None = None, family: int = 1
+) -> TestResult | None:
+    """Test whether the share of unscored documents differs, over all documents of both texts.
+
+    Blank or broken documents have no score, so no other row shows them.
+
+    Parameters
+    ----------
+    settings
+        ``paired``, ``permutations``, ``confidence`` and ``seed`` are read.
+    family
+        Number of rows whose p-values are adjusted together.
+
+    Returns
+    -------
+    Difference of the shares (generated − real) with its test; None if both texts are scored in full, or have no
+    document.
+
+    Raises
+    ------
+    UsageError
+        The scores are of different critics, or pairs were asked for and the texts share fewer than two prompts.
+    """
+    if real.critic != generated.critic:
+        raise UsageError(
+            f"scores of {real.critic!r} and of {generated.critic!r} cannot be compared",
+            hint="score both texts with one critic",
+        )
+    settings = settings or Settings()
+    if not len(real) or not len(generated) or (real.scored.all() and generated.scored.all()):
+        return None
+    sides = real, generated
+    rows: list[dict[str, Rows]] = [{UNSCORED.rows: _unscored_rows(s)} for s in sides]
+    names, groups = (real.corpus, generated.corpus), (real.groups, generated.groups)
+    design = design_of(real.prompts, generated.prompts, settings.paired, names, groups=groups)
+    (result,) = _tested([UNSCORED], (rows[0], rows[1]), design, replace(settings, resamples=0), family, USUAL)
+    return result
+
+
+def _unscored_rows(scores: Scores) -> Floats:
+    """[unscored, 1] of every document: (n, 2)."""
+    return np.column_stack([~scores.scored, np.ones(len(scores))]).astype(np.float64)

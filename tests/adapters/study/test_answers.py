@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
-from momus_adapters.study.agreement import agreement, alphas, coincidences
+from momus_adapters.study.agreement import agreement
 from momus_adapters.study.answers import read_answers
 from momus_adapters.study.judged import choice, counted_answers
 from momus_adapters.study.label_studio import task
@@ -58,17 +58,35 @@ def test_alpha_is_that_of_the_published_examples():
     assert alpha([[1, 1], [1, 1]], "nominal") is None
 
 
-@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
-def test_alphas_of_resamples_are_those_of_the_package(level):
-    import krippendorff
+def by_hand(counts, distances):
+    """1 − observed ÷ expected disagreement, summed over all pairs of values."""
+    observed = sum(
+        row[a] * (row[b] - (a == b)) * distances[a][b] / (row.sum() - 1)
+        for row in counts
+        for a in range(len(row))
+        for b in range(len(row))
+    )
+    totals = counts.sum(axis=0)
+    expected = sum(
+        totals[a] * (totals[b] - (a == b)) * distances[a][b] for a in range(len(totals)) for b in range(len(totals))
+    )
+    return 1 - observed * (totals.sum() - 1) / expected if expected else np.nan
 
+
+def test_the_interval_of_alpha_is_that_of_resampled_clusters():
+    """Four sets of three passages: draws repeat whole sets, and those in which all values are equal do not count."""
     rng = np.random.default_rng(0)
-    counts = rng.integers(0, 3, size=(12, 4)) + np.array([0, 1, 1, 0])
-    weights = rng.integers(0, 4, size=(20, 12))
-    found = alphas(coincidences(counts), weights.astype(float), level)
-    for row, value in zip(weights, found, strict=True):
-        repeated = np.repeat(counts, row, axis=0)
-        assert value == pytest.approx(krippendorff.alpha(value_counts=repeated, level_of_measurement=level))
+    counts = np.zeros((12, 2))
+    counts[np.arange(12), np.repeat([0, 0, 0, 1], 3)] = 3
+    counts[rng.random(12) < 0.4, :] = (2, 1)
+    unit = np.repeat(np.arange(12), 3)
+    value = np.concatenate([np.repeat([0, 1], row.astype(int)) for row in counts])
+    found = agreement(unit, value, "nominal", seed=5, cluster=np.arange(12) // 3)
+    draws = np.random.default_rng(5).multinomial(4, np.full(4, 0.25), 1000)
+    distances = 1 - np.eye(2)
+    expected = [by_hand(np.repeat(counts, np.repeat(times, 3), axis=0), distances) for times in draws]
+    assert found.alpha == pytest.approx(by_hand(counts, distances))
+    assert (found.low, found.high) == pytest.approx(tuple(np.nanquantile(expected, (0.025, 0.975))))
 
 
 @pytest.mark.parametrize("kind", ["rating", "pair", "set"])

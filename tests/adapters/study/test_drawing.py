@@ -161,7 +161,7 @@ def test_what_cannot_be_drawn_is_refused():
 
 
 def test_the_example_is_the_preset_of_the_paper():
-    example = Path(__file__).parents[2] / "examples" / "study" / "section-order.toml"
+    example = Path(__file__).parents[3] / "examples" / "study" / "section-order.toml"
     assert read_protocol(example) == preset("section-order")
 
 

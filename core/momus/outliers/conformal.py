@@ -19,10 +19,11 @@ sample.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from momus.numeric.types import Bools, Floats, Ints
 
@@ -102,68 +103,34 @@ def _pareto(excess: Floats) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Surprise:
-    """The surprise of documents under several critics, learned on a reference sample.
-
-    Attributes
-    ----------
-    upper
-        Tails of large values, one per critic.
-    lower
-        Tails of small values, of their negatives; None for critics of which only large values are odd.
-    """
-
-    upper: tuple[Tail, ...]
-    lower: tuple[Tail | None, ...]
-
-    @classmethod
-    def learn(cls, reference: Floats, two_sided: Sequence[bool]) -> Surprise:
-        """Learn from the values of a reference sample, (n, critics)."""
-        columns = list(reference.T)
-        return cls(
-            tuple(map(Tail.of, columns)),
-            tuple(Tail.of(-c) if both else None for c, both in zip(columns, two_sided, strict=True)),
-        )
-
-    def of(self, values: Floats) -> tuple[Floats, Bools]:
-        """Surprise of each document under each critic, and whether its value is odd because it is small.
-
-        Both (n, critics). With two tails, the larger surprise counts; that each tail has half of the documents is left
-        to the calibration.
-        """
-        out, small = np.zeros(values.shape), np.zeros(values.shape, dtype=bool)
-        for k, (upper, lower) in enumerate(zip(self.upper, self.lower, strict=True)):
-            out[:, k] = upper.surprise(values[:, k])
-            if lower is not None:
-                low = lower.surprise(-values[:, k])
-                small[:, k] = low > out[:, k]
-                out[:, k] = np.maximum(out[:, k], low)
-        return out, small
-
-
-@dataclass(frozen=True)
 class Judged:
-    """Documents judged by real ones.
+    """Documents judged by real ones, in the order of their text: arrays (n,).
 
     Attributes
     ----------
     ranks
-        int64 (n,): p · (calibrating documents + 1), at least 1.
-    by_critic
-        The same for each critic alone, (n, critics).
+        int32: p · (calibrating documents + 1), at least 1.
     critic
-        int64 (n,): the critic under which each document is most surprising.
+        int16: number of the critic under which each document is most surprising.
     surprise
-        float64 (n,): its surprise there, in nats.
+        float64: its surprise there, in nats.
     small
-        bool (n,): whether its value is odd because it is small.
+        bool: whether its value is odd because it is small.
+    unscored
+        bool: whether it has no value under any critic.
     """
 
-    ranks: Ints
-    by_critic: Ints
-    critic: Ints
+    ranks: NDArray[np.int32]
+    critic: NDArray[np.int16]
     surprise: Floats
     small: Bools
+    unscored: Bools
+
+    @classmethod
+    def joined(cls, parts: Iterable[Judged]) -> Judged:
+        """The documents of several parts of a text, of which there is at least one."""
+        rows = ((p.ranks, p.critic, p.surprise, p.small, p.unscored) for p in parts)
+        return cls(*map(np.concatenate, zip(*rows, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -172,17 +139,20 @@ class Calibrated:
 
     Attributes
     ----------
-    surprise
-        The common scale of the critics.
-    oddity
-        Oddity of the calibrating documents in ascending order, float64 (n,).
+    upper
+        Tails of large values, one per critic.
+    lower
+        Tails of small values, of their negatives; None for critics of which only large values are odd.
     by_critic
-        Their surprise under each critic in ascending order, (n, critics).
+        Surprise of the calibrating documents under each critic in ascending order, float64 (n, critics).
+    oddity
+        The largest surprise of each of them, in ascending order, float64 (n,).
     """
 
-    surprise: Surprise
-    oddity: Floats
+    upper: Sequence[Tail]
+    lower: Sequence[Tail | None]
     by_critic: Floats
+    oddity: Floats
 
     @classmethod
     def of(cls, real: Floats, two_sided: Sequence[bool], order: Ints) -> Calibrated:
@@ -191,27 +161,45 @@ class Calibrated:
         The first third are the reference. NaN is a missing value; it is never odd.
         """
         reference, calibrating = np.split(real[order], [max(round(len(real) * REFERENCE), 1)])
-        surprise = Surprise.learn(reference, two_sided)
-        values, _ = surprise.of(calibrating)
-        return cls(surprise, np.sort(values.max(axis=1, initial=0.0)), np.sort(values, axis=0))
+        upper = [Tail.of(column) for column in reference.T]
+        lower = [Tail.of(-column) if both else None for column, both in zip(reference.T, two_sided, strict=True)]
+        surprise, _ = _surprise(calibrating, upper, lower)
+        return cls(upper, lower, np.sort(surprise, axis=0), np.sort(surprise.max(axis=1, initial=0.0)))
 
     def __len__(self) -> int:
         return len(self.oddity)
 
     def judge(self, values: Floats) -> Judged:
         """Judge documents by their values, (n, critics)."""
-        surprise, small = self.surprise.of(values)
+        surprise, small = _surprise(values, self.upper, self.lower)
         worst = surprise.argmax(axis=1)
         rows = np.arange(len(values))
         largest = surprise[rows, worst]
-        each = [_ranks(self.by_critic[:, k], surprise[:, k]) for k in range(values.shape[1])]
+        ranks = _ranks(self.oddity, largest).astype(np.int32)
         return Judged(
-            _ranks(self.oddity, largest), np.column_stack(each), worst, largest, np.asarray(small[rows, worst])
+            ranks, worst.astype(np.int16), largest, small[rows, worst], np.asarray(np.isnan(values).all(axis=1))
         )
 
-    def p_values(self, ranks: Ints) -> Floats:
-        """The p-values of `Judged.ranks`."""
-        return np.asarray(ranks / (len(self) + 1))
+    def alone(self, values: Floats) -> Ints:
+        """`Judged.ranks` under each critic alone: int64 (n, critics)."""
+        surprise, _ = _surprise(values, self.upper, self.lower)
+        return np.column_stack([_ranks(self.by_critic[:, k], s) for k, s in enumerate(surprise.T)])
+
+
+def _surprise(values: Floats, upper: Sequence[Tail], lower: Sequence[Tail | None]) -> tuple[Floats, Bools]:
+    """Surprise of each document under each critic, and whether its value is odd because it is small.
+
+    Both (n, critics). With two tails, the larger surprise counts; that each tail has half of the documents is left to
+    the calibration.
+    """
+    out, small = np.zeros(values.shape), np.zeros(values.shape, dtype=bool)
+    for k, (above, below) in enumerate(zip(upper, lower, strict=True)):
+        out[:, k] = above.surprise(values[:, k])
+        if below is not None:
+            low = below.surprise(-values[:, k])
+            small[:, k] = low > out[:, k]
+            out[:, k] = np.maximum(out[:, k], low)
+    return out, small
 
 
 def order_of(ids: Sequence[str]) -> Ints:

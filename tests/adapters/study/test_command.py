@@ -8,7 +8,9 @@ from momus import compare
 from momus.files import write_json
 from momus_adapters.study import Truth, read_study, simulated_answers
 
-from ..study.studies import corpora
+from .studies import corpora
+
+pytestmark = pytest.mark.usefixtures("working_directory")
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from momus_adapters.study.answers import read_answers
 from momus_adapters.study.page import rater_page
 from momus_adapters.study.result import analysed
 
-from ..report.browser import needs_chromium, run_in_page
-from ..report.devtools import chromium
-from ..report.test_page import AXE
+from ...report.browser import needs_chromium, run_in_page
+from ...report.devtools import chromium
+from ...report.test_page import AXE
 from .studies import study
 
 SHOWN = "document.querySelector('#screen h2').textContent"

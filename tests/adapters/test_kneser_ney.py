@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momus.errors import FittingError, ReadingError, UsageError
-from momus.sequences.arpa import BEGIN, END, UNKNOWN, KneserNey
+from momus_adapters.language_models.arpa import BEGIN, END, UNKNOWN, KneserNey
 from momus_adapters.language_models.kenlm import KenlmScorer
 
 WORDS = ["a", "b", "c", "d"]

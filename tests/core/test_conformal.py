@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import false_discovery_control
 
-from momus.inference.conformal import Calibrated, Tail, fewest_chosen, largest_rank, q_values
+from momus.outliers.conformal import Calibrated, Tail, fewest_chosen, largest_rank, q_values
 
 
 def documents(rng, n):
@@ -28,8 +28,8 @@ def test_p_values_of_real_documents_are_never_too_small():
     runs, levels = 400, np.array([0.01, 0.05, 0.2])
     for _ in range(runs):
         real = documents(rng, 300)
-        judged = Calibrated.of(real, SIDES, rng.permutation(300)).judge(documents(rng, 50))
-        p = np.column_stack([judged.ranks, judged.by_critic]) / 201
+        calibrated, new = Calibrated.of(real, SIDES, rng.permutation(300)), documents(rng, 50)
+        p = np.column_stack([calibrated.judge(new).ranks, calibrated.alone(new)]) / 201
         below += (p[:, None, :] <= levels[:, None]).mean(axis=0)
     share = below / runs
     # the standard error is below that of 400 independent documents: 0.005, 0.011, 0.02
@@ -119,7 +119,7 @@ def test_a_document_is_judged_alike_alone_and_among_others():
         assert one.ranks[0] == whole.ranks[i]
         assert one.critic[0] == whole.critic[i]
         assert one.small[0] == whole.small[i]
-    assert whole.by_critic.shape == (7, 3)
+    assert calibrated.alone(test).shape == (7, 3)
     assert len(calibrated) == 60
 
 

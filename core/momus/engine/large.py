@@ -1,0 +1,167 @@
+"""What is given to a comparison whose texts are not held in memory: files, or rows that were scored before."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from momus.critic import Critic, RunningTextCritic
+from momus.critic.effects import is_trusted
+from momus.critic.registry import load_critic
+from momus.engine.chosen import Chosen
+from momus.errors import MomusError, StoreError, UsageError
+from momus.reading import ReadingOptions
+from momus.reading.parts import InputFile, cut, list_inputs, read_part
+from momus.runs.manifest import ROWS
+from momus.runs.row_folder import RowFolder
+from momus.runs.row_plan import PART_BYTES, Plan
+from momus.runs.row_store import StoredText
+from momus.runs.texts import Texts, TextSource
+from momus.text.corpus import Corpus
+
+LARGE = 32 << 20
+"""Bytes of all texts together above which they are scored part by part instead of being held in memory."""
+PACKED = 4
+"""Compressed files are taken to have so many times their size."""
+PREVIEW = 1_000
+"""Documents that options are checked on before anything is scored."""
+
+
+def row_folder(source: object) -> Path | None:
+    """The folder of rows that a text is given as: what ``momus score`` wrote, or the real text of a run; else None."""
+    if not isinstance(source, str | os.PathLike):
+        return None
+    path = Path(source)
+    return next((p for p in (path, path / ROWS / "real") if RowFolder(p).holds_rows()), None)
+
+
+def scored_by_parts(critic: Critic[Any]) -> bool:
+    """Whether a critic scores documents one by one, so that it need not see a text as a whole."""
+    return not isinstance(critic, RunningTextCritic) and not critic.ordered and critic.unit == "document"
+
+
+@dataclass
+class LargeTexts:
+    """The texts of a comparison as files, or as rows that were scored before.
+
+    Attributes
+    ----------
+    files
+        By name, the files of each text that is to be scored.
+    rows
+        By name, the folder of rows of each text that was scored before.
+    """
+
+    paths: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, Sequence[InputFile]] = field(default_factory=dict)
+    rows: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files, those of compressed ones as they may be unpacked."""
+        return sum(size_of(f) for listed in self.files.values() for f in listed)
+
+
+def size_of(file: InputFile) -> int:
+    """Bytes of a file, or what they may be when it is unpacked."""
+    packed = file.kind is not None and file.kind.startswith("packed ")
+    return file.size * (PACKED if packed or file.kind == "parquet" else 1)
+
+
+def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: ReadingOptions) -> LargeTexts | None:
+    """The texts, if they are scored in parts: one is given as rows, or all are files of `LARGE` bytes together."""
+    sources = {"real": real, **generated}
+    rows = {name: folder for name, s in sources.items() if (folder := row_folder(s)) is not None}
+    paths = {n: os.fspath(s) for n, s in sources.items() if n not in rows and isinstance(s, str | os.PathLike)}
+    if len(rows) + len(paths) < len(sources):
+        held = next(name for name in sources if name not in rows and name not in paths)
+        if rows:
+            raise UsageError(
+                f"{held!r} is a text in memory, and others are rows that were scored before",
+                hint="write it to a file, and give its path",
+            )
+        return None
+    try:
+        files = {name: list_inputs([str(path)], reading)[0] for name, path in paths.items()}
+    except MomusError:
+        if rows:
+            raise
+        return None  # a stream, an address, a log: read whole; what is wrong with it is said there
+    texts = LargeTexts({n: str(p) for n, p in paths.items()}, files, rows)
+    return texts if rows or texts.size > LARGE else None
+
+
+def preview(texts: LargeTexts, reading: ReadingOptions) -> Texts:
+    """The first documents of each text, which options are checked on."""
+    corpora: dict[str, Corpus] = {}
+    for name in ("real", *(n for n in {**texts.paths, **texts.rows} if n != "real")):
+        if name in texts.rows:
+            few = StoredText(texts.rows[name], name).corpus
+            corpora[name] = few.subset(np.arange(min(PREVIEW, len(few))))
+        else:
+            file = texts.files[name][0]
+            _, parts = cut(file, PREVIEW, PART_BYTES, reading.encoding)
+            corpora[name] = read_part(file, parts[0], reading) if parts else Corpus.from_texts([])
+        corpora[name].name = name
+    real, *generated = corpora.values()
+    return Texts(real, real, generated, False, [])
+
+
+def critics_of_rows(
+    texts: LargeTexts,
+    critics: Sequence[str | Critic[Any]] | None,
+    fit: TextSource | None,
+    config: Mapping[str, dict[str, Any]] | None,
+    trust: Sequence[Path],
+) -> Chosen:
+    """The fitted critics that scored the texts before.
+
+    Raises
+    ------
+    UsageError
+        A critic is named that did not score them, or they were to be fitted on another text or with other parameters.
+    StoreError
+        Texts were scored by different critics or versions.
+    """
+    if fit is not None or config:
+        raise UsageError(
+            f"--{'fit' if fit is not None else 'config'} is for critics that are fitted now, and rows were scored by "
+            "critics that were fitted before",
+            hint="leave it out, or compare the texts instead of their rows",
+        )
+    if any(not isinstance(c, str) for c in critics or ()):
+        raise UsageError("rows were scored by critics that were fitted before", hint="name some of these, or none")
+    folder, *others = (RowFolder(path) for path in texts.rows.values())
+    plan = Plan.read(folder.manifest)
+    names = list(plan.critics) if critics is None else list(dict.fromkeys(map(str, critics)))
+    unknown = [name for name in names if name not in plan.critics]
+    if unknown:
+        raise UsageError(
+            f"{folder.path} has no scores of {', '.join(unknown)}", hint=f"it has those of {', '.join(plan.critics)}"
+        )
+    for other in others:
+        _check_alike(names, (folder.path, plan), (other.path, Plan.read(other.manifest)))
+    paths = [folder.critic(name) for name in names]
+    return Chosen([load_critic(path, trust=is_trusted(path, trust)) for path in paths])
+
+
+def _check_alike(critics: Sequence[str], one: tuple[Path, Plan], other: tuple[Path, Plan]) -> None:
+    (path, plan), (second, its) = one, other
+    for name in critics:
+        if plan.critics[name] != its.critics.get(name):
+            what = "has no scores of" if name not in its.critics else "was scored by another fitted"
+            raise StoreError(
+                f"{second} {what} {name!r}, unlike {path}",
+                hint=f"score both with one: momus score {path / 'critics' / name} … -o ROWS",
+            )
+    versions = plan.versions.get("momus"), its.versions.get("momus")
+    if versions[0] != versions[1]:
+        raise StoreError(
+            f"{second} was scored by version {versions[1]} of Momus, and {path} by {versions[0]}",
+            hint="score both by one version",
+        )

@@ -1,0 +1,150 @@
+"""A text that is scored in parts, seen as a corpus: labels in memory, documents read again from their files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Ints
+from momus.reading.parts import read_part
+from momus.text.corpus import SCHEMA, Corpus
+
+if TYPE_CHECKING:
+    from momus.runs.row_store import StoredText
+
+KEPT_BYTES = 64 << 20
+"""Text of the parts that were read last, which are not read again."""
+
+
+class StoredCorpus(Corpus):
+    """A corpus whose documents stay in their files: `take` and `slice` read them, whole parts at a time.
+
+    Ids, prompts, groups, fields, hashes and lengths are in memory. The order is canonical (`Corpus.sorted`).
+
+    Parameters
+    ----------
+    text
+        The text that was scored.
+    rows
+        int64 (n,): number of each document in the order of the files.
+    """
+
+    def __init__(self, text: StoredText, rows: Ints) -> None:
+        labels = text.labels.take(pa.array(rows))
+        n = len(rows)
+        empty = {
+            "sections": pa.ListArray.from_arrays(pa.array(np.zeros(n + 1, np.int32)), pa.array([], pa.large_string())),
+            "titles": pa.ListArray.from_arrays(pa.array(np.zeros(n + 1, np.int32)), pa.array([], pa.string())),
+            "sectioned": pa.array(np.zeros(n, bool)),
+            "problem": pa.nulls(n, pa.string()),
+        }
+        columns = [labels[name] if name in labels.column_names else empty[name] for name in SCHEMA.names]
+        self.table = pa.Table.from_arrays(columns, schema=SCHEMA)
+        self.name, self._tokens = text.name, {}
+        self.stored, self.rows = text, rows
+        self.__dict__["hashes"] = text.hashes[rows]
+        self.__dict__["characters"] = text.characters[rows]
+        if not (len(rows) and (np.diff(rows) > 0).all()):
+            self.given_rows = np.argsort(rows)
+
+    @cached_property
+    def identity(self) -> str:
+        """What the text was read from, and which of its documents are here."""
+        return f"{self.stored.digest[:16]}{self.fingerprint}"
+
+    @property
+    def given(self) -> Corpus:
+        """The documents in the order of the files."""
+        return self if self.given_rows is None else StoredCorpus(self.stored, np.sort(self.rows))
+
+    def subset(self, rows: Ints) -> StoredCorpus:
+        """Select documents by number, without reading them."""
+        return StoredCorpus(self.stored, self.rows[rows])
+
+    def take(self, rows: Ints | Sequence[int], name: str | None = None) -> Corpus:
+        """Read the documents at these row numbers, in the given order.
+
+        Raises
+        ------
+        ReadingError
+            A file is gone, or was changed since it was scored.
+        """
+        return self.stored.documents(self.rows[np.asarray(rows, dtype=np.int64)], name or self.name)
+
+    def slice(self, start: int, stop: int) -> Corpus:
+        """Read documents ``start:stop``."""
+        return self.take(np.arange(start, min(stop, len(self))))
+
+
+class Documents:
+    """Documents of a text by their number in the order of the files, read in whole parts.
+
+    Parameters
+    ----------
+    text
+        The text that was scored.
+    """
+
+    def __init__(self, text: StoredText) -> None:
+        self._plan = text.plan
+        self._offsets = offsets_of(np.array(text.sizes, dtype=np.int64))
+        self._kept: OrderedDict[int, Corpus] = OrderedDict()
+
+    def take(self, rows: Ints, name: str) -> Corpus:
+        """Read documents, in the given order."""
+        order = np.argsort(rows, kind="stable")
+        # bounds[s]:bounds[s + 1] are the places in `order` of the documents of part s
+        bounds = np.searchsorted(rows[order], self._offsets)
+        tables = [Corpus.from_documents([]).table]
+        for part, (start, stop) in enumerate(pairwise(bounds.tolist())):
+            if stop > start:
+                tables.append(self._part(part).table.take(pa.array(rows[order[start:stop]] - self._offsets[part])))
+        corpus = Corpus(pa.concat_tables(tables), name)
+        return corpus if (np.diff(order) > 0).all() else corpus.take(np.argsort(order))
+
+    def _part(self, number: int) -> Corpus:
+        if number not in self._kept:
+            planned, part = self._plan.part(number)
+            self._kept[number] = read_part(planned.file, part, self._plan.reading)
+            while len(self._kept) > 1 and sum(c.table.nbytes for c in self._kept.values()) > KEPT_BYTES:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(number)
+        return self._kept[number]
+
+
+def sample_rows(corpus: Corpus, limit: int) -> Ints | None:
+    """Choose about ``limit`` documents for analyses that need all axes in memory; None: there are not more.
+
+    Documents of one group, or of one prompt, are chosen together, by a hash of its name: those of one prompt are chosen
+    in all texts alike. The choice depends on neither the order of the documents nor the parts that they are read in.
+
+    >>> corpus = Corpus.from_texts("abcdef", prompts=["x", "x", "y", "y", "z", "z"])
+    >>> sample_rows(corpus, 4).tolist(), sample_rows(corpus, 6)
+    ([0, 1, 4, 5], None)
+    """
+    if len(corpus) <= limit:
+        return None
+    keys = np.array(corpus.hashes)
+    names: dict[str, int] = {}
+    for row, (group, prompt) in enumerate(zip(corpus.groups, corpus.prompts, strict=True)):
+        name = f"group {group}" if group is not None else None if prompt is None else f"prompt {prompt}"
+        if name is not None:
+            keys[row] = names[name] if name in names else names.setdefault(name, _hash(name))
+    order = np.argsort(keys, kind="stable")[: limit + 1]
+    # a unit that the limit would cut is left out, unless it is the only one
+    whole = order[keys[order] != keys[order[-1]]]
+    chosen: Ints = np.sort(whole if len(whole) else order[:limit])
+    return chosen
+
+
+def _hash(name: str) -> int:
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
