@@ -147,8 +147,7 @@ class SharedLabels:
             return lowest(own, np.concatenate(d.numbers), d.n_real)
         n_real = d.n_real if d.kind == "documents" else d.units[0]
         # the lowest keys of all rows: a partition finds them without sorting
-        chosen: Weights = (own <= np.partition(own, n_real - 1, axis=0)[n_real - 1]).astype(np.float32)
-        return chosen
+        return np.asarray(own <= np.partition(own, n_real - 1, axis=0)[n_real - 1], dtype=np.float32)
 
 
 def _of_documents(d: Design, labels: Weights) -> Weights:

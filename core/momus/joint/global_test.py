@@ -11,7 +11,6 @@ from momus.inference.contrast import Contrast, RatioContrast, contrast_of
 from momus.inference.design import Design
 from momus.inference.multiplicity import maximum_test, strength_of_contrasts, strength_of_t
 from momus.inference.pooling import Tables
-from momus.inference.pvalues import Prepared
 from momus.inference.samples import Samples
 from momus.inference.shared_draws import Restricted, SharedLabels, restricted
 from momus.inference.weights import chunks
@@ -153,14 +152,10 @@ def _prepared(axis: Axis, real: str, generated: str, design: Design) -> tuple[Re
 
 def _null(contrasts: Sequence[Contrast], labels: SharedLabels) -> Floats:
     """Contrasts under relabelling, (B, A)."""
-    blocks = []
-    for number, size in chunks(0, labels.permutations):
-        columns = []
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for contrast, own in zip(contrasts, labels.chunk(number, size), strict=True):
-                prepared = Prepared(*contrast.samples.pooled(own)) if contrast.needs_sums else None
-                columns.append(contrast.under(own, prepared))
-        blocks.append(np.column_stack(columns))
+    blocks = [
+        np.column_stack([c.alone(own) for c, own in zip(contrasts, labels.chunk(number, size), strict=True)])
+        for number, size in chunks(0, labels.permutations)
+    ]
     return np.concatenate(blocks)
 
 
