@@ -74,7 +74,8 @@ def global_test(
     The statistic of an axis is the strength −log₁₀ p of a nominal p: of Student's t where its contrast is studentised
     (means and ratios of totals), otherwise from the moments of the contrast under the same relabellings, one-sided for
     distances. On unequal scales, such as |T| beside standard deviations from chance, axes with long tails would hide
-    the others.
+    the others. Distances of units that are not exchangeable have random signs of units in place of relabellings, which
+    follow from the same random keys.
 
     Parameters
     ----------
@@ -107,8 +108,9 @@ def global_test(
         else:
             prepared[axis.critic] = part
     names = tuple(prepared)
-    labels = SharedLabels(design, [part for part, _ in prepared.values()], permutations, seed)
     contrasts = [contrast for _, contrast in prepared.values()]
+    signed = [contrast.signed for contrast in contrasts]
+    labels = SharedLabels(design, [part for part, _ in prepared.values()], permutations, seed, signed)
     null = _null(contrasts, labels) if names else np.zeros((0, 0))
     scaled = [_strength(c, column, labels.exact) for c, column in zip(contrasts, null.T, strict=True)]
     found = None
@@ -145,9 +147,10 @@ def _prepared(axis: Axis, real: str, generated: str, design: Design) -> tuple[Re
     assert d.rows is not None
     tables = Tables.of(axis.rows[real][d.rows[0]], axis.rows[generated][d.rows[1]])
     try:
-        return part, contrast_of(axis.statistic, Samples(tables, d))
+        contrast = contrast_of(axis.statistic, Samples(tables, d))
     except ValueError as error:
         return str(error)
+    return contrast.reason or (part, contrast)
 
 
 def _null(contrasts: Sequence[Contrast], labels: SharedLabels) -> Floats:
