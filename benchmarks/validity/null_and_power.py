@@ -39,8 +39,7 @@ from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.files import read_sealed
 from momus.progress import default_reporter
-from momus.report.figures.standalone import standalone
-from momus.report.figures.svg import draw
+from momus.report.figures.svg import draw, standalone
 
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 ALPHA, WANTED = 0.05, (0.035, 0.065)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from momus.report.figures.palette import COLOURS, CORPUS_MARKERS, DARK, HUES, look_of, looks
-from momus.report.page import asset
+from momus.report.html import asset
 
 # Machado, Oliveira and Fernandes (2009), severity 1.0, on linear RGB
 SIGHT = {

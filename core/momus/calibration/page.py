@@ -13,7 +13,7 @@ from momus.calibration.view import family_texts, own, rate_text, says, strength_
 from momus.controls import DEFECTS
 from momus.evidence import Axis, Chart, Heatmap, Role, Series, Table
 from momus.report.format import number
-from momus.report.page import asset, digest, environment
+from momus.report.html import render_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,8 +121,6 @@ def _defect_rows(calibration: Calibration, critic: str) -> Table:
 
 def render_calibration(calibration: Calibration) -> str:
     """Render the page; all text from outside is cleaned and escaped."""
-    from markupsafe import Markup
-
     plan = calibration.plan
     null = [c for c in calibration.cells if c.defect == NULL]
     sizes = list(dict.fromkeys((c.n_real, c.n_generated) for c in calibration.cells))
@@ -141,19 +139,12 @@ def render_calibration(calibration: Calibration) -> str:
     matrices = [
         specificity(calibration.cells, size, s, plan.alpha, plan.units) for size in sizes for s in dict.fromkeys(shown)
     ]
-    script, style = asset("report.js"), asset("style.css")
-    return (
-        environment()
-        .get_template("calibration.html.j2")
-        .render(
-            calibration=calibration,
-            null=_null_rows(null, plan.alpha, plan.by),
-            family=family_texts(calibration),
-            critics=critics,
-            matrices=matrices,
-            defects=[DEFECTS[d] for d in plan.defects],
-            script=Markup(script),
-            style=Markup(style),
-            script_digest=digest(script),
-        )
+    return render_page(
+        "calibration.html.j2",
+        calibration=calibration,
+        null=_null_rows(null, plan.alpha, plan.by),
+        family=family_texts(calibration),
+        critics=critics,
+        matrices=matrices,
+        defects=[DEFECTS[d] for d in plan.defects],
     )

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from momus.errors import MomusError
-from momus.history.change import RESAMPLES, Moves
-from momus.history.gap import NORMAL
-from momus.history.inputs import incomparable
-from momus.history.kept import KeptRun
+from momus.history.change import NORMAL, RESAMPLES, Moves
+from momus.history.kept import KeptRun, incomparable
 from momus.inference.pools import Pools, pools_of, shared_prompts
 from momus.inference.ranking import Distances, average
 from momus.joint.axes import Axis

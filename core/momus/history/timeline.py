@@ -9,9 +9,8 @@ from typing import Any
 
 from momus.errors import StoreError
 from momus.files import plain
-from momus.history.gap import Gap
-from momus.history.inputs import InputChange, changed_inputs
-from momus.history.kept import KeptRun
+from momus.history.change import Gap
+from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import Limit, limit_of
 from momus.runs.folder import RUN
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
+from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
 from momus.report.format import number, signed_percent
 from momus.report.joint_words import count
-from momus.report.overuse import CorpusOveruse
 from momus.report.safe import one_line
 from momus.report.words import statistic_name
 from momus.runs.result import CriticResult

@@ -13,13 +13,13 @@ from momus.report.joint_words import (
     chance,
     given,
     joint_lines,
+    pair_rows,
+    pair_sentences,
     rank,
     subgroup_cells,
 )
-from momus.report.pairs import pair_rows, pair_sentences
-from momus.report.parts_words import parts_tables
 from momus.report.safe import one_line
-from momus.report.words import families, floors, gap, shows
+from momus.report.words import families, floors, gap, parts_tables, shows
 from momus.text.counting import counted
 from momus.verdicts.verdict import Verdict
 

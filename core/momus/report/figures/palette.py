@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from momus.evidence import Chart
-from momus.report.names import HUMAN
+from momus.report.format import HUMAN
 
 COLOURS = {
     "ink": "#1d2329",
