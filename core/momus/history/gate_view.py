@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from momus.errors import StoreError
-from momus.files import plain, replace_file
+from momus.files import plain, write_text
 from momus.history.checks import Check
 from momus.history.diff_view import input_line, markdown, markdown_table, run_name, signed, text_table
 from momus.history.rules import WITHIN
@@ -170,7 +170,7 @@ def write_junit(result: GateResult, path: Path) -> None:
             ElementTree.SubElement(case, kind, {"message": line, "type": c.rule}).text = line
     ElementTree.indent(suites)
     text = ElementTree.tostring(suites, encoding="unicode")
-    _write(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
+    write_text(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
 
 
 def workflow_commands(result: GateResult) -> list[str]:
@@ -201,16 +201,4 @@ def append_summary(result: GateResult, path: Path) -> None:
         with path.open("a", encoding="utf-8") as file:
             file.write(gate_markdown(result) + "\n")
     except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, text)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> StoreError:
-    return StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another file")
+        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another file") from error

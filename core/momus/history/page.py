@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from momus.files import write_text
 from momus.history.diff_view import input_line
 from momus.history.timeline import Line, Timeline
-from momus.report.figures.canvas import Canvas, joined
+from momus.report.figures.canvas import Canvas, line_through
 from momus.report.figures.palette import Look, looks
 from momus.report.figures.scales import Scale, linear_ticks, tick_text
 from momus.report.format import number
-from momus.report.html import render_page, write_page
+from momus.report.html import render_page
 from momus.report.safe import clean
-from momus.text.counting import counted
-from momus.text.counting import joined as listed
+from momus.text.counting import counted, joined
 
 WIDTH, HEIGHT = 400.0, 220.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 10.0, 26.0, 28.0
@@ -53,7 +53,7 @@ def write_history(timeline: Timeline, path: Path) -> Path:
     StoreError
         The file cannot be written, or is a link.
     """
-    return write_page(path, render_history(timeline), "name another file with --out")
+    return write_text(path, render_history(timeline), "name another file with --out")
 
 
 def render_history(timeline: Timeline) -> str:
@@ -68,7 +68,7 @@ def render_history(timeline: Timeline) -> str:
         runs=counted(len(timeline.runs), "run"),
         panels=[(p, Markup(p.figure)) for p in panels],
         has_limits=any(line.limit is not None for line in timeline.lines),
-        broken=[f"{p.axis}: above its limit in {listed(p.broken)}" for p in panels if p.broken],
+        broken=[f"{p.axis}: above its limit in {joined(p.broken)}" for p in panels if p.broken],
         changes=[[input_line(c) for c in run.changed] for run in timeline.runs],
     )
 
@@ -142,7 +142,7 @@ def _frame(canvas: Canvas, timeline: Timeline, x: Scale, y: Scale, unit: str) ->
 def _line(canvas: Canvas, line: Line, scales: tuple[Scale, Scale], look: Look, moved: float) -> None:
     x, y = scales
     drawn = [(x(p.run + 1) + moved, p) for p in line.points if p.value is not None]
-    canvas.path(joined([(place, y(p.value or 0.0)) for place, p in drawn]), look.colour, 1.7, look.dashes)
+    canvas.path(line_through([(place, y(p.value or 0.0)) for place, p in drawn]), look.colour, 1.7, look.dashes)
     for place, p in drawn:
         if p.low is not None and p.high is not None:
             canvas.line((place, y(p.low)), (place, y(p.high)), look.colour, 1.3)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from momus.evidence import Axis, Chart, Evidence, Heatmap, MarkedDocument, Series, Table
 from momus.report.answer import Answer, AxisAnswer
-from momus.report.figures.scales import GapScale
 from momus.report.format import HUMAN
 from momus.report.passages import Excerpt, Passage, Shown, excerpt, outlier_passages, shown_examples
 from momus.report.sentences import axis_line, axis_sentences
@@ -120,11 +119,6 @@ def first_excerpt(cards: Sequence[Card]) -> tuple[str, Excerpt] | None:
     shown = [(c.axis.axis, c.examples[0].generated) for c in cards if c.differs and c.examples]
     best = next(((axis, p) for axis, p in shown if any(q.marked for q in p.pieces)), shown[0] if shown else None)
     return None if best is None else (best[0], excerpt(best[1]))
-
-
-def row_scale(verdicts: Sequence[Verdict]) -> GapScale:
-    """One scale for the intervals of a table of rows."""
-    return GapScale.of([v.gap_interval[1] for v in verdicts if v.gap_interval is not None])
 
 
 def overlay(result: CriticResult) -> Chart | None:

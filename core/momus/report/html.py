@@ -7,12 +7,9 @@ import hashlib
 from collections.abc import Mapping
 from importlib.resources import files
 from itertools import zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.errors import StoreError
 from momus.evidence import Table
-from momus.files import replace_file
 from momus.report.figures.palette import Look
 from momus.report.figures.svg import draw, figure_csv
 from momus.report.format import number, p_value
@@ -47,22 +44,6 @@ def render_page(
     code = asset(script)
     assets = {"style": Markup(asset("style.css")), "script": Markup(code), "script_digest": digest(code)}
     return environment(corpora).get_template(template).render(**assets, **values)
-
-
-def write_page(path: Path, text: str, hint: str = "name another file") -> Path:
-    """Write a page, and return its path.
-
-    Raises
-    ------
-    StoreError
-        The file cannot be written, or is a link; ``hint`` is the way out.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, text)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint=hint) from error
-    return path
 
 
 def asset(name: str) -> str:

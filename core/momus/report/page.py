@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from momus.files import write_text
 from momus.joint.ranks import ALL_AXES
 from momus.report.answer import Answer, answer_of, overuse_of
-from momus.report.cards import cards_of, first_excerpt, row_scale
+from momus.report.cards import cards_of, first_excerpt
 from momus.report.figures.chart import chart_svg
 from momus.report.figures.palette import Look, looks
 from momus.report.figures.rows import NARROW, interval_svg, key_svg, overview_rows, rows_svg
 from momus.report.figures.scales import GapScale
 from momus.report.format import number
-from momus.report.html import environment, render_page, write_page
+from momus.report.html import environment, render_page
 from momus.report.joint_words import (
     ADJUSTED,
     SUBGROUPS,
@@ -51,7 +52,7 @@ def write_report(comparison: Comparison, path: Path) -> Path:
     StoreError
         The file cannot be written, or is a link.
     """
-    return write_page(path, render(comparison))
+    return write_text(path, render(comparison))
 
 
 def render(comparison: Comparison) -> str:
@@ -179,6 +180,11 @@ def examples_words(examples: Sequence[Shown]) -> str:
     same = all(e.same_prompt for e in examples)
     passages = f"{count(len(examples))} passage{'s' * (len(examples) != 1)}"
     return f"{passages} beside human text{' of the same prompt' * same}"
+
+
+def row_scale(verdicts: Sequence[Verdict]) -> GapScale:
+    """One scale for the intervals of a table of rows."""
+    return GapScale.of([v.gap_interval[1] for v in verdicts if v.gap_interval is not None])
 
 
 def _interval(v: Verdict, scale: GapScale) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -212,8 +212,3 @@ def _settings(signature: Mapping[str, Any]) -> dict[str, str]:
         "command": signature.get("command"),
     }
     return {k: str(redacted_value(v, k))[:500] for k, v in settings.items() if v not in (None, "")}
-
-
-def tracker_names() -> Sequence[str]:
-    """Names of all registered trackers, without importing any."""
-    return list(registered(TRACKERS))

@@ -9,7 +9,7 @@ from itertools import pairwise
 from textwrap import wrap
 
 from momus.evidence import Axis, Chart, Series
-from momus.report.figures.canvas import Canvas, Point, colour, joined, outline
+from momus.report.figures.canvas import Canvas, Point, colour, line_through, outline
 from momus.report.figures.palette import LABEL, MARKERS, Look, entries, look_of
 from momus.report.figures.scales import Scale
 from momus.report.safe import clean
@@ -106,7 +106,7 @@ def _draw(
     else:
         path = _steps(placed) if series.style == "steps" else placed
         thick = 2.4 if series.role == "real" else 1.7
-        canvas.path(joined(path), look.colour, thick, look.dashes)
+        canvas.path(line_through(path), look.colour, thick, look.dashes)
         if look.marker:
             step = max(1, len(placed) // MARKED)
             with canvas.group(fill=colour(look.colour)):
@@ -132,7 +132,7 @@ def _band(canvas: Canvas, series: Series, scales: tuple[Scale, Scale], look: Loo
     ]
     if edges:
         there, back = [(a, b) for a, b, _ in edges], [(a, c) for a, _, c in reversed(edges)]
-        canvas.add("path", d=joined([*there, *back]) + "z", fill=colour(look.colour), fill_opacity=".18")
+        canvas.add("path", d=line_through([*there, *back]) + "z", fill=colour(look.colour), fill_opacity=".18")
 
 
 def _bar_width(placed: list[Point], n: int) -> float:
