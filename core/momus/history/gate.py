@@ -110,7 +110,7 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
     level = alpha if looks is None else looks.level
     families = int(bool(rules.max or (rules.require and looks is not None))) + int(bool(rules.max_worse))
     share = level / max(families, 1)
-    found = [decide_distances(run, corpora, rules, share, looks is not None)]
+    decisions = [decide_distances(run, corpora, rules, share, looks is not None)]
     inputs: list[InputChange] = []
     if baseline is not None:
         pairs = [(one, other) for one, other in matching_corpora(baseline, run) if other in corpora]
@@ -118,15 +118,15 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
         if rules.max_worse:
             _check_paired(baseline, [name for name in corpora if name not in {other for _, other in pairs}])
             check_comparable(baseline, run)
-            found.append(decide_changes(baseline, run, pairs, rules, share))
-    p = min(1.0, families * min(f.p for f in found))
+            decisions.append(decide_changes(baseline, run, pairs, rules, share))
+    p = min(1.0, families * min(f.p for f in decisions))
     look = looks.add(p, run.identity) if looks is not None else None
     order: dict[Status, int] = {"failed": 0, "not decided": 1, "passed": 2}
     return GateResult(
         run=str(run.path),
         baseline=str(baseline.path) if baseline is not None else "",
-        checks=tuple(sorted((c for f in found for c in f.checks), key=lambda c: order[c.status])),
-        left_out=tuple(line for f in found for line in f.left_out),
+        checks=tuple(sorted((c for f in decisions for c in f.checks), key=lambda c: order[c.status])),
+        left_out=tuple(line for f in decisions for line in f.left_out),
         inputs=tuple(inputs),
         real_changed=baseline is not None and baseline.fingerprint("real") != run.fingerprint("real"),
         strict=rules.strict,

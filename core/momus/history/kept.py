@@ -163,11 +163,11 @@ def changed_inputs(before: KeptRun, after: KeptRun, corpora: tuple[tuple[str, st
     corpora
         Pairs of generated corpora, whose texts are compared too.
     """
-    found: list[InputChange] = []
+    changes: list[InputChange] = []
 
     def note(kind: Kind, name: str, one: Any, other: Any) -> None:
         if one != other:
-            found.append(InputChange(kind, name, _text(one), _text(other)))
+            changes.append(InputChange(kind, name, _text(one), _text(other)))
 
     note("version", "momus", before.signature.get("momus"), after.signature.get("momus"))
     note("seed", "seed", before.signature.get("seed"), after.signature.get("seed"))
@@ -177,7 +177,7 @@ def changed_inputs(before: KeptRun, after: KeptRun, corpora: tuple[tuple[str, st
         note("generated text", other, before.fingerprint(one), after.fingerprint(other))
     for name in dict.fromkeys([*before.critics, *after.critics]):
         if name not in before.critics or name not in after.critics:
-            found.append(
+            changes.append(
                 InputChange(
                     "critic", name, name if name in before.critics else "", name if name in after.critics else ""
                 )
@@ -189,7 +189,7 @@ def changed_inputs(before: KeptRun, after: KeptRun, corpora: tuple[tuple[str, st
     for f in fields(Settings):
         if f.name not in _NO_INPUT:
             note("setting", f.name, before.signature.get(f.name), after.signature.get(f.name))
-    return found
+    return changes
 
 
 def incomparable(before: KeptRun, after: KeptRun, critic: str) -> str:

@@ -119,10 +119,10 @@ def _values(run: KeptRun, corpus: str, keys: dict[str, str], critic: str) -> tup
     frame["value"] = values_of(frame, sequence)
     real = frame.loc[frame["corpus"] == "real", "value"].to_numpy()
     rows = frame[frame["corpus"] == corpus]
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for document, value in zip(rows["id"], rows["value"], strict=True):
         if document in keys:
             key = keys[document]
-            found[key] = max(found.get(key, -np.inf), value)
+            scores[key] = max(scores.get(key, -np.inf), value)
     limit = float(np.quantile(real, BEYOND, method="higher")) if len(real) else float("nan")
-    return found, limit
+    return scores, limit

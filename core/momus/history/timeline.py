@@ -120,8 +120,8 @@ def read_timeline(folder: str | Path, limits: Sequence[Limit] = ()) -> Timeline:
         except StoreError as error:
             skipped.append(error.message)
     if not kept:
-        found = f" ({'; '.join(skipped)})" if skipped else ""
-        raise StoreError(f"{folder}: no run below this folder{found}", hint="write some with momus compare --out")
+        reasons = f" ({'; '.join(skipped)})" if skipped else ""
+        raise StoreError(f"{folder}: no run below this folder{reasons}", hint="write some with momus compare --out")
     kept.sort(key=lambda run: (run.started, str(run.path)))
     runs = tuple(_run(folder, run, kept[i - 1] if i else None) for i, run in enumerate(kept))
     return Timeline(str(folder), runs, tuple(_lines(kept, limits)), tuple(skipped))

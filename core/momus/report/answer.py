@@ -209,4 +209,4 @@ def overuse_of(results: Sequence[CriticResult], answer: Answer, most: int = OVER
                     place = places[item.name] = places.get(item.name, -1) + 1
                     ranked.append((place, CorpusOveruse(cell.generated, item.overuse)))
     ranked.sort(key=lambda pair: pair[0])  # stable: axes of one place stay in the order of their gaps
-    return [found for _, found in ranked[:most]]
+    return [overuse for _, overuse in ranked[:most]]

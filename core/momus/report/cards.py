@@ -142,9 +142,9 @@ def merged_charts(result: CriticResult) -> list[Chart]:
     merged = []
     for name in dict.fromkeys(e.name for e in with_evidence[0][1] if isinstance(e, Chart)):
         charts = [(corpus, _named(name, items)) for corpus, items in with_evidence]
-        found = [(corpus, chart) for corpus, chart in charts if chart is not None]
-        if len(found) == len(charts) and _alike([chart for _, chart in found]):
-            merged.append(_merge(found))
+        alike = [(corpus, chart) for corpus, chart in charts if chart is not None]
+        if len(alike) == len(charts) and _alike([chart for _, chart in alike]):
+            merged.append(_merge(alike))
     return merged
 
 

@@ -143,16 +143,16 @@ def write_card(path: Path, section: str) -> bool:
         The card has more than one such section.
     """
     card = path.read_text(encoding="utf-8") if path.exists() else ""
-    found = len(_SECTION.findall(card))
-    if found > 1 or card.count(BEGIN) != found:
+    sections = len(_SECTION.findall(card))
+    if sections > 1 or card.count(BEGIN) != sections:
         raise UsageError(
             f"{path}: the marks {BEGIN} and {END} do not enclose one section", hint="keep one pair of them, or none"
         )
-    if found:
+    if sections:
         replace_file(path, _SECTION.sub(lambda _: section.strip(), card))
     else:
         replace_file(path, f"{card.rstrip()}\n\n{section}" if card.strip() else section)
-    return bool(found)
+    return bool(sections)
 
 
 def _chosen(answer: Answer, corpus: str | None) -> str:
@@ -251,21 +251,11 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 def answer_json(answer: Answer) -> dict[str, Any]:
     """The answer: its sentences, corpora from the nearest to the farthest, and axes by the size of the gap."""
     nearest = answer.nearest
-    corpora = [
-        {
-            "generated": c.generated,
-            "beyond": c.beyond,
-            "differs": c.differs,
-            "tested": c.tested,
-            "rank": None if c.rank is None else asdict(c.rank),
-        }
-        for c in answer.corpora
-    ]
     return {
         "sentences": first_sentences(answer),
         "nearest": None if nearest is None else nearest.generated,
         "tied": list(answer.tied),
-        "corpora": corpora,
+        "corpora": [asdict(c) for c in answer.corpora],
         "axes": [_axis(axis) for axis in answer.axes],
     }
 

@@ -83,8 +83,8 @@ def numeric_columns(table: Table) -> list[bool]:
     [False, True]
     """
     columns = zip_longest(*table.rows[:SHOWN_ROWS])
-    found = [any(v is not None for v in c) and not any(isinstance(v, str | bool) for v in c) for c in columns]
-    return found or [False] * len(table.columns)
+    numeric = [any(v is not None for v in c) and not any(isinstance(v, str | bool) for v in c) for c in columns]
+    return numeric or [False] * len(table.columns)
 
 
 def cell(value: Any) -> str:

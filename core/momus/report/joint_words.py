@@ -135,21 +135,23 @@ def overall(test: GlobalTest, level: float) -> str:
     return f"{test.generated!r} {differs}: p = {p_value(test.p)}{at_floor} over {axes} (max-T)."
 
 
-def attributed(found: Attribution, axes: Mapping[str, str]) -> str:
+def attributed(attribution: Attribution, axes: Mapping[str, str]) -> str:
     """Say how many alarms of a corpus go once another axis is accounted for."""
-    alarms = len(found.alarms)
-    leading = found.leading
+    alarms = len(attribution.alarms)
+    leading = attribution.leading
     if leading is None:
         return (
-            f"{found.generated!r}: none of {count(alarms)} alarms is accounted for by another axis." if alarms else ""
+            f"{attribution.generated!r}: none of {count(alarms)} alarms is accounted for by another axis."
+            if alarms
+            else ""
         )
     by, gone = leading
     names = ", ".join(axes.get(g, g) for g in gone)
     verb = "goes" if len(gone) == 1 else "go"
-    mutual = [a.alarm for a in found.accounts if a.by == by and a.mutual]
+    mutual = [a.alarm for a in attribution.accounts if a.by == by and a.mutual]
     hedge = f" ({', '.join(mutual)} would account for it as well)" if mutual else ""
     return (
-        f"{found.generated!r}: of {count(alarms)} alarms, {count(len(gone))} {verb} once {axes.get(by, by)} is "
+        f"{attribution.generated!r}: of {count(alarms)} alarms, {count(len(gone))} {verb} once {axes.get(by, by)} is "
         f"accounted for: {names}{hedge}."
     )
 
@@ -173,18 +175,18 @@ def adjusted_cells(row: AdjustedRow) -> tuple[str, ...]:
     )
 
 
-def subgroup_cells(found: Subgroups) -> list[tuple[str, ...]]:
+def subgroup_cells(subgroups: Subgroups) -> list[tuple[str, ...]]:
     """Cells of the table of subgroups: one row per subgroup, the test of equal differences in the first."""
-    test = found.test
-    same = found.reason or f"p = {p_value(test.p)} (Q {number(test.q)}, {test.freedom + 1} subgroups)"
+    test = subgroups.test
+    same = subgroups.reason or f"p = {p_value(test.p)} (Q {number(test.q)}, {test.freedom + 1} subgroups)"
     cells: list[tuple[str, ...]] = []
-    for i, s in enumerate(found.subgroups):
+    for i, s in enumerate(subgroups.subgroups):
         name = s.name or f"{number(s.low)} to {number(s.high)}"
         r = s.result
         cells.append(
             (
-                found.axis,
-                found.generated,
+                subgroups.axis,
+                subgroups.generated,
                 name,
                 "–" if r is None else number(r.difference),
                 "–" if r is None or math.isnan(r.low) else f"[{number(r.low)}, {number(r.high)}]",
@@ -201,7 +203,7 @@ def _p(p: float) -> str:
     return "–" if math.isnan(p) else p_value(p)
 
 
-def given(rows: Sequence[AdjustedRow]) -> str:
+def covariate_names(rows: Sequence[AdjustedRow]) -> str:
     """Name the covariates of adjusted rows."""
     return ", ".join(dict.fromkeys(c for r in rows for c in r.covariates))
 

@@ -24,7 +24,7 @@ from momus.report.joint_words import (
     adjusted_cells,
     chance,
     count,
-    given,
+    covariate_names,
     joint_lines,
     pair_rows,
     pair_sentences,
@@ -105,7 +105,7 @@ def _helpers(corpora: Mapping[str, Look]) -> dict[str, Any]:
         "gap": gap,
         "rank": rank,
         "chance": chance,
-        "given": given,
+        "covariate_names": covariate_names,
         "band": band,
         "effective": effective,
     }

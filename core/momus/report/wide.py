@@ -11,7 +11,7 @@ from momus.report.joint_words import (
     SUBGROUPS,
     adjusted_cells,
     chance,
-    given,
+    covariate_names,
     joint_lines,
     pair_rows,
     pair_sentences,
@@ -145,7 +145,7 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
     lines = joint_lines(joint, axes, 1 - comparison.signature["confidence"])
     parts += [Text(("\n" if i == 0 else "") + one_line(line)) for i, line in enumerate(lines)]
     if joint.adjusted:
-        parts += [Text(f"\nAmong documents alike in {given(joint.adjusted)}", style="bold")]
+        parts += [Text(f"\nAmong documents alike in {covariate_names(joint.adjusted)}", style="bold")]
         parts.append(_plain_table(ADJUSTED, [adjusted_cells(r) for r in joint.adjusted]))
     for by in dict.fromkeys(s.by for s in joint.subgroups):
         parts += [Text(f"\nBy {by}", style="bold")]

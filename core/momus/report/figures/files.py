@@ -121,12 +121,12 @@ def papers(comparison: Comparison, width: float, csv_as_is: bool = False) -> Ite
     answer, ranking = answer_of(comparison), comparison.joint.ranking
     axes = len(answer.axes)
     corpora = sum(len(a.cells) for a in answer.axes) / max(axes, 1)
-    found = [("overview", overview_rows(answer), 0.75 + axes * max(0.17, 0.07 * corpora))]
+    figures = [("overview", overview_rows(answer), 0.75 + axes * max(0.17, 0.07 * corpora))]
     if ranking is not None and ranking.of(ALL_AXES):
-        found.append(("ranks", ranks_rows(ranking), 0.7 + 0.22 * len(ranking.of(ALL_AXES))))
+        figures.append(("ranks", ranks_rows(ranking), 0.7 + 0.22 * len(ranking.of(ALL_AXES))))
     if any(v.headline and detectable(v) for v in comparison.verdicts):
-        found.append(("power", power_rows(comparison.verdicts), 0.75 + 0.17 * axes))
-    for name, rows, height in found:
+        figures.append(("power", power_rows(comparison.verdicts), 0.75 + 0.17 * axes))
+    for name, rows, height in figures:
         yield Paper(name, height, partial(draw_rows, rows=rows), rows.csv(as_is=csv_as_is))
     results = {r.name: r for r in comparison.results}
     for axis in answer.axes:
