@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from momus.evidence import Table
-from momus.report.figures.palette import Look
+from momus.report.figures.palette import Look, colour_rules
 from momus.report.figures.svg import draw, figure_csv
 from momus.report.format import number, p_value
 from momus.report.safe import anchor, clean
@@ -42,7 +42,11 @@ def render_page(
     from markupsafe import Markup
 
     code = asset(script)
-    assets = {"style": Markup(asset("style.css")), "script": Markup(code), "script_digest": digest(code)}
+    assets = {
+        "style": Markup(colour_rules() + asset("style.css")),
+        "script": Markup(code),
+        "script_digest": digest(code),
+    }
     return environment(corpora).get_template(template).render(**assets, **values)
 
 
