@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from momus.files import replace_file
-from momus.report.page import asset, digest, environment
+from momus.report.html import render_page
 from momus_adapters.study.shown import screens
 from momus_adapters.study.store import RATERS, Study
 
@@ -26,18 +26,12 @@ def rater_page(study: Study, rater: int) -> str:
     """Render the page of a rater. Texts are JSON data that the script writes as text, never as HTML."""
     from markupsafe import Markup
 
-    script = asset("study.js")
-    return (
-        environment()
-        .get_template("study.html.j2")
-        .render(
-            name=study.name,
-            rater=study.raters[rater],
-            data=Markup(inert_json(page_data(study, rater))),
-            script=Markup(script),
-            style=Markup(asset("style.css")),
-            script_digest=digest(script),
-        )
+    return render_page(
+        "study.html.j2",
+        script="study.js",
+        name=study.name,
+        rater=study.raters[rater],
+        data=Markup(inert_json(page_data(study, rater))),
     )
 
 

@@ -34,7 +34,7 @@ def card(
 
     Next: publish the card with the data.
     """
-    from momus.report.card import write_card
+    from momus.report.exports import write_card
     from momus.runs.folder import read_comparison
 
     section = read_comparison(run_folder(run)).to_card(text)

@@ -32,7 +32,7 @@ def figures(
 
     Next: include the files in your paper; the CSV files have the numbers.
     """
-    from momus.report.figures.export import figure_width, write_figures
+    from momus.report.figures.files import figure_width, write_figures
     from momus.runs.folder import read_comparison
 
     inches = figure_width(width)

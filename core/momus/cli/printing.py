@@ -43,16 +43,16 @@ def print_comparison(
 ) -> None:
     """Print a comparison, and where its report is; other forms than text leave standard output to themselves."""
     if form == "json":
-        from momus.report.machine import comparison_json
+        from momus.report.exports import comparison_json
 
         # ASCII only: names of corpora may hold what a terminal must not see
         print_json(comparison_json(comparison))
     elif form == "markdown":
-        from momus.report.markdown import comparison_markdown
+        from momus.report.exports import comparison_markdown
 
         echo(comparison_markdown(comparison), nl=False)
     elif form == "latex":
-        from momus.report.latex import comparison_latex
+        from momus.report.exports import comparison_latex
 
         echo(comparison_latex(comparison), nl=False)
     else:
