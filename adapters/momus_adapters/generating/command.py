@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from momus.cli.echo import echo
 from momus.cli.options import Device
 from momus.cli.outputs import check_output
+from momus.cli.printing import echo
 from momus.limits import MOST_SEED
 from momus.text.counting import counted
 

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from momus.cli.echo import echo
 from momus.cli.options import (
     Config,
     Device,
@@ -15,16 +14,15 @@ from momus.cli.options import (
     Quiet,
     Reading,
     Seed,
+    Testing,
     Without,
     comma_separated,
     command_line,
     config_tables,
     expanded,
     named_paths,
-    print_json,
-    print_narrow,
 )
-from momus.limits import MOST_PERMUTATIONS
+from momus.cli.printing import echo, print_json, print_narrow
 
 UNREAD = ("encoding", "skip_bad_lines", "keep", "max_document", "include", "turns", "language")
 """Options of reading that the command does not have."""
@@ -64,16 +62,9 @@ def reproduce(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     seed: Seed = 0,
     device: Device = "auto",
-    permutations: Annotated[
-        int, typer.Option(min=99, max=MOST_PERMUTATIONS, help="Usual permutations per test.")
-    ] = 999,
-    paired: Annotated[
-        bool | None,
-        typer.Option(
-            "--paired/--unpaired",
-            help="Whether to compare documents of one prompt with each other; default: if nearly all have a partner.",
-        ),
-    ] = None,
+    testing: Annotated[Testing, Without("resamples", "adjustment", "equivalence", "pairwise")] = Testing(
+        permutations=999
+    ),
     reading: Annotated[Reading, Without(*UNREAD)] = Reading(),
     as_json: Json = False,
     quiet: Quiet = False,
@@ -133,8 +124,8 @@ def reproduce(
         out=out,
         overwrite=overwrite,
         device=device,
-        permutations=permutations,
-        paired=paired,
+        permutations=testing.permutations,
+        paired=testing.paired,
         command=command_line(),
     )
     if as_json:

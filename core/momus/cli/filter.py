@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.echo import echo
 from momus.cli.options import (
     Device,
     Json,
@@ -16,10 +15,9 @@ from momus.cli.options import (
     Trust,
     Without,
     expanded,
-    print_json,
-    print_view,
 )
 from momus.cli.outputs import check_output
+from momus.cli.printing import echo, print_json, print_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable

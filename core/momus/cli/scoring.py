@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.echo import echo
 from momus.cli.options import (
     Config,
     CsvAsIs,
@@ -20,6 +19,7 @@ from momus.cli.options import (
     expanded,
 )
 from momus.cli.outputs import check_critic_folder, check_output
+from momus.cli.printing import echo
 from momus.cli.shards import (
     Address,
     EngineName,

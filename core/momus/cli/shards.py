@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.echo import echo
+from momus.cli.printing import echo
 from momus.errors import UsageError
 from momus.text.counting import counted
 
