@@ -1,8 +1,4 @@
-"""A synthetic process with known answers, from the study of Deng et al. (2022, section 3 and appendix D).
-
-A chain of M hidden states emits M sub-sequences of symbols. Each sub-sequence belongs to one state and ends in a
-delimiter, so a valid sequence determines its states. True transitions, Latent PPL and word PPL are known.
-"""
+"""Hidden Markov chains, and the synthetic process of Deng et al. (2022): delimited sub-sequences with known states."""
 
 from __future__ import annotations
 
@@ -14,6 +10,49 @@ import numpy as np
 
 from momus.numeric.types import Floats, Ints
 
+
+def hidden_markov(
+    transitions: Floats, emissions: Floats, first: int, sequences: int, length: int, seed: int
+) -> tuple[Ints, Ints]:
+    """Sample hidden Markov chains; the first state follows state ``first``.
+
+    Parameters
+    ----------
+    transitions
+        (K, K), rows sum to 1.
+    emissions
+        (K, G), rows sum to 1.
+
+    Returns
+    -------
+    States and emitted symbol numbers, both int64 (sequences, length).
+
+    >>> states, emitted = hidden_markov(np.eye(2)[::-1], np.eye(2), 0, sequences=1, length=4, seed=0)
+    >>> states.tolist(), emitted.tolist()
+    ([[1, 0, 1, 0]], [[1, 0, 1, 0]])
+    """
+    rng = np.random.default_rng(seed)
+    # cumulated rows, for inverse-transform sampling: (K, K) and (K, G)
+    moves, symbols = np.cumsum(transitions, axis=1), np.cumsum(emissions, axis=1)
+    states = np.empty((sequences, length), dtype=np.int64)
+    emitted = np.empty_like(states)
+    before = np.full(sequences, first, dtype=np.int64)
+    for m in range(length):
+        before = _choose(moves, before, rng.random(sequences))
+        states[:, m] = before
+        emitted[:, m] = _choose(symbols, before, rng.random(sequences))
+    return states, emitted
+
+
+def _choose(cumulated: Floats, rows: Ints, u: Floats) -> Ints:
+    """Sample one column for each of ``rows`` from cumulated probabilities; columns of probability 0 never occur."""
+    out = np.empty(len(rows), dtype=np.int64)
+    for k in np.unique(rows):
+        mine = np.flatnonzero(rows == k)
+        out[mine] = np.searchsorted(cumulated[k], u[mine] * cumulated[k, -1], side="right")
+    return out
+
+
 LETTERS = 52
 DELIMITER = LETTERS
 
@@ -21,6 +60,10 @@ DELIMITER = LETTERS
 @dataclass(frozen=True)
 class SegmentProcess:
     """A hidden Markov process that emits delimited sub-sequences of symbols.
+
+    It is the synthetic process of Deng et al. (2022, section 3 and appendix D). A chain of M hidden states emits M
+    sub-sequences of symbols. Each sub-sequence belongs to one state and ends in a delimiter, so a valid sequence
+    determines its states. True transitions, Latent PPL and word PPL are known.
 
     Attributes
     ----------
@@ -121,45 +164,3 @@ def latent_perplexity(process: SegmentProcess, sequences: list[list[int]]) -> tu
     mean = t.sum() / m.sum()
     error = np.sqrt(((t - mean * m) ** 2).sum()) / m.sum()
     return float(np.exp(mean)), float(np.exp(mean) * error), invalid / max(total, 1)
-
-
-def hidden_markov(
-    transitions: Floats, emissions: Floats, first: int, sequences: int, length: int, seed: int
-) -> tuple[Ints, Ints]:
-    """Sample hidden Markov chains; the first state follows state ``first``.
-
-    Parameters
-    ----------
-    transitions
-        (K, K), rows sum to 1.
-    emissions
-        (K, G), rows sum to 1.
-
-    Returns
-    -------
-    States and emitted symbol numbers, both int64 (sequences, length).
-
-    >>> states, emitted = hidden_markov(np.eye(2)[::-1], np.eye(2), 0, sequences=1, length=4, seed=0)
-    >>> states.tolist(), emitted.tolist()
-    ([[1, 0, 1, 0]], [[1, 0, 1, 0]])
-    """
-    rng = np.random.default_rng(seed)
-    # cumulated rows, for inverse-transform sampling: (K, K) and (K, G)
-    moves, symbols = np.cumsum(transitions, axis=1), np.cumsum(emissions, axis=1)
-    states = np.empty((sequences, length), dtype=np.int64)
-    emitted = np.empty_like(states)
-    before = np.full(sequences, first, dtype=np.int64)
-    for m in range(length):
-        before = _choose(moves, before, rng.random(sequences))
-        states[:, m] = before
-        emitted[:, m] = _choose(symbols, before, rng.random(sequences))
-    return states, emitted
-
-
-def _choose(cumulated: Floats, rows: Ints, u: Floats) -> Ints:
-    """Sample one column for each of ``rows`` from cumulated probabilities; columns of probability 0 never occur."""
-    out = np.empty(len(rows), dtype=np.int64)
-    for k in np.unique(rows):
-        mine = np.flatnonzero(rows == k)
-        out[mine] = np.searchsorted(cumulated[k], u[mine] * cumulated[k, -1], side="right")
-    return out

@@ -117,8 +117,8 @@ def prepare(
 
 def _format(source: str) -> str | None:
     """How to read a source that no option says it of; None: as its name and content say."""
-    from momus.reading.folders import holds_markup
-    from momus.reading.readers import Source
+    from momus.reading.sources import Source
+    from momus_adapters.preparing.recognition import holds_markup
 
     place = Source.parse(source)
     if place.reader is not None:

@@ -1,4 +1,4 @@
-"""Random processes with known laws: Simon's process, the Pitman–Yor process, and hidden Markov chains."""
+"""Random processes with known laws: Simon's process and the Pitman–Yor process."""
 
 from __future__ import annotations
 

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from momus.critic.decomposition import PARTS
-from momus.critic.latents import StateSequences, aggregated
-from momus.critic.powers import AggregatedPosteriorMixin, DecompositionMixin, EvidenceMixin, StatisticsMixin
-from momus.critic.rows import Rows, place, stack, take_rows
+from momus.critic.latents import StateSequences, aggregated, shown_latents
+from momus.critic.powers import PARTS, AggregatedPosteriorMixin, DecompositionMixin, EvidenceMixin, StatisticsMixin
+from momus.critic.rows import Pooled, Rows, Summary, place, stack, take_rows
 from momus.critic.scores import AGGREGATED, Scores
-from momus.critic.shown import shown_latents
 from momus.critic.splitting import UNSPLIT, unsplit
-from momus.critic.summary import Pooled, Summary
 from momus.errors import MomusError
 from momus.text.corpus import Corpus
 

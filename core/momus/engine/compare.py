@@ -36,9 +36,9 @@ from momus.runs.texts import Texts, TextSource, check_named, read_texts
 from momus.runs.texts_file import write_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus.verdicts.missing import UNSCORED
-from momus.verdicts.resolution import floor_warnings
+from momus.verdicts.decided_rows import floor_warnings
 from momus.verdicts.settings import Settings, with_options
+from momus.verdicts.statistics import UNSCORED
 from momus.verdicts.verdict import Verdict, adjust, check_delta
 from momus.version import __version__
 

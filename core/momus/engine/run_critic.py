@@ -19,10 +19,10 @@ from momus.joint.axes import axis_of
 from momus.joint.distribution import distribution, told_axis
 from momus.numeric.types import Ints
 from momus.progress import Timed, reporting
-from momus.runs.examples import Example, compared_rows, find_examples, find_references, marked
+from momus.runs.examples import Example, compared_rows, find_examples, find_outliers, find_references, marked
 from momus.runs.folder import RunFolder
 from momus.runs.named_files import files_named
-from momus.runs.result import CriticResult, Outcome, count_unscored, find_outliers
+from momus.runs.result import CriticResult, Outcome, count_unscored
 from momus.runs.scores_file import write_scores
 from momus.runs.stored_corpus import StoredCorpus
 from momus.runs.texts import Texts

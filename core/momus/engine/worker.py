@@ -13,8 +13,8 @@ from momus.critic.registry import load_critic
 from momus.engine.interface import Done, Job, done_of
 from momus.evidence import to_json
 from momus.reading.parts import read_part
+from momus.runs.examples import find_outliers
 from momus.runs.packing import pack
-from momus.runs.result import find_outliers
 from momus.runs.row_folder import RowFolder, synced, write_record
 from momus.runs.row_plan import Plan
 from momus.runs.summaries import summary_to_json
@@ -79,12 +79,5 @@ def _of_critic(critic: Critic[Any], corpus: Corpus, scores: Scores) -> dict[str,
         "nats": float(scores.nll[scores.scored].sum()),
         "steps": int(scores.steps.sum()),
         "summary": summary_to_json(scores.summary, scores.rows),
-        "outliers": _outliers(critic, corpus, scores),
+        "outliers": [to_json(o) for o in find_outliers(critic, corpus, scores, KEPT)],
     }
-
-
-def _outliers(critic: Critic[Any], corpus: Corpus, scores: Scores) -> list[dict[str, Any]]:
-    """The oddest documents, marked. They are cut out first: the vocabulary of all documents would slow each of them."""
-    rows = scores.ranked(critic.sequence)[:KEPT]
-    few = Corpus(corpus.table.take(rows), corpus.name)
-    return [to_json(o) for o in find_outliers(critic, few, scores.take(rows), KEPT)]

@@ -49,7 +49,7 @@ class Method:
         Why the row was not tested; empty where it was.
     flat
         Where texts differ although the documents of neither vary: ``share``, the interval of two shares of 0 and 1
-        (`momus.inference.constant`), or ``none``, no interval. Empty where documents vary.
+        (`momus.inference.without_variance`), or ``none``, no interval. Empty where documents vary.
     """
 
     test: Test = "none"

@@ -10,16 +10,15 @@ import numpy as np
 
 from momus.critic.statistic import Statistic, perplexity
 from momus.inference import intervals
-from momus.inference.constant import apart, nothing, nothing_varies
 from momus.inference.contrast import Contrast, RatioContrast
 from momus.inference.detectable import chance_value, detectable_difference, detectable_distance
-from momus.inference.effects import effective_n, hedges_factor
 from momus.inference.influence import Errors, bootstraps
-from momus.inference.intervals import Interval, t_quantile
+from momus.inference.intervals import Interval, effective_n, hedges_factor, t_quantile
 from momus.inference.method import Method
 from momus.inference.pvalues import p_value, tie_above
 from momus.inference.result import TestResult, numbers
 from momus.inference.samples import Samples
+from momus.inference.without_variance import apart, nothing, nothing_varies
 from momus.inference.witness import cross_fitted, distance_error, witness_of
 from momus.numeric.types import Floats
 

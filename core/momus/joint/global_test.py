@@ -9,11 +9,11 @@ import numpy as np
 
 from momus.inference.contrast import Contrast, RatioContrast, contrast_of
 from momus.inference.design import Design
-from momus.inference.maximum import maximum_test, strength_of_contrasts, strength_of_t
+from momus.inference.multiplicity import maximum_test, strength_of_contrasts, strength_of_t
 from momus.inference.pooling import Tables
 from momus.inference.pvalues import Prepared
 from momus.inference.samples import Samples
-from momus.inference.shared import Restricted, SharedLabels, restricted
+from momus.inference.shared_draws import Restricted, SharedLabels, restricted
 from momus.inference.weights import chunks
 from momus.joint.axes import Axis
 from momus.numeric.types import Floats

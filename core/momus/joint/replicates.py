@@ -8,13 +8,13 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from momus.inference.effects import hedges_factor
-from momus.inference.matching import design_of
+from momus.inference.intervals import hedges_factor
+from momus.inference.matching import Names, design_of
 from momus.inference.pooling import Rows, Tables, pooled
-from momus.inference.pools import Names, Pools, shared_prompts
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.ranking import Distances
 from momus.inference.samples import Samples, sums_by
+from momus.inference.shared_draws import Pools, shared_prompts
 from momus.inference.weights import Weights, chunks, random_labels
 from momus.joint.axes import Axis
 from momus.numeric.types import Floats, Ints

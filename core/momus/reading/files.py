@@ -106,18 +106,10 @@ class _Bounded(io.RawIOBase):
         if self._size > limits.free and count:
             packed = self._packed.tell()
             if self._size > limits.ratio * max(packed, 1):
-                raise self._location.error(
-                    f"{size_text(packed)} of the compressed file hold more than {size_text(self._size)}; expected at "
-                    f"most {limits.ratio} times as much",
-                    trusted("ratio=2000"),
-                    0,
-                )
+                fault = f"{size_text(packed)} of the compressed file hold more than {size_text(self._size)}"
+                raise self._location.too_packed(fault, "ratio=2000")
         if self._size > limits.file:
-            raise self._location.error(
-                f"the file holds more than {size_text(limits.file)}",
-                trusted("file=1TB"),
-                0,
-            )
+            raise self._location.error(f"the file holds more than {size_text(limits.file)}", trusted("file=1TB"), 0)
         return count
 
 

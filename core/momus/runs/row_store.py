@@ -66,7 +66,7 @@ class StoredCounts(Counted):
 
     def summed(self, units: Ints, size: int, weights: Floats) -> Counted:
         """Weighted sums by unit, in memory that does not grow with the number of documents."""
-        unit, weight = np.full(len(self.text.order), -1), np.zeros(len(self.text.order))
+        unit, weight = np.full(len(self.text), -1), np.zeros(len(self.text))
         unit[self.rows], weight[self.rows] = units, weights
         return self.text.summed(self.critic, self.key, unit, size, weight)
 

@@ -1,0 +1,1 @@
+"""Parsers of markups, registered under ``momus.markups``: each finds the headings of a document, and its plain text."""
