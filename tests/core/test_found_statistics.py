@@ -9,7 +9,8 @@ from tests.verdicts import verdict_of
 
 import momus
 from momus import Corpus, LogPrior, Statistic, Values
-from momus.checks.dependence import LEVEL, check_groups, group_notes
+from momus.checks.dependence import LEVEL
+from momus.checks.notes import check_groups, group_notes
 from momus.critic import StatisticsMixin, mean, total_variation
 from momus.errors import FittingError, UsageError
 from momus.inference import Design, Method, compare_rows

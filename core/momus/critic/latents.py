@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.rows import Counted, Rows
-from momus.numeric.ragged import group_sums, owners_of
+from momus.numeric.ragged import group_sums, offsets_of, owners_of, ranges_of
 from momus.numeric.types import Ints
 
 
@@ -155,11 +155,17 @@ def _of_states(states: NDArray[np.integer], offsets: Ints, names: Sequence[str])
     starts = np.flatnonzero(begins)
     lengths = np.diff(starts, append=len(states))
     first = np.searchsorted(starts, offsets)  # first run of each document, (n + 1,)
-    texts = []
-    for a, b in pairwise(first.tolist()):
-        shown = slice(a, min(b, a + MOST_RUNS))
-        runs = zip(states[starts[shown]].tolist(), lengths[shown].tolist(), strict=True)
-        texts.append(" → ".join([*(_run(*run, names) for run in runs), *(["…"] if b - a > MOST_RUNS else [])]))
+    counts = np.diff(first)
+    shown = np.minimum(counts, MOST_RUNS)
+    runs = ranges_of(first[:-1], shown)  # numbers of the runs that are shown, of all documents
+    words = [
+        _run(state, length, names)
+        for state, length in zip(states[starts[runs]].tolist(), lengths[runs].tolist(), strict=True)
+    ]
+    cuts = offsets_of(shown).tolist()
+    texts = [" → ".join(words[a:b]) for a, b in pairwise(cuts)]
+    for row in np.flatnonzero(counts > MOST_RUNS).tolist():
+        texts[row] += " → …"
     return texts
 
 

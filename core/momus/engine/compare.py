@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from momus.checks.prompts import mixed_prompts_warnings
+from momus.checks.notes import mixed_prompts_warnings
 from momus.checks.scripts import claiming
 from momus.critic.splitting import icu_of
 from momus.engine.absent import Absent, absent_warnings

@@ -149,9 +149,10 @@ def unit_of(sequence: bool, own: str) -> str:
 
 def find_outliers(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int) -> list[MarkedDocument]:
     """Mark the oddest documents, by the critic's own measure, else by Latent NLL (per step; Deng et al. 2022)."""
-    units, rows = critic.units(corpus), scores.ranked(critic.sequence, top)
-    # cut out without their tokens: the vocabulary of all documents would slow each of them
-    few, of_few = Corpus(units.table.take(rows), units.name), scores.take(rows)
+    rows = scores.ranked(critic.sequence, top)
+    # without their tokens: the vocabulary of all documents would slow each of them
+    units = critic.units(corpus)
+    few, of_few = Corpus(units.take(rows).table, units.name), scores.take(rows)
     return [marked(critic, few, of_few, row) for row in range(len(few))]
 
 
@@ -171,4 +172,4 @@ def _median_row(values: Floats, rows: Ints) -> int:
     some = values[rows]
     if not np.isfinite(some).any():
         return int(rows[0])
-    return int(rows[np.nanargmin(np.abs(some - np.nanmedian(some)))])
+    return int(rows[np.nanargmin(np.abs(some - np.nanmedian(some)).round(9))])
