@@ -33,8 +33,7 @@ from momus.reading.records import Row
 from momus.report.downloads import csv_text, figure_csv
 from momus.report.page import write_report
 from momus.sequences import Decoding, Prompt, Request
-from momus_adapters.language_models.openai import OpenAIServer
-from momus_adapters.language_models.routes import check_route
+from momus_adapters.language_models.openai import OpenAIServer, check_route
 
 TEXTS = [f"the {a} {b} sat on the {c}." for a in ("cat", "dog", "ape") for b in ("old", "big") for c in ("mat", "hat")]
 

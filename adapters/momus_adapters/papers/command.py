@@ -91,8 +91,7 @@ def reproduce(
     from momus_adapters.papers import as_json as to_json
     from momus_adapters.papers import find_table, paper_tables
     from momus_adapters.papers import reproduce as reproduce_table
-    from momus_adapters.papers.listing import listing_json
-    from momus_adapters.papers.view import listing_view, reproduction_view
+    from momus_adapters.papers.view import listing_json, listing_view, reproduction_view
 
     if table is None:
         if real or generated or fit or settings or out:
