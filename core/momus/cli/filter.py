@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from momus.cli.echo import echo
 from momus.cli.options import (
     Device,
     Json,
@@ -17,11 +16,10 @@ from momus.cli.options import (
     Trust,
     Without,
     expanded,
-    print_json,
-    print_view,
 )
 from momus.cli.outliers_view import flagged_line
 from momus.cli.outputs import check_output
+from momus.cli.printing import echo, print_json, print_view
 from momus.report.safe import one_line
 from momus.text.counting import counted, percentage
 

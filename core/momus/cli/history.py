@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from momus.cli.echo import echo
-from momus.cli.options import Json, print_json, print_narrow
+from momus.cli.options import Json
+from momus.cli.printing import echo, print_json, print_narrow
 
 CorpusPairs = Annotated[
     list[str] | None,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.echo import echo
-from momus.cli.options import comma_separated, print_view
+from momus.cli.options import comma_separated
+from momus.cli.printing import echo, print_view
 from momus.text.counting import percentage
 
 if TYPE_CHECKING:

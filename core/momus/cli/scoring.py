@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.echo import echo
 from momus.cli.options import (
     Config,
     CsvAsIs,
@@ -20,18 +19,10 @@ from momus.cli.options import (
     expanded,
 )
 from momus.cli.outputs import check_critic_folder, check_output
+from momus.cli.printing import echo
 from momus.cli.shards import (
-    Address,
-    EngineName,
-    OverwriteShards,
-    Rank,
-    ResumeShards,
     Shards,
-    ShardSize,
     Share,
-    Workers,
-    WorldSize,
-    refuse_without_shards,
     score_into_shards,
     tell_left_out,
 )
@@ -141,14 +132,7 @@ def score(
     csv_as_is: CsvAsIs = False,
     trust: Trust = None,
     shards: Shards = None,
-    workers: Workers = None,
-    resume: ResumeShards = False,
-    overwrite: OverwriteShards = False,
-    rank: Rank = 0,
-    world_size: WorldSize = 1,
-    shard_size: ShardSize = None,
-    engine: EngineName = None,
-    address: Address = None,
+    share: Share = Share(),
     quiet: Quiet = False,
 ) -> None:
     """Score new text with a saved critic: one row per document.
@@ -174,21 +158,9 @@ def score(
     if shards is not None:
         if out is not None or csv_as_is:
             raise UsageError("--shards writes Parquet files into its folder", hint="leave out --out and --csv-as-is")
-        part = Share(rank, world_size, workers, shard_size, engine, address)
-        score_into_shards(paths, shards, part, options, resume, overwrite, device, trust or (), quiet)
+        score_into_shards(paths, shards, share, options, device, trust or (), quiet)
         return
-    refuse_without_shards(
-        {
-            "--workers": workers,
-            "--resume": resume,
-            "--overwrite": overwrite,
-            "--rank": rank,
-            "--world-size": world_size != 1,
-            "--shard-size": shard_size,
-            "--engine": engine,
-            "--address": address,
-        }
-    )
+    share.refuse()
     if len(paths) != 2:
         raise UsageError(
             f"{len(paths)} paths are given, expected a critic and a text",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.echo import echo
+from momus.cli.printing import echo
 from momus.errors import UsageError
 from momus.text.counting import counted
 
@@ -27,47 +27,53 @@ Shards = Annotated[
         "--shards", metavar="OUT", help="Score into this folder part by part: one Parquet file per part of a text."
     ),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="With --shards: number of processes; default: one per core.")]
-ResumeShards = Annotated[bool, typer.Option("--resume", help="With --shards: score what is missing in the folder.")]
-OverwriteShards = Annotated[bool, typer.Option("--overwrite", help="With --shards: replace the shards in the folder.")]
-Rank = Annotated[int, typer.Option(min=0, help="With --shards: number of this job among --world-size jobs, from 0.")]
-WorldSize = Annotated[int, typer.Option(min=1, help="With --shards: number of jobs that share the shards of a folder.")]
-ShardSize = Annotated[
-    int | None, typer.Option(min=1, help="With --shards: documents per shard at most; default: 10,000, or as before.")
-]
-EngineName = Annotated[
-    str | None, typer.Option("--engine", help="With --shards: local, or ray, which needs momus\\[ray].")
-]
-Address = Annotated[
-    str | None, typer.Option(help="With --engine ray: address of the cluster; default: one on this machine.")
-]
 LINES_EVERY = 30.0
 """Seconds between two lines of progress where standard error is no terminal."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """How the work is spread."""
+    """How scoring in parts is spread and resumed: options that mean something only with ``--shards``."""
 
-    rank: int
-    world: int
-    workers: int | None
-    shard_size: int | None
-    engine: str | None
-    address: str | None
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="With --shards: number of processes; default: one per core.")
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="With --shards: score what is missing in the folder.")] = (
+        False
+    )
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="With --shards: replace the shards in the folder.")] = (
+        False
+    )
+    rank: Annotated[
+        int, typer.Option(min=0, help="With --shards: number of this job among --world-size jobs, from 0.")
+    ] = 0
+    world_size: Annotated[
+        int, typer.Option(min=1, help="With --shards: number of jobs that share the shards of a folder.")
+    ] = 1
+    shard_size: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --shards: documents per shard at most; default: 10,000, or as before."),
+    ] = None
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="With --shards: local, or ray, which needs momus\\[ray].")
+    ] = None
+    address: Annotated[
+        str | None, typer.Option(help="With --engine ray: address of the cluster; default: one on this machine.")
+    ] = None
 
+    def refuse(self) -> None:
+        """Refuse these options where there is no ``--shards``.
 
-def refuse_without_shards(options: Mapping[str, object]) -> None:
-    """Refuse options that mean something only with ``--shards``.
-
-    Raises
-    ------
-    UsageError
-        One is given.
-    """
-    given = [name for name, value in options.items() if value]
-    if given:
-        raise UsageError(f"{given[0]} needs --shards", hint="name a folder for the rows: --shards OUT")
+        Raises
+        ------
+        UsageError
+            One is given.
+        """
+        given = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
+        if given:
+            raise UsageError(
+                f"--{given[0].replace('_', '-')} needs --shards", hint="name a folder for the rows: --shards OUT"
+            )
 
 
 def split_paths(paths: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -99,8 +105,6 @@ def score_into_shards(
     out: Path,
     share: Share,
     reading: ReadingOptions,
-    resume: bool,
-    overwrite: bool,
     device: str,
     trust: Sequence[Path],
     quiet: bool,
@@ -118,7 +122,7 @@ def score_into_shards(
 
     from momus.engine.scoring import score_parts
 
-    if resume and overwrite:
+    if share.resume and share.overwrite:
         raise UsageError("--resume and --overwrite exclude each other", hint="leave one of them out")
     critics, texts = split_paths(paths)
     try:
@@ -127,10 +131,10 @@ def score_into_shards(
             texts,
             out,
             workers=share.workers or os.cpu_count() or 1,
-            resume=resume,
-            overwrite=overwrite,
+            resume=share.resume,
+            overwrite=share.overwrite,
             rank=share.rank,
-            world=share.world,
+            world=share.world_size,
             shard_size=share.shard_size,
             reading=reading,
             device=device,
@@ -142,7 +146,7 @@ def score_into_shards(
     except KeyboardInterrupt:
         echo(f"\nInterrupted. Finished shards are in {out}; resume with --resume.", err=True)
         raise
-    _tell(run, share.world)
+    _tell(run, share.world_size)
     if run.documents and not any(sum(d.steps.values()) for d in run.done):
         raise typer.Exit(1)
 
