@@ -21,7 +21,7 @@ from shared import GENERATED, REAL, corpus, figure, options, run
 from momus import Corpus
 from momus.critic import Critic, Scores
 from momus.critic.registry import critic_class
-from momus.runs.result import find_outliers
+from momus.runs.examples import find_outliers
 
 
 def main(argv: Sequence[str] | None = None) -> pd.DataFrame:

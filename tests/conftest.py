@@ -66,6 +66,34 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByGroup(config, log)
 
 
+@pytest.fixture
+def working_directory(tmp_path_factory, monkeypatch):
+    """A new folder that is the working directory."""
+    folder = tmp_path_factory.mktemp("working")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def momus(monkeypatch, capsys):
+    """Run ``momus`` with these arguments in a terminal of 200 columns; returns (exit code, all output)."""
+
+    from momus.cli import main
+
+    def call(*arguments):
+        monkeypatch.setattr("sys.argv", ["momus", *map(str, arguments)])
+        monkeypatch.setenv("COLUMNS", "200")
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
+
+    return call
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real data, or a skip that says where it is looked for."""

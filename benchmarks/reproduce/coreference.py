@@ -29,11 +29,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from damaged_mentions import drop_introductions, reassign_mentions, swap_pronouns
 from scipy import stats
 from scipy.optimize import linear_sum_assignment
 
 from momus import Corpus, read_corpus
-from momus.controls.mentions import drop_introductions, reassign_mentions, swap_pronouns
 from momus.critic.scores import Scores
 from momus.errors import MomusError
 from momus.text.mentions import FEMALE, MALE, PLURAL, Resolved

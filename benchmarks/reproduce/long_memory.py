@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from running_text import running_text
 from scaling import data, numbered
 
 from momus.controls import pitman_yor, simon
@@ -39,7 +40,6 @@ from momus.laws.test import standard_error
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel, Smoothing
 from momus.sequences.pitman_yor import PitmanYor
-from momus.sequences.walking import running_text
 from momus.text.running import RunningText
 from momus_critics.laws import Ebeling, Heaps, LongRange, Taylor, ZipfSlope
 from momus_critics.laws.base import ScalingLaw

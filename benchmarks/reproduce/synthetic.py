@@ -32,9 +32,8 @@ from pages import write_between
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from segment_process import DELIMITER, SegmentProcess, latent_perplexity
 from synthetic_results import PAPER, figure, merged, table
-
-from momus.controls.segments import DELIMITER, SegmentProcess, latent_perplexity
 
 ALPHABET, BEGIN, PAD = DELIMITER + 1, DELIMITER + 1, DELIMITER + 2
 Symbols = list[list[int]]

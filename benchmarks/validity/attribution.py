@@ -35,7 +35,7 @@ from momus.calibration.view import own, rate_text
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.inference import ManyTests, holm
-from momus.inference.bins import Overlap
+from momus.inference.adjustment import Overlap
 from momus.joint.adjusted import AdjustedRow, Sides
 from momus.joint.attribution import accounted, attribution_of
 from momus.joint.axes import Axis, axis_of

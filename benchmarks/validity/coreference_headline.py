@@ -26,9 +26,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reproduce"))
 from coreference import data, litbank
+from damaged_mentions import reassign_mentions, swap_pronouns
 
 from momus import Corpus
-from momus.controls.mentions import reassign_mentions, swap_pronouns
 from momus.critic import Statistic, mean
 from momus.inference import ManyTests
 from momus.numeric.types import Floats

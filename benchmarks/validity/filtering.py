@@ -30,10 +30,9 @@ import numpy as np
 from momus import Corpus, Critic, read_corpus
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
-from momus.inference.conformal import Calibrated, largest_rank
 from momus.numeric.types import Floats
-from momus.outliers.filtering import is_two_sided
-from momus.runs.oddity import rounded
+from momus.outliers.conformal import Calibrated, largest_rank
+from momus.outliers.rows import Measure, rounded
 from momus.text.tokens import get_tokenizer
 
 ODD_SHARES = (0.1, 0.3)
@@ -108,9 +107,7 @@ def values_of(critics: Sequence[Critic[Any]], corpus: Corpus) -> Floats:
     columns = []
     for critic in critics:
         scores = critic.score(corpus)
-        values = scores.nll / np.maximum(scores.steps, 1) if critic.sequence else scores.nll
-        values = np.where(scores.scored, values if scores.oddity is None else scores.oddity, np.nan)
-        columns.append(rounded(values))
+        columns.append(rounded(np.where(scores.scored, scores.outlying(critic.sequence), np.nan)))
     return np.column_stack(columns)
 
 
@@ -143,7 +140,7 @@ def draws(
         new = np.concatenate([strange, rest[rows[REAL[name] :]]])
         calibrated = Calibrated.of(rest[rows[: REAL[name]]], two_sided, np.arange(REAL[name]))
         judged, n = calibrated.judge(new), len(calibrated)
-        smallest = np.minimum(judged.by_critic.min(axis=1) * len(two_sided), n + 1)
+        smallest = np.minimum(calibrated.alone(new).min(axis=1) * len(two_sided), n + 1)
         for ranks, false, found in (
             (judged.ranks, reached.false, reached.found),
             (smallest, reached.false_bonferroni, reached.bonferroni),
@@ -172,7 +169,7 @@ def study(name: str, fdr: float, number: int) -> None:
     if name == "stories":
         odd["greedy 4-gram model"] = values_of(critics, greedy(fit, reserved))
     odd |= {what: values_of(critics, corpus.take(np.arange(200))) for what, corpus in made.items()}
-    values, two_sided = values_of(critics, rest), [is_two_sided(type(c)) for c in critics]
+    values, two_sided = values_of(critics, rest), [Measure.of_class(type(c)).two_sided for c in critics]
     print(f"\n{name}: {len(fit)} to fit, {len(rest)} others; each draw {REAL[name]} real and {NEW[name]} new documents")
     print(f"critics: {', '.join(CRITICS[name])}; {time.perf_counter() - start:.0f} s to fit and score\n")
     few = [CRITICS[name].index(c) for c in FEW]

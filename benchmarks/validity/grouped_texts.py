@@ -16,8 +16,9 @@ import pyarrow as pa
 from studies import chapters, data
 
 from momus import Corpus, read_corpus
-from momus.checks.trust import TrustCheck, check_texts, dependence_checks
+from momus.checks.texts import TrustCheck, check_texts, dependence_checks
 from momus.numeric.types import Ints
+from momus.text.sketches import TextSketch
 from momus.text.tokens import get_tokenizer
 
 WORDS = get_tokenizer("words")
@@ -107,7 +108,7 @@ class Warned:
     hit
         Whether each text that should be warned of was.
     kinds
-        What was warned of (`momus.checks.trust.TrustCheck`).
+        What was warned of (`momus.checks.texts.TrustCheck`).
     """
 
     hit: bool
@@ -123,14 +124,17 @@ class Warned:
 
 def one_text(pool: Pool, rng: Rng, novels: int, each: int, ordered: bool = True, named: bool = True) -> Warned:
     """Check one text of so many passages each of some novels."""
-    return Warned.of(dependence_checks(_side(pool, pool.rows(rng, novels, each), rng, "real", ordered, named)))
+    side = _side(pool, pool.rows(rng, novels, each), rng, "real", ordered, named)
+    return Warned.of(dependence_checks(TextSketch.of(side)))
 
 
 def two_texts(pool: Pool, rng: Rng, novels: int, each: int, ordered: bool = True) -> Warned:
     """Check two texts of different novels; a hit is a warning about each."""
     rows = pool.rows(rng, 2 * novels, each)
     sides = zip(("real", "generated"), np.split(rows, 2), strict=True)
-    checks = [c for name, r in sides for c in dependence_checks(_side(pool, r, rng, name, ordered, True))]
+    checks = [
+        c for name, r in sides for c in dependence_checks(TextSketch.of(_side(pool, r, rng, name, ordered, True)))
+    ]
     return Warned.of(checks, ("real", "generated"))
 
 
@@ -142,7 +146,8 @@ def _side(pool: Pool, rows: Ints, rng: Rng, name: str, ordered: bool, named: boo
 def compared(real: Corpus, generated: Corpus) -> list[TrustCheck]:
     """Make the checks of a comparison without ``--fit``."""
     fitting, held = real.split(0.5, 0, ("fit", "real"))
-    return check_texts(fitting, held, [generated], real)
+    sketches = [TextSketch.of(c) for c in (fitting, held, generated, real)]
+    return check_texts(sketches[0], sketches[1], sketches[2:3], sketches[3])
 
 
 def independent(pool: Pool, rng: Rng, ids: Callable[[Rng, int], list[str]]) -> Warned:

@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from always_valid import Wager, half_width
 from scipy import stats
 from scipy.optimize import brentq
 
-from momus.inference.betting import Wager
 from momus.inference.sequential import spent
-from momus.inference.time_uniform import half_width
 from momus.numeric.types import Bools, Floats
 
 ALPHA, BATCH, CHUNK = 0.05, 50, 250

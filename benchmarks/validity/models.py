@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -33,7 +31,7 @@ from momus.joint.global_test import global_test
 from momus.joint.planning import plan
 from momus.joint.ranks import ALL_AXES, ranks
 from momus.numeric.types import Floats
-from momus.verdicts.verdict import Verdict, finite
+from momus.verdicts.verdict import Verdict
 
 ALPHA, LEVEL_B = 0.05, 999
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
@@ -146,13 +144,7 @@ def rank_table(replications: int, n: int = 80) -> str:
 
 def verdict_of(result: TestResult) -> Verdict:
     """The headline row of one test."""
-    shared = {f.name for f in fields(Verdict)} & {f.name for f in fields(result)}
-    values: dict[str, Any] = {k: getattr(result, k) for k in shared}
-    values = {k: finite(v) if isinstance(v, float) else v for k, v in values.items()}
-    for name in ("p_adjusted", "q"):
-        values[name] = None
-    names = {"critic": "x", "axis": "x", "unit": "", "generated": "g"}
-    return Verdict(**names, **values, unscored_real=0, unscored_generated=0, headline=True)
+    return Verdict("x", "x", "", "g", result, unscored_real=0, unscored_generated=0, headline=True)
 
 
 def planned(statistic: Statistic, n: int, shift: float, aimed: float, replications: int) -> tuple[int, Floats]:

@@ -180,27 +180,20 @@ def ceiling(votes: np.ndarray) -> None:
     low, high = np.quantile(drawn, (0.025, 0.975))
     share = np.mean([a == b for a, b in each])
     print(f"an annotator with the majority of the others: {share:.1%} [{low:.1%}, {high:.1%}], n = {len(each)}")
-    alpha = krippendorff(votes)
+    alpha = nominal_alpha(votes)
     print(f"Krippendorff's α of the votes (nominal, votes for neither left out): {alpha:.3f}")
 
 
-def krippendorff(votes: np.ndarray) -> float:
-    """Nominal α of votes (pairs, annotators) in −1, 0, 1, where 0 is missing (Krippendorff 2011).
+def nominal_alpha(votes: np.ndarray) -> float:
+    """Krippendorff's nominal α of votes (pairs, annotators) in −1, 0, 1, where 0 is missing.
 
-    >>> round(krippendorff(np.array([[1, 1], [-1, -1], [1, -1], [1, 1]])), 3)
+    >>> round(nominal_alpha(np.array([[1, 1], [-1, -1], [1, -1], [1, 1]])), 3)
     0.533
     """
-    seen = 0.0
-    totals: Counter[int] = Counter()
-    for row in votes:
-        given = [int(v) for v in row if v]
-        if len(given) < 2:
-            continue
-        totals.update(given)
-        seen += sum(a != b for i, a in enumerate(given) for j, b in enumerate(given) if i != j) / (len(given) - 1)
-    n = sum(totals.values())
-    expected = sum(totals[a] * totals[b] for a in totals for b in totals if a != b) / (n - 1)
-    return 1 - seen / expected
+    import krippendorff
+
+    values = np.where(votes == 0, np.nan, votes).T
+    return float(krippendorff.alpha(values, level_of_measurement="nominal"))
 
 
 def single_votes(cost: Floats, votes: np.ndarray) -> tuple[float, float, float]:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from momus import Corpus, read_corpus
-from momus.sequences.arpa import KneserNey
 from momus.text.tokens import get_tokenizer
 from momus_adapters.corpora.treebank import write_treebank
+from momus_adapters.language_models.arpa import KneserNey
 
 SPLITS = 1000
 SIZES = ((50, 50), (50, 200), (200, 200), (200, 1000), (1000, 1000))

@@ -24,8 +24,8 @@ import numpy as np
 from grouped_texts import ALONE, CHAPTERS, KINDS, OF_A_GROUP, SILENT, Kind, Pool, first_chapters, passages, pool_of
 
 from momus.calibration.judges import LawJudge
+from momus.calibration.plan import Units
 from momus.calibration.rates import Rate
-from momus.calibration.units import Units
 from momus.critic import RunningTextCritic
 from momus.critic.registry import make_critics
 from momus.numeric.types import Ints

@@ -14,17 +14,53 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from momus.inference.correlation import partial_spearman as partial_spearman
-from momus.inference.correlation import spearman as spearman
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.yardsticks import YARDSTICKS as YARDSTICKS
 from momus.text.yardsticks import yardsticks as yardsticks
+from momus_adapters.study.axis import pearson, within
+from momus_adapters.study.axis import spearman as spearman
 
 
 def data() -> Path:
     """Find the folder of real data."""
     named = os.environ.get("MOMUS_DATA")
     return Path(named) if named else Path(__file__).parents[3] / "shared" / "data"
+
+
+def partial_spearman(x: Floats, y: Floats, controls: Floats, strata: Ints | None = None) -> float:
+    """Correlation of the residuals of the ranks of x and y after linear regression on the ranks of the controls.
+
+    Parameters
+    ----------
+    x, y
+        (n,)
+    controls
+        (n, k)
+    strata
+        (n,). Numbers from 0; ranks are centred within each stratum first, so that only differences within strata count.
+
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=400)
+    >>> x, y = z + rng.normal(size=400), z + rng.normal(size=400)
+    >>> spearman(x, y) > 0.4, abs(partial_spearman(x, y, z[:, None])) < 0.1
+    (True, True)
+    """
+    ranks = stats.rankdata(np.column_stack([x, y, controls]), axis=0)
+    if strata is None:
+        left = residuals(ranks[:, :2], np.column_stack([np.ones(len(x)), ranks[:, 2:]]))
+    else:
+        centred = within(ranks, strata, np.ones(len(x)))
+        left = residuals(centred[:, :2], centred[:, 2:])
+    return pearson(left[:, 0], left[:, 1])
+
+
+def residuals(values: Floats, design: Floats) -> Floats:
+    """Residuals of the least-squares regression of each column on a design (n, p), which may be rank-deficient."""
+    if not design.shape[1]:
+        return values
+    u, s, _ = np.linalg.svd(design, full_matrices=False)
+    basis = u[:, s > 1e-10 * max(float(s.max(initial=0.0)), 1e-300)]
+    return np.asarray(values - basis @ (basis.T @ values))
 
 
 def partial_p(r: float, n: int, controls: int) -> float:

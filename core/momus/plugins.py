@@ -1,8 +1,9 @@
 """Plug-ins: critics and adapters registered as entry points, listed without import, loaded one by one.
 
 A critic registers a class under the group ``momus.critics``, an adapter a callable under ``momus.adapters``, a reader
-of logs a class under ``momus.readers``, an experiment tracker a class under ``momus.trackers``, those that ship with
-Momus included. A broken plug-in is reported by name and distribution and does not affect the others.
+of logs a class under ``momus.readers``, a parser of a markup a function under ``momus.markups``, an experiment tracker
+a class under ``momus.trackers``, and a command a function or a ``typer.Typer`` under ``momus.commands``; those that
+ship with Momus do, too. A broken plug-in is reported by name and distribution, and does not affect the others.
 The extras of its distribution that a plug-in needs stand behind its entry point: ``name = "module:Class [torch]"``.
 """
 
@@ -19,6 +20,7 @@ from momus.errors import MissingExtraError, PluginError
 from momus.extras import missing_packages
 
 CRITICS, ADAPTERS, READERS, TRACKERS = "momus.critics", "momus.adapters", "momus.readers", "momus.trackers"
+MARKUPS, COMMANDS = "momus.markups", "momus.commands"
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
     def project(self, batch: Corpus) -> TokenStates:
         """Look up the ranks of words in the real text, from 1."""
         table = batch.tokens(self.tokenizer)
-        ranks = table.codes({word: i + 1 for i, word in enumerate(self.vocabulary_)}, unknown=0).astype(np.int64)
+        ranks = table.codes(self.vocabulary_).astype(np.int64) + 1
         _rank_new_words(ranks, table, len(self.vocabulary_))
         return TokenStates(ranks, table.offsets, words=table.ids, vocabulary=table.vocabulary)
 

@@ -113,8 +113,7 @@ class Unigram(
     def project(self, batch: Corpus) -> TokenStates:
         """Look up words; unseen ones get the last state."""
         table = batch.tokens(self.tokenizer)
-        index = {word: i for i, word in enumerate(self.vocabulary_)}
-        states = table.codes(index, unknown=len(index))
+        states = table.codes(self.vocabulary_, unknown=len(self.vocabulary_))
         return TokenStates(states, table.offsets, words=table.ids, vocabulary=table.vocabulary)
 
     def log_prior(self, latents: TokenStates) -> LogPrior:

@@ -191,9 +191,9 @@ def parsed() -> Texts:
 def artificial() -> Texts:
     """Samples of a trigram model of novels, and of a bigram model that was fitted on 400 of them."""
     from momus.sequences import Decoding, document_seed, sample
-    from momus.sequences.arpa import KneserNey
     from momus.sequences.ngram_text import NGramText
     from momus.text.tokens import get_tokenizer
+    from momus_adapters.language_models.arpa import KneserNey
 
     split = get_tokenizer("whitespace", lower=False)
     folder, scorers = Path(tempfile.mkdtemp()), {}

@@ -12,7 +12,7 @@ from momus.cli.app import app
 from momus.errors import MissingExtraError, MomusError, PluginError, UsageError
 from momus.plugins import TRACKERS, registered
 from momus.report import tracking
-from momus.report.tracking import COLUMNS, tracked_of
+from momus_adapters.trackers.tracked import COLUMNS, ComparisonTracker, tracked_of
 
 NAME = "mine/<b>1"
 KEY = "momus/mine_b_1/length"
@@ -67,12 +67,12 @@ def test_what_does_not_exist_is_left_out(comparison):
     assert names & {"effect", "difference", "p_adjusted"} == present
 
 
-class Recording:
+class Recording(ComparisonTracker):
     """A tracker of somebody else, which keeps what it gets."""
 
     got: ClassVar[list] = []
 
-    def log(self, tracked, place, *, run, step, options):
+    def send(self, tracked, place, *, run, step, options):
         Recording.got.append((tracked.report.read_text() if tracked.report else None, place, run, step, dict(options)))
         if place == "down":
             raise ConnectionError("no answer from https://ann:hunter2@host/v1")

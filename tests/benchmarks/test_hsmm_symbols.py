@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from momus.controls import SegmentProcess
-from momus.controls.segments import DELIMITER, latent_perplexity
-
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 from hsmm_symbols.lexicon import cut, find_lexicon
 from hsmm_symbols.states import find_states
 from hsmm_symbols.symbols import learn_symbols
+from segment_process import DELIMITER, SegmentProcess, latent_perplexity
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ PATH = Path(__file__).parents[2] / "benchmarks" / "validity" / "looks.py"
 
 
 def load():
+    sys.path.insert(0, str(PATH.parent))
     spec = importlib.util.spec_from_file_location("momus_benchmark_looks", PATH)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

@@ -105,8 +105,8 @@ def test_votes_of_people_who_always_agree_and_who_guess():
     pairs = module("pairs")
     same = np.repeat(np.random.default_rng(0).choice([-1, 1], size=(50, 1)), 4, axis=1)
     guesses = np.random.default_rng(1).choice([-1, 1], size=(800, 4))
-    assert pairs.krippendorff(same) == pytest.approx(1.0)
-    assert abs(pairs.krippendorff(guesses)) < 0.05
+    assert pairs.nominal_alpha(same) == pytest.approx(1.0)
+    assert abs(pairs.nominal_alpha(guesses)) < 0.05
     cost = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [np.nan, 1.0], [0.0, 5.0]])
     assert pairs.hits(cost, np.array([-1.0, -1.0, 1.0, 1.0, 0.0])) == (2.0, 2, 4)
 

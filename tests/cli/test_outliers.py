@@ -10,17 +10,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, rankdata
 from typer.testing import CliRunner
 
 import momus
 from momus import Corpus
 from momus.cli.app import app
-from momus.cli.odd import at_least, odd_documents
-from momus.cli.outliers import listed_outliers, shared_ranks
 from momus.errors import UsageError
+from momus.outliers import flagged, listed, odd_on_several
+from momus.outliers.rows import Measure
+from momus.outliers.several import at_least
 from momus.runs.manifest import write_manifest
-from momus.runs.oddity import values_of
 
 CRITICS = ["length", "unigram", "symbol-share", "stopword-share", "type-token"]
 PLANTED = "§ % # xylem " * 250
@@ -53,22 +53,52 @@ def folder(tmp_path_factory):
 
 
 def test_ties_share_their_ranks_and_are_in_the_order_of_ids(folder):
-    found = listed_outliers(folder, "length", 8)
+    found = listed(folder, "length", 8)
     frame = pq.read_table(folder / "documents.parquet").to_pandas()
     nll = frame[(frame["critic"] == "length") & (frame["corpus"] == "[red]made")].set_index("id")["nll"]
-    by_scipy = pd.DataFrame({"first": nll.rank(ascending=False, method="min")})
-    by_scipy["last"] = nll.rank(ascending=False, method="max")
+    ranks = pd.DataFrame({m: rankdata(-nll, method=m) for m in ("min", "max")}, index=nll.index)
     for o in found.outliers:
-        assert (o.first, o.last) == tuple(by_scipy.loc[o.id]), o
+        assert (o.first, o.last) == tuple(ranks.loc[o.id]), o
     assert any(o.first < o.last for o in found.outliers)
     assert [(-o.value, o.id) for o in found.outliers] == sorted((-o.value, o.id) for o in found.outliers)
     assert found.tied["[red]made"] == found.outliers[-1].last - 8
 
 
 def test_rounding_does_not_break_ties():
-    frame = pd.DataFrame({"nll": [0.3, 0.1 + 0.2], "states": [1, 1]})
+    frame = pd.DataFrame({"nll": [0.3, 0.1 + 0.2], "steps": [1, 1]})
     assert frame["nll"][0] != frame["nll"][1]
-    assert [r.tolist() for r in shared_ranks(values_of(frame, sequence=False))] == [[1, 1], [2, 2]]
+    values = Measure(sequence=False, own=False).values(frame)
+    assert values[0] == values[1] == 0.3
+
+
+def test_what_has_no_value_has_no_rank():
+    frame = pd.DataFrame({"nll": [2.0, np.nan, 3.0], "steps": [2, 0, 1], "oddity": [1.5, np.nan, np.nan]})
+    values = [Measure(sequence=True, own=own).values(frame).tolist() for own in (True, False)]
+    assert values == [pytest.approx(v, nan_ok=True) for v in ([1.5, np.nan, np.nan], [1.0, np.nan, 3.0])]
+
+
+@pytest.mark.parametrize("critic", CRITICS)
+def test_documents_are_listed_under_each_critic(folder, critic):
+    """Also where a run keeps no z of the documents, as of type-token."""
+    done = run("outliers", folder, "-c", critic)
+    assert done.exit_code == 0, done.output
+    content = json.loads(run("outliers", folder, "-c", critic, "--json").stdout)
+    assert len(content["outliers"]) == 10
+    assert content["outliers"][0]["id"] == "g59"
+    assert all(o["why"] for o in content["outliers"])
+
+
+def test_from_python_a_comparison_and_its_folder_give_the_same(folder):
+    comparison = momus.read_comparison(folder)
+    for function in (flagged, odd_on_several, listed):
+        assert function(comparison) == function(folder) == function(str(folder))
+    (corpus,) = flagged(folder, fdr=0.1)
+    (alone,) = flagged(folder, fdr=0.1, critic="unigram")
+    assert {d.id for d in corpus.documents} & {d.id for d in alone.documents}
+    assert alone.documents[0].by_critic.keys() == {"unigram"}
+    frame = comparison.outliers("length", top=3)
+    assert frame["id"].tolist() == [o.id for o in listed(folder, "length", 3).outliers]
+    assert frame["why"].tolist() == [o.why for o in listed(folder, "length", 3).outliers]
 
 
 def test_text_reason_and_human_reference_are_shown(folder):
@@ -89,7 +119,7 @@ def test_text_reason_and_human_reference_are_shown(folder):
 
 
 def test_share_of_likelier_human_documents(folder):
-    found = listed_outliers(folder, "unigram", 3)
+    found = listed(folder, "unigram", 3)
     frame = pq.read_table(folder / "documents.parquet").to_pandas()
     human = frame[(frame["critic"] == "unigram") & (frame["corpus"] == "real")]
     value = human["nll"] / human["states"] if found.unit == "nats per step" else human["nll"]
@@ -118,7 +148,7 @@ def test_other_corpora_can_be_named(folder):
 
 
 def test_a_planted_document_is_odd_on_most_axes(folder):
-    (found,) = odd_documents(folder)
+    (found,) = odd_on_several(folder)
     first = found.documents[0]
     assert first.id == "g59"
     assert {a.critic for a in first.axes} >= {"length", "unigram", "symbol-share", "stopword-share"}
@@ -155,7 +185,7 @@ def test_the_expected_number_is_that_of_independent_axes(folder, tmp_path):
         table["states"] = table["states"].astype(int)
         pq.write_table(pa.Table.from_pandas(table), run_folder / "documents.parquet")
         write_manifest(run_folder)
-        (found,) = odd_documents(run_folder)
+        (found,) = odd_on_several(run_folder)
         counts.append(len(found.documents))
         expected = found.expected
     assert np.mean(counts) == pytest.approx(expected, abs=4 * np.std(counts) / np.sqrt(len(counts)))

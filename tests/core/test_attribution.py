@@ -11,15 +11,12 @@ from scipy import sparse
 from momus import Corpus, MomusError
 from momus.critic import Statistic, kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, compare_rows
-from momus.inference.bins import bin_codes, binned, quantile_codes
-from momus.inference.many import merged
+from momus.inference.adjustment import bin_codes, binned, joint, quantile_codes
+from momus.inference.many_tests import DrawnLabels, LabelledSums, SharedRows, merged, relabelled
 from momus.inference.pooling import Tables
-from momus.inference.share_left import joint
-from momus.inference.sums import DrawnLabels, LabelledSums, SharedRows, relabelled
 from momus.joint.adjusted import Sides, adjusted_verdicts
 from momus.joint.attribution import attribution, attribution_of, read_matrix
-from momus.joint.axes import Axis
-from momus.joint.covariate_values import Covariate, covariate, units_of
+from momus.joint.axes import Axis, Covariate, covariate, units_of
 from momus.text.documents import Document
 from momus.verdicts.settings import Settings
 

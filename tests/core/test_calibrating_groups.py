@@ -9,7 +9,7 @@ from scipy import stats
 from momus import Corpus, MomusError
 from momus.calibration import Plan, calibrate
 from momus.calibration.cells import measure
-from momus.calibration.units import Units
+from momus.calibration.plan import Units
 from momus.calibration.view import calibration_text
 
 WORDS = [f"w{i}" for i in range(60)]

@@ -118,7 +118,8 @@ def test_the_run_folder(tmp_path):
     assert {"momus", "command", "seed", "critics", "corpora", "device", "seconds", "started"} <= set(run)
     assert [c["documents"] for c in run["corpora"]] == [20, 20, 21]
     rows = [json.loads(line) for line in (out / "verdicts.jsonl").read_text().splitlines()]
-    assert [Verdict.from_row(r) for r in rows] == found.verdicts
+    assert json.loads(json.dumps([v.row() for v in found.verdicts])) == rows
+    assert [Verdict.from_row(r).row() for r in rows] == [v.row() for v in found.verdicts]
     documents = pq.read_table(out / "documents.parquet")
     assert documents.column_names[:6] == ["corpus", "id", "critic", "nll", "states", "reason"]
     assert documents.num_rows == 41

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from momus import Corpus, Critic, LogPrior, MomusError, StateSequences, Statistic, Values, conformance
+from momus.checks.scripts import scripts_of
 from momus.conformance import scripts as samples
 from momus.critic import (
     ANY,
@@ -22,7 +23,7 @@ from momus.critic import (
     mean,
 )
 from momus.evidence import Table
-from momus.text.scripts import scripts_of
+from momus.text.sketches import TextSketch
 
 LOCK = threading.Lock()
 
@@ -451,7 +452,7 @@ def test_a_critic_of_a_script_that_no_sample_has_skips_the_check():
 
 def test_samples_are_in_the_scripts_that_they_name():
     for name, sample in samples.SAMPLES.items():
-        shares = scripts_of(Corpus.from_texts([" ".join(sample.sentences)])).shares
+        shares = scripts_of(TextSketch.of(Corpus.from_texts([" ".join(sample.sentences)]))).shares
         assert {code for code, _ in shares} == set(sample.codes), name
         assert len(samples.documents(name)) == samples.DOCUMENTS
 

@@ -8,10 +8,12 @@ import pytest
 from scipy import stats
 
 from momus import Corpus, MomusError
-from momus.controls import NGramSampler, pitman_yor, shuffle_corpus, shuffle_ngrams, simon
+from momus.controls import pitman_yor, shuffle_corpus, shuffle_ngrams, simon
 from momus.text.running import RunningText
 from momus.text.tokens import get_tokenizer
 from momus_critics.laws import LongRange, Taylor
+
+from .ngram_sampler import NGramSampler
 
 WORDS = get_tokenizer("words")
 

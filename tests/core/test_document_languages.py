@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from momus import Corpus, compare
+from momus.checks.languages import mixture_note
 from momus.critic.base import notes_of
 from momus.errors import MissingExtraError, UsageError
 from momus.reading import ReadingOptions
 from momus.text import document_languages
-from momus.text.document_languages import mixture_note, with_languages
+from momus.text.document_languages import with_languages
+from momus.text.sketches import TextSketch
 from momus_critics import stopword_lists
 from momus_critics.shares import StopwordShare
 from momus_critics.stopword_lists import source_of, stopwords
@@ -52,9 +54,9 @@ def test_a_field_that_no_document_has_is_refused(records):
 
 def test_mixed_texts_are_told(records):
     corpus = ReadingOptions(language="field:meta.lang").read(records, "x")
-    assert "'de' 50 %" in mixture_note(corpus)
-    assert "8 documents without" in mixture_note(corpus)
-    assert not mixture_note(ReadingOptions(language="de").read(records))
+    assert "'de' 50 %" in mixture_note(TextSketch.of(corpus))
+    assert "8 documents without" in mixture_note(TextSketch.of(corpus))
+    assert not mixture_note(TextSketch.of(ReadingOptions(language="de").read(records)))
     comparison = compare(records, {"g": GERMAN}, critics=["length"], reading=ReadingOptions(language="field:meta.lang"))
     assert sum("several languages" in w for w in comparison.warnings) >= 1
 

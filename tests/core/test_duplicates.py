@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momus.text.corpus import Corpus
-from momus.text.duplicates import THRESHOLD, near_duplicates, shared_texts
-from momus.text.sketches import estimates, jaccard, sketch
+from momus.text.duplicates import THRESHOLD, estimates, near_duplicates, shared_texts
+from momus.text.shingles import jaccard
+from momus.text.sketches import TextSketch
+from momus.text.tokens import get_tokenizer
 
 WORDS = np.array([f"w{i}" for i in range(500)])
 
@@ -46,21 +48,28 @@ def mixed(seed):
 
 def test_jaccard_is_exact():
     texts = [*mixed(0), "x y z", "x y", "x x x x x"]
-    made = sketch(Corpus.from_texts(texts))
+    corpus = Corpus.from_texts(texts)
+    made, table = TextSketch.of(corpus), corpus.tokens(get_tokenizer("words"))
     filled = [i for i, t in enumerate(texts) if t]
     pairs = np.array(list(combinations(filled, 2)))
     expected = [true_jaccard(texts[i], texts[j]) for i, j in pairs]
-    assert jaccard(made, made, pairs) == pytest.approx(expected)
-    assert made.sizes.tolist() == [len(triples(t)) for t in texts]
+    assert jaccard(table, table, pairs) == pytest.approx(expected)
+    assert made.shingles.tolist() == [len(triples(t)) for t in texts]
 
 
-def test_signatures_estimate_the_jaccard_index_without_bias():
-    texts = [edited(t, 4, i) for i, t in enumerate(passages(1, 1) * 40)]
-    made = sketch(Corpus.from_texts(texts))
-    pairs = np.array(list(combinations(range(40), 2)))
-    error = estimates(made, made, pairs) - jaccard(made, made, pairs)
-    assert abs(error.mean()) < 0.02
-    assert error.std() < 0.07, "the binomial error of 64 hashes at 0.7 is 0.057"
+@pytest.mark.parametrize("length", [15, 60, 300])
+def test_signatures_estimate_the_jaccard_index_without_bias(length):
+    texts = []
+    for i, text in enumerate(passages(300, 1, length)):
+        texts += [edited(text, length // 15, 2 * i), edited(text, length // 15, 2 * i + 1)]
+    corpus = Corpus.from_texts(texts)
+    made, table = TextSketch.of(corpus), corpus.tokens(get_tokenizer("words"))
+    pairs = np.arange(600).reshape(300, 2)
+    index = jaccard(table, table, pairs)
+    error = estimates(made, made, pairs) - index
+    binomial = np.sqrt((index * (1 - index) / 64).mean())
+    assert abs(error.mean()) < 4 * binomial / np.sqrt(300)
+    assert error.std() == pytest.approx(binomial, rel=0.2)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -12,13 +12,13 @@ import pytest
 import typer
 
 import momus
+from momus.cli.app import OWN, Commands, _summaries
 from momus.cli.catalogue import _axis_and_state, _imported_axis_and_state, all_critics_view
-from momus.cli.commands import COMMANDS, LazyCommands, module_of
 from momus.cli.declared import Declared, declared
 from momus.critic.registry import critic_class
 from momus.errors import MissingExtraError
 from momus.extras import MODULES, extra_of, missing_packages
-from momus.plugins import ADAPTERS, CRITICS, TRACKERS, registered
+from momus.plugins import ADAPTERS, COMMANDS, CRITICS, TRACKERS, registered
 
 CRITIC = """
     import a_package_that_is_not_there
@@ -37,7 +37,9 @@ def greedy(tmp_path, monkeypatch):
         "Requires-Dist: other-package; python_version < '3' and extra == 'big'\n"
         "Requires-Dist: greedy[big]; extra == 'everything'\nProvides-Extra: big\nProvides-Extra: everything\n"
     )
-    (info / "entry_points.txt").write_text("[momus.critics]\ngreedy = greedy_critic:Greedy [big]\n")
+    (info / "entry_points.txt").write_text(
+        "[momus.critics]\ngreedy = greedy_critic:Greedy [big]\n[momus.commands]\nmuch = greedy_critic:Much [big]\n"
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
 
 
@@ -56,6 +58,11 @@ def test_a_critic_without_its_extra_is_listed_and_refused(greedy):
     columns = [list(column.cells) for column in all_critics_view().columns]
     row = next(row for row in zip(*columns, strict=True) if row[0] == "greedy")
     assert row[-1] == r"needs greedy\[big]"
+
+
+def test_a_command_without_its_extra_is_refused(greedy):
+    with pytest.raises(MissingExtraError, match="command 'much' needs no-such-package"):
+        Commands().get_command(None, "much")
 
 
 def test_the_source_says_of_each_critic_what_its_class_says():
@@ -106,7 +113,8 @@ def test_one_warning_names_it(greedy, monkeypatch):
 
 def test_extras_of_entry_points_exist():
     extras = set(metadata("momus").get_all("Provides-Extra"))
-    named = {e for group in (CRITICS, ADAPTERS, TRACKERS) for p in registered(group).values() for e in p[0].extras}
+    groups = (CRITICS, ADAPTERS, TRACKERS, COMMANDS)
+    named = {e for group in groups for p in registered(group).values() for e in p[0].extras}
     assert {"torch", "pyro", "coref", "http", "kenlm", "prepare"} <= named <= extras
     assert set(MODULES.values()) <= extras
 
@@ -126,12 +134,16 @@ def test_other_modules_are_faults():
     assert extra_of(ModuleNotFoundError("No module named 'numpyy'", name="numpyy")) is None
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+SHIPPED = {name: f"momus.cli.{place}" for name, (place, _) in OWN.items()}
+SHIPPED |= {name: p[0].value for name, p in registered(COMMANDS).items() if p[0].distribution == "momus"}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
 def test_first_lines_are_those_of_the_commands(name):
-    command = COMMANDS[name]
-    target = getattr(import_module(module_of(command)), command.attribute)
+    module, _, attribute = SHIPPED[name].partition(":")
+    target = getattr(import_module(module), attribute)
     text = target.info.help if isinstance(target, typer.Typer) else inspect.getdoc(target)
-    assert text.splitlines()[0].replace(r"\[", "[") == command.summary
-    built = LazyCommands()[name]
+    assert text.splitlines()[0].replace(r"\[", "[") == dict(_summaries())[name]
+    built = Commands().get_command(None, name)
     assert built.name == name
     assert not {p.name for p in built.params} & {"install_completion", "show_completion"}

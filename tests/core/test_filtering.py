@@ -1,5 +1,6 @@
 """Filtering: records stay whole, real text stays, odd text goes, whatever the shards; nothing half is written."""
 
+import dataclasses
 import gzip
 import json
 import math
@@ -15,7 +16,8 @@ from momus.cli.app import app
 from momus.controls import DEFECTS
 from momus.critic.registry import critic_class, make_critics
 from momus.errors import MomusError, StoreError, UsageError
-from momus.outliers.filtering import filter_text, is_two_sided
+from momus.outliers import filter_text
+from momus.outliers.rows import Measure
 from momus.reading import ReadingOptions
 from momus.reading.originals import read_originals
 from momus.reading.parts import cut, list_inputs
@@ -56,10 +58,10 @@ def place(tmp_path_factory):
     return folder
 
 
-def filtered(place, out, new="new.jsonl", suffix=".jsonl", **settings):
+def filtered(place, out, new="new.jsonl", suffix=".jsonl", real="real.jsonl", **settings):
     arguments = {"fdr": 0.1, "shards": out / "shards", **settings}
     keep, drop = out / f"keep{suffix}", out / f"drop{suffix}"
-    report = filter_text([place / new], [place / "run"], [place / "real.jsonl"], keep, drop, **arguments)
+    report = filter_text([place / new], [place / "run"], [place / real], keep, drop, **arguments)
     return report, keep, drop
 
 
@@ -105,7 +107,7 @@ def test_examples_are_the_oddest_that_went(done):
         assert gone[e.id].startswith(e.text[:20])
         assert e.p <= report.p
         assert e.q <= report.fdr
-        assert e.small == (e.value < e.typical) or not is_two_sided(critic_class(e.critic))
+        assert e.small == (e.value < e.typical) or not Measure.of_class(critic_class(e.critic)).two_sided
 
 
 @pytest.mark.parametrize("size", [90])
@@ -184,6 +186,34 @@ def test_refusals_say_how_to_go_on(place, tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
+def test_real_documents_that_were_fitted_on_are_left_out_and_counted(place, tmp_path):
+    unseen = [{"id": f"r{i}", "text": t} for i, t in enumerate(texts(400, 1))]
+    fitted = [{"id": f"f{i}", "text": t} for i, t in enumerate(texts(300, 0))]
+    mixed = [*fitted[:100], *unseen[:150], *fitted[100:], *unseen[150:]]
+    write_lines(tmp_path / "unseen.jsonl", unseen)
+    write_lines(tmp_path / "mixed.jsonl", mixed)
+    alone, *files = filtered(place, tmp_path / "alone", real=tmp_path / "unseen.jsonl")
+    expected = [p.read_bytes() for p in files]
+    settings = {"real": tmp_path / "mixed.jsonl", "shards": tmp_path / "shards", "shard_size": 90}
+    with pytest.raises(UsageError, match="fitted on 300 of the 700 real") as error:
+        filtered(place, tmp_path / "mixed", **settings)
+    assert "--skip-fitted" in error.value.hint
+    report, *files = filtered(place, tmp_path / "mixed", skip_fitted=True, **settings)
+    assert report == dataclasses.replace(alone, left_out=300)
+    assert [p.read_bytes() for p in files] == expected
+
+
+def test_one_real_document_in_a_hundred_may_have_been_fitted_on(place, tmp_path):
+    unseen, fitted = texts(396, 1), texts(300, 0)
+    write_lines(tmp_path / "few.jsonl", [{"text": t} for t in [*unseen, *fitted[:4]]])
+    report, *_ = filtered(place, tmp_path / "few", real=tmp_path / "few.jsonl")
+    assert set(report.seen.values()) == {4}
+    assert (report.real, report.left_out) == (400, 0)
+    write_lines(tmp_path / "many.jsonl", [{"text": t} for t in [*unseen[:395], *fitted[:5]]])
+    with pytest.raises(UsageError, match="fitted on 5 of the 400"):
+        filtered(place, tmp_path / "many", real=tmp_path / "many.jsonl")
+
+
 def originals(path, **options):
     reading = ReadingOptions(**options)
     (file,), _ = list_inputs([str(path)], reading)
@@ -216,6 +246,21 @@ def test_records_of_each_format_are_kept_whole(tmp_path):
     ]
     (tmp_path / "f.jsonl").write_text('{"text": "a"}\n{oops\n{"text": "b"}\n')
     assert originals(tmp_path / "f.jsonl", skip_bad_lines=True) == [b'{"text": "a"}', b"{oops", b'{"text": "b"}']
+
+
+def test_numbers_that_json_lacks_become_null(tmp_path):
+    table = pa.table(
+        {
+            "text": ["a", "b"],
+            "score": [float("nan"), 0.5],
+            "vector": [[1.0, float("inf")], [2.0, 3.0]],
+            "nested": [{"x": -math.inf}, {"x": 1.0}],
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    first, second = (json.loads(line, parse_constant=pytest.fail) for line in originals(tmp_path / "a.parquet"))
+    assert first == {"text": "a", "score": None, "vector": [1.0, None], "nested": {"x": None}}
+    assert second == {"text": "b", "score": 0.5, "vector": [2.0, 3.0], "nested": {"x": 1.0}}
 
 
 @pytest.mark.slow
@@ -255,8 +300,8 @@ def test_planted_loops_of_the_controls_go(place, tmp_path):
 
 
 def test_both_ends_are_odd_of_sequences_alone():
-    two_sided = {name for name in ("unigram", "length", "repetition", "sections") if is_two_sided(critic_class(name))}
-    assert two_sided == {"unigram"}
+    names = ("unigram", "length", "repetition", "sections")
+    assert {name for name in names if Measure.of_class(critic_class(name)).two_sided} == {"unigram"}
 
 
 def call(*words):

@@ -5,22 +5,24 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.verdicts import verdict_of
 
 import momus
 from momus import Corpus, LogPrior, Statistic, Values
-from momus.checks.dependence import LEVEL, check_groups, group_notes
+from momus.checks.dependence import LEVEL
+from momus.checks.notes import check_groups, group_notes
 from momus.critic import StatisticsMixin, mean, total_variation
 from momus.errors import FittingError, UsageError
 from momus.inference import Design, Method, compare_rows
-from momus.inference.constant import separation_interval
 from momus.inference.relabelling import Budget
+from momus.inference.without_variance import separation_interval
 from momus.joint.analyses import Joint
 from momus.joint.components import PromptComponents
 from momus.joint.global_test import GlobalTest
 from momus.joint.ranks import Ranking, RankRow
 from momus.report.joint_words import joint_lines
-from momus.verdicts.resolution import decided_rows, floor_warnings
-from momus.verdicts.verdict import Verdict, adjust
+from momus.verdicts.decided_rows import decided_rows, floor_warnings
+from momus.verdicts.verdict import adjust
 
 SHARE = Statistic("odd_share", "x", "value", mean, label="share of odd words", format="share")
 NUMBER = Statistic("mean_size", "x", "value", mean, effect="hedges_g")
@@ -209,7 +211,7 @@ def row(p, *, permutations=9999, exact=False, units=(50, 50), headline=True, cri
     whose = {"critic": critic, "axis": critic, "statistic": "s", "unit": "document", "generated": "g"}
     counts = {"n_real": 9, "n_generated": 9, "unscored_real": 0, "unscored_generated": 0}
     unadjusted = {"p": p, "p_adjusted": None, "q": None, "effect_kind": "difference", "headline": headline}
-    return Verdict(**whose, **numbers, **counts, **unadjusted, method=method)
+    return verdict_of(**whose, **numbers, **counts, **unadjusted, method=method)
 
 
 def test_the_smallest_p_of_all_relabellings_counts_opposites():

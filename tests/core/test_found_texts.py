@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momus.checks.order import ORDER, order_notes
+from momus.checks.notes import ORDER, order_notes
 from momus.errors import ReadingError, UsageError
 from momus.laws import compare_law
 from momus.reading import read_corpus, sniff
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.openings import CHARACTERS, shared_openings
+from momus.text.openings import shared_openings
 from momus.text.running import RunningText
+from momus.text.sketches import OPENING, TextSketch
 from momus.text.splitting import run_rows
 from momus_critics.laws.critics import Taylor
 from momus_critics.length import Length
@@ -35,6 +36,10 @@ def corpus(made, name, **labels):
     return Corpus.from_texts(made, name=name, **labels)
 
 
+def openings(first, second):
+    return shared_openings(TextSketch.of(first), TextSketch.of(second))
+
+
 def checks(found, kind):
     return {(c.corpus, c.other): c for c in found.checks if c.kind == kind}
 
@@ -48,7 +53,7 @@ def test_openings_that_both_sides_share_are_warned_of():
     found = read_texts(corpus(sides[0], "real"), {"gen": corpus(sides[1], "gen")}, texts(40, 4), 0)
     check = checks(found, "opening")["gen", "real"]
     assert (check.documents, check.total, check.warns) == (60, 60, True)
-    assert CHARACTERS < min(map(len, prompts)) < check.found.length < max(map(len, prompts)) + 20
+    assert OPENING < min(map(len, prompts)) < check.found.length < max(map(len, prompts)) + 20
     (warning,) = [w for w in found.warnings if "share their first" in w]
     assert "60 of 60 documents of 'gen' share their first" in warning
     assert "'gen:1' and 'real:1'" in warning
@@ -73,28 +78,28 @@ def test_openings_shared_with_the_text_to_fit_on_are_warned_of():
 def test_independent_texts_copies_and_forms_do_not_share_openings():
     a, b = texts(100, 1), texts(100, 2)
     form = "This document is licensed under the terms of the licence that every document of this series is under. "
-    assert len(form) > CHARACTERS
+    assert len(form) > OPENING
     for one, other in ((a, b), (a, a), ([form + t for t in a], [form + t for t in b]), (a, ["short"] * 9)):
-        assert not shared_openings(corpus(one, "a"), corpus(other, "b")).rows.any()
+        assert not openings(corpus(one, "a"), corpus(other, "b")).rows.any()
     one, other = corpus([form + a[0], *a[1:]], "a"), corpus([form + b[0], *b[1:]], "b")
-    assert np.flatnonzero(shared_openings(one, other).rows).tolist() == [0], "one document of many is no form"
+    assert np.flatnonzero(openings(one, other).rows).tolist() == [0], "one document of many is no form"
 
 
 @given(st.integers(1, 40), st.integers(0, 30))
 def test_the_length_of_an_opening_is_what_both_texts_share(extra, spaces):
-    start = "x" * CHARACTERS + "y" * extra
-    found = shared_openings(corpus([start + " " * spaces + "aa"], "a"), corpus([start + " " * spaces + "bb"], "b"))
+    start = "x" * OPENING + "y" * extra
+    found = openings(corpus([start + " " * spaces + "aa"], "a"), corpus([start + " " * spaces + "bb"], "b"))
     assert found.length == len(start) + bool(spaces)
 
 
 def test_continuations_of_real_prompts_share_openings_and_proposals_do_not(data):
     path = data / "human-vs-lm" / "writing_gpt2-xl.json.gz"
     sides = [read_corpus(f"{path}#{side}") for side in ("original", "sampled")]
-    assert shared_openings(sides[1], sides[0]).rows.sum() > 490
+    assert openings(sides[1], sides[0]).rows.sum() > 490
     eips = read_corpus(data / "sectioned" / "eips.jsonl.gz")
     ercs = read_corpus(data / "sectioned" / "ercs.jsonl.gz")
-    assert shared_openings(ercs, eips).rows.sum() <= 0.01 * len(ercs)
-    found = shared_openings(*eips.split(0.5, 1))
+    assert openings(ercs, eips).rows.sum() <= 0.01 * len(ercs)
+    found = openings(*eips.split(0.5, 1))
     assert found.rows.mean() < 0.05
 
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 from momus import MomusError
 from momus.critic import Scores
-from momus.verdicts.missing import missing_result
+from momus.verdicts.judge import missing_result
 from momus.verdicts.settings import Settings
 
 

@@ -1,4 +1,4 @@
-"""Katz's back-off, the hierarchical Pitman–Yor model, and running texts of n-gram models."""
+"""Katz's back-off and the hierarchical Pitman–Yor model."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from momus.controls import NGramSampler, pitman_yor
+from momus.controls import pitman_yor
 from momus.errors import UsageError
 from momus.sequences import Sequences
 from momus.sequences.katz import good_turing
 from momus.sequences.levels import Level
 from momus.sequences.ngram import NGramModel
 from momus.sequences.pitman_yor import PitmanYor, Seating
-from momus.sequences.walking import running_text
 from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
+
+from .ngram_sampler import NGramSampler
 
 SMOOTHED = ("kneser-ney", "katz", "pitman-yor")
 V = 12
@@ -92,7 +93,6 @@ def test_katz_equals_its_definition():
 def test_katz_normalises_a_context_after_which_every_word_was_seen():
     model = NGramModel(2, "katz").fit(Sequences.of([[0, 0, 1, 0, 1, 1], [0], [0, 1]]), 2)
     np.testing.assert_allclose(model.distributions(np.array([[0], [1], [3]])).sum(axis=1), 1)
-    assert set(running_text(model, 200, 0).tolist()) == {0, 1}
 
 
 def stirling(c: int, t: int, d: float) -> float:
@@ -209,25 +209,6 @@ def test_equal_seeds_give_equal_models():
     once, again, other = (NGramModel(2, PitmanYor(1, seed)).fit(zipfian(), V).levels for seed in (4, 4, 5))
     assert all(np.array_equal(a.mass, b.mass) for a, b in zip(once, again, strict=True))
     assert not all(np.array_equal(a.mass, b.mass) for a, b in zip(once, other, strict=True))
-
-
-@pytest.mark.parametrize("name", [*SMOOTHED, "none"])
-def test_running_text_has_the_models_distribution(name):
-    model = NGramModel(3, name).fit(zipfian(1, 2000, seed=7), V)  # one sequence: it hardly ever ends
-    ids = running_text(model, 60_000, seed=1)
-    for context in [c for c, _ in Counter(zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True)).most_common(5)]:
-        after = ids[2:][(ids[:-2] == context[0]) & (ids[1:-1] == context[1])]
-        p = model.distributions(np.array([context]))[0, :V]
-        observed, expected = np.bincount(after, minlength=V), len(after) * p / p.sum()
-        enough = expected > 5
-        distance = ((observed - expected)[enough] ** 2 / expected[enough]).sum()
-        assert distance < enough.sum() + 4 * np.sqrt(2 * enough.sum())
-        assert not observed[p == 0].any()
-
-
-def test_running_text_depends_on_its_seed_alone(models):
-    a, b, c = (running_text(models["katz"], 500, seed) for seed in (1, 1, 2))
-    assert a.tolist() == b.tolist() != c.tolist()
 
 
 def test_texts_can_be_sampled_with_each_smoothing():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momus import Corpus, compare
-from momus.checks.order import order_notes
+from momus.checks.notes import order_notes
 from momus.conformance.corpora import documents
 from momus.critic.registry import critic_class
 from momus.reading import read_corpus

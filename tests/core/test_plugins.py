@@ -1,6 +1,7 @@
 """Plug-ins of others: real distributions on the path, sound and broken; none stops another."""
 
 import itertools
+import sys
 import textwrap
 
 import pytest
@@ -10,7 +11,7 @@ from momus.cli import main
 from momus.cli.catalogue import all_critics_view
 from momus.critic.registry import critic_class
 from momus.errors import PluginError
-from momus.plugins import CRITICS, critic_names, registered
+from momus.plugins import COMMANDS, CRITICS, critic_names, registered
 
 SOUND = """
     import numpy as np
@@ -47,27 +48,27 @@ BROKEN = {
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Put a distribution with one critic on the path."""
+    """Put a distribution with one plug-in, a critic by default, on the path."""
 
-    def add(distribution, name, code, attribute="Thing", folder="site"):
+    def add(distribution, name, code, attribute="Thing", folder="site", group=CRITICS):
         site = tmp_path / folder
         module = f"{distribution}_{name}".replace("-", "_")
         info = site / f"{module}-1.0.dist-info"
         info.mkdir(parents=True)
         (site / f"{module}.py").write_text(textwrap.dedent(code), encoding="utf-8")
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[momus.critics]\n{name} = {module}:{attribute}\n")
+        (info / "entry_points.txt").write_text(f"[{group}]\n{name} = {module}:{attribute}\n")
         monkeypatch.syspath_prepend(str(site))
 
     return add
 
 
 @pytest.fixture
-def listed(monkeypatch, capsys):
-    """What ``momus critics`` prints, and its exit code."""
+def call(monkeypatch, capsys):
+    """Run ``momus`` with these words: its exit code, and what it prints."""
 
-    def call():
-        monkeypatch.setattr("sys.argv", ["momus", "critics"])
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["momus", *words])
         code = 0
         try:
             main()
@@ -76,7 +77,13 @@ def listed(monkeypatch, capsys):
         captured = capsys.readouterr()
         return code, captured.out + captured.err
 
-    return call
+    return run
+
+
+@pytest.fixture
+def listed(call):
+    """What ``momus critics`` prints, and its exit code."""
+    return lambda: call("critics")
 
 
 def row_of(output, name):
@@ -161,3 +168,113 @@ def test_listing_imports_no_plugin(install):
     install("their-package", "raises", "raise RuntimeError")
     assert "raises" in critic_names()
     assert all_critics_view() is not None
+
+
+GREET = """
+    import typer
+
+    def Thing(name: str, loud: bool = False) -> None:
+        '''Greet somebody.
+
+        Nothing else is done.
+        '''
+        print(name.upper() if loud else name)
+"""
+GROUP = """
+    import typer
+
+    Thing = typer.Typer(help="Count things\\n\\nof all kinds.")
+
+    @Thing.command()
+    def up(n: int) -> None:
+        '''Count up.'''
+        print(n + 1)
+
+    @Thing.command()
+    def down(n: int) -> None:
+        '''Count down.'''
+        print(n - 1)
+"""
+BROKEN_COMMANDS = {
+    "import-error": (GREET.replace("typer", "a_package_that_is_not_there"), "Thing", "a_package_that_is_not_there"),
+    "raises": (f"{GREET}\n    raise RuntimeError('no licence key')", "Thing", "RuntimeError: no licence key"),
+    "exits": (f"{GREET}\n    raise SystemExit('good bye')", "Thing", "SystemExit: good bye"),
+    "syntax": ("def broken(:", "Thing", "SyntaxError"),
+    "no-attribute": ("x = 1", "Thing", "has no attribute 'Thing'"),
+    "no-function": ("Thing = 3", "Thing", "is no command"),
+    "odd-parameter": ("def Thing(x: int | str) -> None: 'Odd.'", "Thing", "is no command"),
+    "malformed": ("x = 1", "Thing]]:", "cannot be imported"),
+}
+
+
+def help_line(output, name):
+    """What ``momus --help`` says of a command, joined where it goes over lines."""
+    rows = [line.strip("│ ") for line in output.splitlines() if line.startswith("│ ")]
+    indented = [line[2:].rstrip("│ ") for line in output.splitlines() if line.startswith("│ ")]
+    start = next(i for i, row in enumerate(rows) if row.split(" ")[0] == name)
+    rest = itertools.takewhile(lambda line: line.startswith(" "), indented[start + 1 :])
+    return " ".join([rows[start].removeprefix(name).strip(), *(line.strip() for line in rest)])
+
+
+def test_commands_of_plugins_are_listed_without_import_and_called(install, call):
+    install("their-package", "greet", GREET, group=COMMANDS)
+    install("other-package", "count", GROUP, group=COMMANDS, folder="other")
+    before = set(sys.modules)
+    code, output = call("--help")
+    assert code == 0
+    assert help_line(output, "greet") == "Greet somebody. (their-package)"
+    assert help_line(output, "count") == "Count things (other-package)"
+    assert help_line(output, "study") == "Ask people: make a blinded study of a run, and read the answers."
+    assert not {n for n in set(sys.modules) - before if n.startswith(("their_", "other_", "momus_adapters"))}
+    assert call("greet", "Ada", "--loud") == (0, "ADA\n")
+    assert call("count", "up", "3") == (0, "4\n")
+    code, output = call("greet", "--help")
+    assert "Nothing else is done." in output
+
+
+@pytest.mark.parametrize("kind", BROKEN_COMMANDS)
+def test_a_broken_command_is_named_and_stops_no_other(kind, install, call):
+    source, attribute, reason = BROKEN_COMMANDS[kind]
+    install("their-package", kind, source, attribute, group=COMMANDS)
+    install("sound-package", "greet", GREET, folder="other", group=COMMANDS)
+    code, output = call("--help")
+    assert code == 0, output
+    assert "their-package" in help_line(output, kind)
+    assert help_line(output, "greet") == "Greet somebody. (sound-package)"
+    assert call("greet", "Ada") == (0, "Ada\n")
+    code, output = call(kind, "--help")
+    assert code == 6, output
+    assert reason in output
+    assert "'their-package'" in output
+    assert "Traceback" not in output
+
+
+def test_two_commands_of_one_name_are_an_error_when_called(install, call):
+    for i in (1, 2):
+        install(f"package-{i}", "twice", GREET, folder=f"site-{i}", group=COMMANDS)
+    code, output = call("--help")
+    assert code == 0
+    line = help_line(output, "twice")
+    assert "'package-1'" in line
+    assert "'package-2'" in line
+    code, output = call("twice", "Ada")
+    assert code == 6
+    assert "two plug-ins are called 'twice'" in output
+
+
+def test_a_plugin_does_not_replace_a_command_of_momus(install, call):
+    install("their-package", "show", GREET, group=COMMANDS)
+    code, output = call("--help")
+    assert code == 0
+    assert output.count("Print the results of a finished run.") == 1
+    assert "'their-package'" in output
+    code, output = call("show", "--help")
+    assert code == 0
+    assert "Nothing else is done." not in output
+
+
+def test_an_unknown_command_is_compared_with_those_of_plugins(install, call):
+    install("their-package", "greet", GREET, group=COMMANDS)
+    code, output = call("gret")
+    assert code == 2
+    assert "Did you mean 'greet'" in output

@@ -15,7 +15,7 @@ import pytest
 
 import momus
 from momus import Corpus, Document, MomusError, ReadingOptions
-from momus.critic.shown import shown_latents
+from momus.critic.latents import shown_latents
 from momus.errors import ReadingError, StoreError, UsageError
 from momus.reading import read_memory
 from momus.runs.documents import COLUMNS

@@ -3,11 +3,11 @@
 import pytest
 
 from momus import Corpus, compare
-from momus.checks.scripts import unclaimed
+from momus.checks.scripts import scripts_of, unclaimed
 from momus.critic import ANY, SPACED, WORDS, Critic, Scripts, TokenCritic
 from momus.critic.registry import critic_class
-from momus.text.scripts import scripts_of
 from momus.text.sentences import split_sentences
+from momus.text.sketches import TextSketch
 from momus_critics.coreference import Coreference
 from momus_critics.length import Length
 from momus_critics.shares import StopwordShare
@@ -37,14 +37,17 @@ def test_defaults_of_plug_ins_are_what_spaces_separate():
 def test_scripts_of_a_text_do_not_depend_on_order():
     corpus = Corpus.from_texts(["Москва", "東京タワ", "αβγ", "a1!"])
     letters = {"Cyrl": 6, "Grek": 3, "Hani": 2, "Kana": 2, "Latn": 1}
-    assert dict(scripts_of(corpus).shares) == {code: n / 14 for code, n in letters.items()}
-    assert scripts_of(Corpus.from_texts(["ター"])).shares == (("Kana", 1.0),)
-    assert scripts_of(corpus) == scripts_of(corpus.take([3, 2, 1, 0]))
-    assert scripts_of(Corpus.from_texts(["12 !"])).shares == ()
+    assert dict(scripts_of(TextSketch.of(corpus)).shares) == {code: n / 14 for code, n in letters.items()}
+    assert scripts_of(TextSketch.of(Corpus.from_texts(["ター"]))).shares == (("Kana", 1.0),)
+    assert scripts_of(TextSketch.of(corpus)) == scripts_of(TextSketch.of(corpus.take([3, 2, 1, 0])))
+    assert scripts_of(TextSketch.of(Corpus.from_texts(["12 !"]))).shares == ()
 
 
 def test_the_text_with_most_unclaimed_letters_is_named():
-    scripts = {"real": scripts_of(Corpus.from_texts(["abc"])), "a": scripts_of(Corpus.from_texts(["ก ข ค x"]))}
+    scripts = {
+        "real": scripts_of(TextSketch.of(Corpus.from_texts(["abc"]))),
+        "a": scripts_of(TextSketch.of(Corpus.from_texts(["ก ข ค x"]))),
+    }
     outside = unclaimed(Coreference(), scripts)
     assert (outside.corpus, outside.share, outside.script) == ("a", 0.75, "Thai")
     assert unclaimed(Length(), scripts) is None

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.verdicts import changed
 
 import momus.engine.pairs as pairs_of_texts
 import momus.runs.sums as sums_of_counts
@@ -23,7 +24,7 @@ from momus.inference.weights import random_labels
 from momus.report.pairs import MOST, pair_rows, pair_sentences
 from momus.runs.sums import KeptSums, Sums
 from momus.text.corpus import Corpus
-from momus.verdicts.resolution import floor_warnings
+from momus.verdicts.decided_rows import floor_warnings
 from momus.verdicts.verdict import adjust
 
 QUICK = {"permutations": 199, "resamples": 19, "wide": (199, 19)}
@@ -201,7 +202,7 @@ def test_many_pairs_are_tested_at_less_cost_and_say_the_same(shards, pairs, monk
 
 
 def test_pairs_that_no_relabelling_could_tell_apart_are_warned_of(pairs):
-    many = adjust([replace(v, p=v.method.floor) for _ in range(100) for v in pairs], "holm")
+    many = adjust([changed(v, p=v.method.floor) for _ in range(100) for v in pairs], "holm")
     (warning,) = floor_warnings(many, "holm", pairs=True)
     assert warning.startswith("No row of a pair of generated texts can differ")
     assert "--adjustment bh" in warning
@@ -212,7 +213,7 @@ def test_of_many_pairs_the_largest_differences_are_shown(pairs):
     few = pair_rows(pairs)
     assert few.rows == list(pairs)
     assert not pair_sentences(few)
-    many = adjust([replace(v, effect=(v.effect or 0) * (1 + i)) for i in range(MOST) for v in pairs], "none")
+    many = adjust([changed(v, effect=(v.effect or 0) * (1 + i)) for i in range(MOST) for v in pairs], "none")
     shown = pair_rows(many)
     assert len(shown.rows) == MOST < shown.total == len(many)
     differing = [v.gap or 0.0 for v in many if v.differs]

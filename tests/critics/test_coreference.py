@@ -1,7 +1,9 @@
 """The process over chains of mentions against a literal reading of its definition, and defects that it must find."""
 
 import json
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momus import Corpus
-from momus.controls.mentions import drop_introductions, swap_pronouns
 from momus.errors import FittingError, ReadingError, UsageError
 from momus.text.mentions import Resolved
 from momus.verdicts.judge import judge
@@ -19,6 +20,9 @@ from momus_critics.coreference.annotated import read_chains
 from momus_critics.coreference.process import ChainProcess
 from momus_critics.coreference.symbols import Alphabet
 from momus_critics.coreference.windows import Chains, relabel
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
+from damaged_mentions import drop_introductions, swap_pronouns
 
 KINDS = 5  # padding, sentence, and three that have entities
 

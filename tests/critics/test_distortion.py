@@ -16,8 +16,8 @@ from momus.conformance import check_critic
 from momus.errors import MomusError
 from momus.evidence import from_json, to_json
 from momus.sequences import Sequences
-from momus.sequences.arpa import KneserNey
 from momus.sequences.ngram import NGramModel
+from momus_adapters.language_models.arpa import KneserNey
 from momus_critics.distortion import Distortion, Estimates, draw_language, estimates, perturbed, random_strings, study
 from momus_critics.distortion.estimation import (
     by_amount,

@@ -9,14 +9,16 @@ from hypothesis import strategies as st
 
 import momus
 from momus import Corpus
-from momus.controls import NGramSampler, shuffle_corpus
+from momus.controls import shuffle_corpus
 from momus.errors import MomusError
-from momus.sequences.arpa import KneserNey
 from momus.text.tokens import get_tokenizer
+from momus_adapters.language_models.arpa import KneserNey
 from momus_adapters.language_models.kenlm import KenlmScorer
 from momus_adapters.language_models.transformers import TransformersLM
 from momus_critics.mauve import Mauve, frontier_area
 from momus_critics.perplexity import Perplexity
+
+from ..core.ngram_sampler import NGramSampler
 
 WORDS = get_tokenizer("words")
 RNG = np.random.default_rng(0)

@@ -9,7 +9,6 @@ PLACE = r"(?:sections?|appendix|table|figure|equation|algorithm)[^);:.\"]*(?:\.\
 CITATION = re.compile(rf"({AUTHORS})\.?,? \(?20\d\d, ({PLACE})")
 CHECKED = {
     ("Deng et al", "section 2"): ("Model Criticism in Latent Space: T_c", {"critic/scores.py"}),
-    ("Deng et al", "section 3 and appendix D"): ("A Surprising Text Generation Failure", {"controls/segments.py"}),
     ("Deng et al", "section 4"): (
         "Critiquing Discourse Coherence; BERT, MAP",
         {"sections/critic.py", "transformers/posterior.py"},

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import momus
 from momus import Corpus
-from momus.calibration.leftovers import LOCK, PREFIX, delete_leftovers, temporary_folder
+from momus.calibration.store import LOCK, PREFIX, delete_leftovers, temporary_folder
 from momus.cli.app import app
 from momus.critic.registry import critic_class
 from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest
@@ -302,7 +302,7 @@ def test_folders_of_killed_calibrations_are_deleted_at_the_next_start(tmp_path, 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     script = (
         "import sys, tempfile, time; tempfile.tempdir = sys.argv[1]\n"
-        "from momus.calibration.leftovers import temporary_folder\n"
+        "from momus.calibration.store import temporary_folder\n"
         "with temporary_folder() as folder:\n"
         "    (folder / 'text').write_text('secret'); print(folder, flush=True); time.sleep(60)\n"
     )

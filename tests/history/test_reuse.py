@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -50,7 +49,7 @@ def test_verdicts_equal_those_of_a_fresh_run_and_nothing_is_fitted(sectioned, fi
             permutations=99,
             critics_from=source,
         )
-    assert [asdict(v) for v in made["fresh"].verdicts] == [asdict(v) for v in made["reused"].verdicts]
+    assert [v.row() for v in made["fresh"].verdicts] == [v.row() for v in made["reused"].verdicts]
     assert len({v.critic for v in made["reused"].verdicts}) == len(CRITICS)
     assert "fitting" in seconds(tmp_path / "fresh")
     assert "fitting" not in seconds(tmp_path / "reused")

@@ -1,6 +1,7 @@
 """A comparison of any size with known answers, to look at the page without computing one."""
 
 import numpy as np
+from tests.verdicts import verdict_of
 
 import momus
 from momus.evidence import Axis, Chart, Heatmap, MarkedDocument, Series, Step, Table, Wording
@@ -9,7 +10,7 @@ from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.runs.examples import Example
 from momus.runs.result import CriticResult
-from momus.verdicts.verdict import Verdict, adjust
+from momus.verdicts.verdict import adjust
 
 LETTERS = list("abcdefghijkl")
 WORDING = Wording("mean length", ("shorter", "longer"), "words")
@@ -28,7 +29,7 @@ def verdict(critic, generated, gap, headline=True, **changes):
         "wording": WORDING,
         "method": Method(test="permutation", family="value", design="pairs", permutations=1999, studentised=True),
     }  # fmt: skip
-    return Verdict(**(row | changes))
+    return verdict_of(**(row | changes))
 
 
 def chart(corpus, rng):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.verdicts import verdict_of
 
 import momus
 from momus.evidence import Wording
@@ -14,7 +15,6 @@ from momus.report.answer import Cell, answer_of
 from momus.report.sentences import axis_sentences, first_sentences, joined, mark, short
 from momus.report.trust_line import trust_items
 from momus.runs.result import Comparison, CriticResult, Unscored
-from momus.verdicts.verdict import Verdict
 
 LENGTH = Wording("length", ("shorter", "longer"), "words")
 
@@ -49,7 +49,7 @@ def row(critic, generated, gap, p=0.001, **changes):
         "band_source": "groups",
         "method": Method("permutation", "distance", permutations=999),
     }
-    return Verdict(**{**values, **changes})
+    return verdict_of(**{**values, **changes})
 
 
 def told(critic, generated, difference, half=5.0, **changes):

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from tests.verdicts import changed
 from typer.testing import CliRunner
 
 import momus
@@ -185,7 +186,7 @@ def test_detectable_differences_are_in_units_of_the_band():
     assert detectable(ratio) == pytest.approx(3.0)
     distance = verdict("c", "x", 1.0, effect_kind="distance", mde=0.04, band=0.08)
     assert detectable(distance) == pytest.approx(0.5)
-    assert detectable(replace(g, mde=None)) is None
+    assert detectable(changed(g, mde=None)) is None
     assert detectable(replace(g, band=None)) is None
 
 

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.verdicts import changed
 
 from momus.evidence import MarkedDocument, Step, Table
 from momus.report import render
@@ -201,7 +202,7 @@ def test_each_method_is_told_once(found):
     notes = methods(rows)
     assert len(notes) == 1
     assert notes[0].rows == ["a, mean length", "b, mean length on x"]
-    other = replace(rows[0], method=replace(rows[0].method, design="documents"))
+    other = changed(rows[0], method=replace(rows[0].method, design="documents"))
     assert len(methods([*rows, other])) == 2
 
 

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
 import pytest
+from tests.verdicts import verdict_of
 
 import momus
 from momus.critic import Note
@@ -18,7 +19,7 @@ from momus.report.figures.svg import draw
 from momus.report.safe import clean
 from momus.runs.folder import read_comparison
 from momus.runs.result import CriticResult, Unscored
-from momus.verdicts.verdict import Verdict, adjust
+from momus.verdicts.verdict import adjust
 
 HOSTILE = '<script>document.title="owned"</script>"><img src=x onerror=alert(1)>$\\frac{1}{2}$\x00\x1b\u202e]]>'
 
@@ -48,7 +49,7 @@ def verdict(**changes):
         "headline": True,
         "method": Method(test="permutation", family="distance", permutations=1999, resamples=499),
     }
-    return Verdict(**(row | changes))
+    return verdict_of(**(row | changes))
 
 
 def every_kind():

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 from rich.cells import cell_len
+from tests.verdicts import verdict_of
 
 import momus
 from momus.evidence import Wording
@@ -20,7 +21,7 @@ from momus.report.markdown import comparison_markdown
 from momus.report.table import overview, shortened
 from momus.report.terminal import WIDTH, comparison_text
 from momus.runs.result import CriticResult
-from momus.verdicts.verdict import Verdict, adjust
+from momus.verdicts.verdict import adjust
 
 LONG = "a-model-with-a-very-long-name-that-no-column-holds-at-temperature-0."
 HOSTILE = "[bold]a|b\\c_d{e}%&#$^~*`<script>\n\x1b[31mred\x07"
@@ -58,7 +59,7 @@ def verdict(critic, axis, generated, **changes):
         "wording": Wording("mean length", ("shorter", "longer"), "words"),
         "method": Method(test="permutation", family="value", permutations=999),
     }
-    return Verdict(**(row | changes))
+    return verdict_of(**(row | changes))
 
 
 def rank_row(name, k, n):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.verdicts import changed, verdict_of
 
 import momus
 from momus import Corpus
@@ -11,7 +12,7 @@ from momus.inference import Method
 from momus.report.words import NULLS, band, gap, method, null, shows
 from momus.verdicts.verdict import Verdict
 
-ROW = Verdict(
+ROW = verdict_of(
     critic="length", axis="length", statistic="ks", unit="document", generated="g", real_value=0.1, generated_value=0.3,
     difference=0.2, low=0.1, high=0.3, effect=0.2, effect_kind="difference", p=0.001, p_adjusted=0.01, q=0.01, mde=0.05,
     n_real=20, n_generated=30, unscored_real=0, unscored_generated=1, headline=True,
@@ -20,7 +21,7 @@ ROW = Verdict(
 
 
 def of(**changes):
-    return replace(ROW, method=replace(ROW.method, **changes))
+    return changed(ROW, method=replace(ROW.method, **changes))
 
 
 BOOTSTRAP = "; interval from the critical value of the test and a bootstrap standard error, 2,000 resamples"
@@ -80,7 +81,7 @@ def test_how_a_row_was_tested(changes, sentence):
 
 
 def test_a_row_without_an_interval_says_so():
-    assert method(replace(of(**STUDENTISED), low=None, high=None)).endswith("relabellings; no interval")
+    assert method(changed(of(**STUDENTISED), low=None, high=None)).endswith("relabellings; no interval")
 
 
 def test_laws_name_their_error_estimate_and_length():
@@ -107,10 +108,10 @@ def test_every_design_has_a_null(design):
 
 def test_a_verdict_in_a_word():
     assert ROW.finding == "differs", "no human band is known"
-    assert replace(ROW, p_adjusted=0.05).finding == "differs"
-    assert replace(ROW, p_adjusted=0.051).finding == "not told apart"
-    assert replace(ROW, p_adjusted=None).finding == "not tested"
-    assert [shows(replace(ROW, equivalent=e)) for e in (None, True, False)] == ["–", "shown", "not shown"]
+    assert changed(ROW, p_adjusted=0.05).finding == "differs"
+    assert changed(ROW, p_adjusted=0.051).finding == "not told apart"
+    assert changed(ROW, p_adjusted=None).finding == "not tested"
+    assert [shows(changed(ROW, equivalent=e)) for e in (None, True, False)] == ["–", "shown", "not shown"]
 
 
 @pytest.mark.parametrize(
@@ -127,27 +128,27 @@ def test_a_verdict_in_a_word():
     ],
 )
 def test_a_difference_is_compared_with_the_human_band(interval, finding, inner, outer):
-    row = replace(ROW, effect=sum(interval) / 2, effect_low=interval[0], effect_high=interval[1], band=0.2)
+    row = changed(ROW, effect=sum(interval) / 2, effect_low=interval[0], effect_high=interval[1], band=0.2)
     assert row.gap_interval == pytest.approx((inner, outer))
     assert row.gap == pytest.approx(abs(sum(interval)) / 0.4)
     assert row.finding == finding
-    assert replace(row, p_adjusted=0.2).finding == "not told apart", "whatever the band"
-    assert replace(row, band=None).finding == replace(row, effect_low=None).finding == "differs"
+    assert changed(row, p_adjusted=0.2).finding == "not told apart", "whatever the band"
+    assert changed(row, band=None).finding == changed(row, effect_low=None).finding == "differs"
 
 
 def test_the_gap_of_a_distance_is_never_negative():
-    row = replace(ROW, effect=-0.01, effect_kind="distance", band=0.08, band_source="default")
+    row = changed(ROW, effect=-0.01, effect_kind="distance", band=0.08, band_source="default")
     assert row.gap == 0.0
     assert gap(row) == "0.0*"
-    assert gap(replace(row, effect=0.2, band_source="groups")) == "2.5"
-    assert gap(replace(row, band=None)) == "–"
+    assert gap(changed(row, effect=0.2, band_source="groups")) == "2.5"
+    assert gap(changed(row, band=None)) == "–"
     assert band(row) == "human band 0.08 (default)"
-    assert band(replace(row, band_source="groups", band_groups=40)) == "human band 0.08 (from 40 groups of real text)"
-    assert band(replace(row, band=None)) == "no human band is known"
+    assert band(changed(row, band_source="groups", band_groups=40)) == "human band 0.08 (from 40 groups of real text)"
+    assert band(changed(row, band=None)) == "no human band is known"
 
 
 def test_rows_survive_json_and_frames_flatten_the_method():
-    assert Verdict.from_row(ROW.row()) == ROW
+    assert Verdict.from_row(ROW.row()).row() == ROW.row()
     assert Verdict.from_row({**ROW.row(), "new": 1, "method": {"test": "permutation", "newer": 2}}).method.test == (
         "permutation"
     )

@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from momus.errors import ReadingError, UsageError
+from momus_adapters.markups.mediawiki import plain_text
 from momus_adapters.preparing import Titled
 
 _DISAMBIGUATION = re.compile(r"\{\{\s*(?:[\w\s]*disambig\w*|dab|hndis|geodis)\s*[|}]", re.IGNORECASE)
-_FILES = re.compile(r"^\s*(?:file|image|category|datei|bild|kategorie|fichier|catégorie)\s*:", re.IGNORECASE)
-_BLANKS = re.compile(r"[ \t]+")
-_LINES = re.compile(r"\n{3,}")
 
 
 def articles(path: str | Path) -> Iterator[Titled]:
@@ -92,27 +90,8 @@ def sections(markup: str, parse: Any) -> list[tuple[str | None, str]]:
             title = str(headings[0].title.strip_code()).strip()
         elif titled:
             continue
-        body = _plain(section)
+        body = plain_text(section)
         if title is None and not body:
             continue
         titled.append(("abstract" if title is None else title, body))
     return titled
-
-
-def _plain(section: Any) -> str:
-    """Plain text of a section, without headings, files, references, tables and galleries."""
-    for heading in section.filter_headings(recursive=False):
-        section.remove(heading)
-    for link in section.filter_wikilinks(recursive=True):
-        if _FILES.match(str(link.title)):
-            try:
-                section.remove(link)
-            except ValueError:  # removed already, with the link around it
-                continue
-    for tag in section.filter_tags(recursive=True, matches=lambda t: str(t.tag).lower() in ("ref", "table", "gallery")):
-        try:
-            section.remove(tag)
-        except ValueError:
-            continue
-    text = section.strip_code(normalize=True, collapse=True)
-    return _LINES.sub("\n\n", _BLANKS.sub(" ", text)).strip()

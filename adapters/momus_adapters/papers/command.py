@@ -11,23 +11,26 @@ from momus.cli.echo import echo
 from momus.cli.options import (
     Config,
     Device,
-    Field,
-    Format,
     Json,
-    PromptField,
     Quiet,
+    Reading,
     Seed,
+    Without,
     comma_separated,
     command_line,
     config_tables,
+    expanded,
     named_paths,
     print_json,
     print_narrow,
-    reading_options,
 )
 from momus.limits import MOST_PERMUTATIONS
 
+UNREAD = ("encoding", "skip_bad_lines", "keep", "max_document", "include", "turns", "language")
+"""Options of reading that the command does not have."""
 
+
+@expanded
 def reproduce(
     table: Annotated[
         str | None, typer.Argument(help="Table to run, e.g. deng-2; default: list all tables.", show_default=False)
@@ -71,9 +74,7 @@ def reproduce(
             help="Whether to compare documents of one prompt with each other; default: if nearly all have a partner.",
         ),
     ] = None,
-    field: Field = None,
-    fmt: Format = None,
-    prompt: PromptField = None,
+    reading: Annotated[Reading, Without(*UNREAD)] = Reading(),
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -127,7 +128,7 @@ def reproduce(
         config=config_tables(config),
         exact=exact,
         seed=seed,
-        reading=reading_options(field, fmt, "utf-8", False, None, names=["real", "fit", *paths], prompt=prompt),
+        reading=reading.options(["real", "fit", *paths]),
         reporter=Silent() if quiet else default_reporter(lines=True),
         out=out,
         overwrite=overwrite,

@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from momus.cli.options import (
-    Encoding,
-    Field,
-    Format,
-    Include,
-    Keep,
-    MaxDocument,
-    PromptField,
-    SkipBad,
-    Turns,
-    reading_options,
+    Reading,
+    Without,
+    expanded,
 )
 from momus.cli.outputs import check_output
 from momus.text.counting import counted
@@ -32,6 +25,7 @@ SHOWN_FILES = 5
 """Files that are named of those set aside."""
 
 
+@expanded
 def prepare(
     source: Annotated[
         str,
@@ -73,15 +67,7 @@ def prepare(
         str, typer.Option(help="Language of the titles, for lemmatising; '' does not lemmatise.")
     ] = "en",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file in --out.")] = False,
-    field: Field = None,
-    fmt: Format = None,
-    encoding: Encoding = "utf-8",
-    skip_bad_lines: SkipBad = False,
-    keep: Keep = None,
-    max_document: MaxDocument = None,
-    include: Include = None,
-    turns: Turns = "all",
-    prompt: PromptField = None,
+    reading: Annotated[Reading, Without("language")] = Reading(turns="all"),
 ) -> None:
     """Turn documents with headings into titled sections.
 
@@ -121,17 +107,7 @@ def prepare(
         if wikipedia:
             documents = load_plugin(ADAPTERS, "documents.wikipedia")(source)
         else:
-            options = reading_options(
-                field,
-                fmt or _format(source),
-                encoding,
-                skip_bad_lines,
-                max_document,
-                keep=keep,
-                include=include,
-                turns=turns,
-                prompt=prompt,
-            )
+            options = replace(reading, fmt=reading.fmt or _format(source)).options()
             corpus = options.read(source)
             options.check_kept([corpus])
             documents, left_out = titled_documents(corpus), corpus.left_out
@@ -141,8 +117,8 @@ def prepare(
 
 def _format(source: str) -> str | None:
     """How to read a source that no option says it of; None: as its name and content say."""
-    from momus.reading.folders import holds_markup
-    from momus.reading.readers import Source
+    from momus.reading.sources import Source
+    from momus_adapters.preparing.recognition import holds_markup
 
     place = Source.parse(source)
     if place.reader is not None:

@@ -71,37 +71,14 @@ def agreement(unit: Ints, value: Ints, level: Level, seed: int = 0, cluster: Int
         return None
     sizes = np.bincount(clusters)
     draws = np.random.default_rng(seed).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), RESAMPLES)
-    drawn = alphas(coincidences(counts), draws[:, clusters].astype(np.float64), level)
+
+    def alpha(sample: Floats) -> float:
+        return float(krippendorff.alpha(value_counts=sample, level_of_measurement=level))
+
+    with np.errstate(invalid="ignore"):  # α of a draw in which all values are equal is NaN
+        drawn = np.array([alpha(np.repeat(counts, times[clusters], axis=0)) for times in draws])
     low, high = np.nanquantile(drawn, (0.025, 0.975)) if np.isfinite(drawn).any() else (np.nan, np.nan)
-    alpha = float(krippendorff.alpha(value_counts=counts, level_of_measurement=level))
-    return Agreement(alpha, float(low), float(high), level, len(counts), int(counts.sum()))
-
-
-def coincidences(counts: Floats) -> Floats:
-    """Coincidences of values within each unit, (units, V, V), from counts (units, V): pairs of values ÷ (m − 1)."""
-    pairs = counts[:, :, None] * counts[:, None, :] - np.eye(counts.shape[1]) * counts[:, None, :]
-    return np.asarray(pairs / (counts.sum(axis=1) - 1)[:, None, None])
-
-
-def alphas(within: Floats, weights: Floats, level: Level) -> Floats:
-    """α of many samples at once, (B,), from `coincidences` and the weight of each unit in each sample (B, units).
-
-    α = 1 − (n − 1) Σ o_ck δ²_ck / Σ n_c n_k δ²_ck, with coincidences o and their margins n.
-    """
-    size = within.shape[1]
-    o = (weights @ within.reshape(len(within), -1)).reshape(-1, size, size)
-    margins = o.sum(axis=2)
-    rank = np.arange(size)
-    if level == "nominal":
-        distances = np.broadcast_to(1.0 - np.eye(size), o.shape)
-    elif level == "interval":
-        distances = np.broadcast_to((rank[:, None] - rank[None, :]) ** 2.0, o.shape)
-    else:  # the number of values between two categories, with half of those in each
-        middle = margins.cumsum(axis=1) - margins / 2
-        distances = (middle[:, :, None] - middle[:, None, :]) ** 2
-    expected = (margins[:, :, None] * margins[:, None, :] * distances).sum(axis=(1, 2))
-    found = (margins.sum(axis=1) - 1) * (o * distances).sum(axis=(1, 2))
-    return np.asarray(1 - found / np.where(expected > 0, expected, np.nan))
+    return Agreement(alpha(counts), float(low), float(high), level, len(counts), int(counts.sum()))
 
 
 @dataclass(frozen=True)

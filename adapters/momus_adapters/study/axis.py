@@ -10,7 +10,6 @@ import numpy as np
 from scipy import stats
 
 from momus.inference import holm
-from momus.inference.correlation import spearman, within
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.yardsticks import YARDSTICKS
 from momus_adapters.study.judged import Scores
@@ -218,3 +217,30 @@ def _of_corpora(x: Floats, y: Floats, names: Strings) -> float:
         return float("nan")
     means = np.array([(x[names == n].mean(), y[names == n].mean()) for n in known])
     return spearman(means[:, 0], means[:, 1])
+
+
+def spearman(x: Floats, y: Floats) -> float:
+    """Rank correlation (ties get mean ranks); NaN where either is constant.
+
+    >>> spearman(np.array([1.0, 2.0, 3.0]), np.array([1.0, 8.0, 9.0]))
+    1.0
+    """
+    return pearson(stats.rankdata(x), stats.rankdata(y))
+
+
+def pearson(x: Floats, y: Floats) -> float:
+    """Correlation of products of moments; NaN where either is constant."""
+    dx, dy = x - x.mean(), y - y.mean()
+    scale = float(np.sqrt((dx @ dx) * (dy @ dy)))
+    return float(dx @ dy) / scale if scale > 1e-9 else float("nan")
+
+
+def within(values: Floats, strata: Ints, weights: Floats) -> Floats:
+    """Values (n, k) less the weighted mean of their stratum.
+
+    >>> within(np.array([[1.0], [3.0], [9.0]]), np.array([0, 0, 1]), np.ones(3)).ravel().tolist()
+    [-1.0, 1.0, 0.0]
+    """
+    total = np.bincount(strata, weights)
+    sums = np.column_stack([np.bincount(strata, weights * column) for column in values.T])
+    return np.asarray(values - (sums / np.maximum(total, 1e-300)[:, None])[strata])

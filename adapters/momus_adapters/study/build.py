@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from momus.errors import UsageError
+from momus.outliers.rows import outlier_rows
 from momus.runs.folder import RunFolder
-from momus.runs.oddity import is_sequence, values_of
-from momus.runs.scored import scored_documents
 from momus.runs.texts_file import KeptTexts, read_kept_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -106,22 +105,11 @@ def _checked(run: Path, corpora: Mapping[str, Corpus]) -> KeptTexts:
 
 def _values(run: Path, passages: Sequence[Excerpt]) -> tuple[dict[str, list[float | None]], dict[str, str]]:
     """Value of each passage's document under each critic of documents, and the names of their axes."""
-    folder = RunFolder(run)
-    results = [
-        r
-        for r in folder.results(c["name"] for c in folder.read_run()["critics"])
-        if r.verdicts and all(v.unit == "document" for v in r.verdicts)
-    ]
+    rows = outlier_rows(run, documents_only=True)
     values, axes = {}, {}
-    for r in results:
-        frame = scored_documents(run, [r.name])
-        by = dict(
-            zip(
-                zip(frame["corpus"], frame["id"], strict=True),
-                values_of(frame, is_sequence(r.verdicts, r.name)),
-                strict=True,
-            )
-        )
+    for r in rows.results:
+        frame = rows.frame[rows.frame["critic"] == r.name]
+        by = dict(zip(zip(frame["corpus"], frame["id"], strict=True), frame["value"], strict=True))
         found = [by.get((e.corpus, e.id)) for e in passages]
         values[r.name] = [float(v) if v is not None and np.isfinite(v) else None for v in found]
         axes[r.name] = r.axis

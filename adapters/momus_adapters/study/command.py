@@ -9,7 +9,7 @@ import typer
 
 from momus.cli import EXIT_CODES
 from momus.cli.echo import echo
-from momus.cli.options import Encoding, Field, Format, Json, PromptField, print_json, print_view
+from momus.cli.options import Json, Reading, Without, expanded, print_json, print_view
 
 if TYPE_CHECKING:
     from momus_adapters.study.protocol import Protocol
@@ -23,7 +23,12 @@ study = typer.Typer(
 )
 
 
+UNREAD = ("skip_bad_lines", "keep", "max_document", "include", "turns", "language")
+"""Options of reading that the command does not have."""
+
+
 @study.command(name="new")
+@expanded
 def new(
     run: Annotated[Path, typer.Argument(help="Run folder, whose documents people are to judge.")],
     generated: Annotated[
@@ -59,10 +64,7 @@ def new(
     ] = None,
     preset: Annotated[str | None, typer.Option(help="A protocol that ships with Momus: section-order.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="TOML file with a protocol.")] = None,
-    field: Field = None,
-    fmt: Format = None,
-    encoding: Encoding = "utf-8",
-    prompt: PromptField = None,
+    reading: Annotated[Reading, Without(*UNREAD)] = Reading(),
     seed: Annotated[int | None, typer.Option(help="Random seed; the same seed draws the same study.")] = None,
 ) -> None:
     """Draw a blinded study from a run: pages for raters, tasks for Label Studio, and the key.
@@ -77,7 +79,7 @@ def new(
 
     Next: send each rater a page; `momus study read STUDY answers/*.json`.
     """
-    from momus.cli.options import chosen_fields, comma_separated, named_paths, reading_options
+    from momus.cli.options import comma_separated, named_paths
     from momus.runs.texts import as_corpus
     from momus_adapters.study.build import create
     from momus_adapters.study.view import made_view
@@ -97,10 +99,8 @@ def new(
         seed=seed,
     )
     paths = ({"real": real} if real is not None else {}) | named_paths(generated)
-    names = list(paths)
-    chosen_fields(field, names)
-    reading = reading_options(field, fmt, encoding, False, None, names=names, prompt=prompt)
-    corpora = {name: as_corpus(path, name, reading) for name, path in paths.items()}
+    options = reading.options(paths)
+    corpora = {name: as_corpus(path, name, options) for name, path in paths.items()}
     made = create(run, corpora, protocol, out, difference=difference, pilot=_pilot(pilot))
     print_view(made_view(made, str(out), difference), 110)
 

@@ -1,1 +1,1 @@
-"""Experiment trackers that results are sent to, one module each; see `momus.report.tracking`."""
+"""Experiment trackers that results are sent to, one module each; `momus.report.tracking` says what a tracker is."""

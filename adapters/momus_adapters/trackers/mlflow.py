@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from momus.report.tracking import Tracked
+from momus_adapters.trackers.tracked import ComparisonTracker, Tracked
 
 BATCH = 500
 """Metrics per request; MLflow takes 1,000."""
 
 
-class MlflowTracker:
+class MlflowTracker(ComparisonTracker):
     """Send results to MLflow.
 
     The place is the name of an experiment; without one, the active run, else the experiment ``momus``. The server or
     folder is that of ``MLFLOW_TRACKING_URI``, as everywhere in MLflow.
     """
 
-    def log(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
         """Send a comparison; returns the experiment and the id of the run."""
         import mlflow
         from mlflow.tracking import MlflowClient

@@ -9,17 +9,17 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from momus.report.tracking import Tracked
+from momus_adapters.trackers.tracked import ComparisonTracker, Tracked
 
 
-class TensorboardTracker:
+class TensorboardTracker(ComparisonTracker):
     """Write results as events of TensorBoard; neither TensorFlow nor torch is needed.
 
     The place is a folder, ``runs`` by default; a run is a folder in it. TensorBoard shows no HTML: the report is copied
     beside the event file. Runs of one name with different steps form curves.
     """
 
-    def log(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
         """Write a comparison; returns the folder of the run."""
         from tensorboard.plugins.text.summary_v2 import text_pb
 

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from contextlib import redirect_stdout
 from typing import Any
 
-from momus.report.tracking import COLUMNS, Tracked
+from momus_adapters.trackers.tracked import COLUMNS, ComparisonTracker, Tracked
 
 
-class TrackioTracker:
+class TrackioTracker(ComparisonTracker):
     """Send results to Trackio.
 
     The place is the name of a project; without one, the active run, else the project ``momus``. Runs are kept on this
     machine (``TRACKIO_DIR``) unless the environment names a space or a server, as everywhere in Trackio.
     """
 
-    def log(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
         """Send a comparison; returns the project and the run."""
         import trackio
 

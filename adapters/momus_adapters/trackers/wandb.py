@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from momus.report.tracking import COLUMNS, Tracked
+from momus_adapters.trackers.tracked import COLUMNS, ComparisonTracker, Tracked
 
 STEP = "momus/step"
 
 
-class WandbTracker:
+class WandbTracker(ComparisonTracker):
     """Send results to Weights & Biases.
 
     The place is ``PROJECT`` or ``ENTITY/PROJECT``; without one, the active run (``wandb.run``), else the project
@@ -18,7 +18,7 @@ class WandbTracker:
     record neither code nor git nor the machine nor standard output.
     """
 
-    def log(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
         """Send a comparison; returns the address of the run, or its folder if it is offline."""
         import wandb
 

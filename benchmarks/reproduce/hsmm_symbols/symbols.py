@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from segment_process import hidden_markov
 
 from hsmm_symbols.lexicon import Lexicon, cut, find_lexicon
 from hsmm_symbols.states import States, bigrams, find_states
-from momus.controls.processes import hidden_markov
 from momus.numeric.types import Floats, Ints
 from momus_critics.hsmm.emissions import NGramTable
 from momus_critics.hsmm.model import HSMM, Batch

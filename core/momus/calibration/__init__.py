@@ -2,6 +2,6 @@
 
 from momus.calibration.calibrate import calibrate
 from momus.calibration.plan import Plan
-from momus.calibration.result import Calibration
+from momus.calibration.store import Calibration
 
 __all__ = ["Calibration", "Plan", "calibrate"]

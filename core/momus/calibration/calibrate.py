@@ -11,13 +11,9 @@ from typing import Any
 import numpy as np
 
 from momus.calibration.cells import Cell
-from momus.calibration.leftovers import temporary_folder
-from momus.calibration.plan import NULL, Plan
-from momus.calibration.pool import Crew, crew_of
-from momus.calibration.result import Calibration
-from momus.calibration.store import write_calibration
-from momus.calibration.units import PROMPT, units_of
-from momus.calibration.worker import CELLS, Task, Work
+from momus.calibration.plan import NULL, PROMPT, Plan, units_of
+from momus.calibration.store import Calibration, temporary_folder, write_calibration
+from momus.calibration.worker import CELLS, Crew, Task, Work, crew_of
 from momus.controls import DEFECTS
 from momus.critic import Critic, usable_documents
 from momus.engine.absent import absent_warnings

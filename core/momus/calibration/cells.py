@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from momus.calibration.judges import SplitJudge
-from momus.calibration.plan import NULL, draw, split
-from momus.calibration.units import Units
+from momus.calibration.plan import NULL, Units, draw, split
 from momus.errors import StoreError
 from momus.files import read_sealed, write_sealed
 

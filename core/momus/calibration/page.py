@@ -18,7 +18,7 @@ from momus.report.page import asset, digest, environment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from momus.calibration.result import Calibration
+    from momus.calibration.store import Calibration
 
 SHOWN = 200
 """Points of an empirical distribution that a figure shows, at most."""

@@ -142,25 +142,11 @@ def rows(cells: Sequence[Cell], alpha: float) -> list[dict[str, Any]]:
     records = []
     for c in cells:
         r = rate(c, alpha)
-        records.append(
-            {
-                "critic": c.critic,
-                "statistic": c.statistic,
-                "defect": c.defect,
-                "strength": c.strength,
-                "n_real": c.n_real,
-                "n_generated": c.n_generated,
-                "splits": len(c.p),
-                "tested": c.tested,
-                "alarms": r.count,
-                "rate": r.share if r.n else None,
-                "low": r.low if r.n else None,
-                "high": r.high if r.n else None,
-                "mean_difference": c.mean_difference,
-                "changed": c.changed,
-                "places": c.places,
-                "usable": c.usable,
-                "reason": c.reason,
-            }
-        )
+        cell = {
+            name: getattr(c, name) for name in ("critic", "statistic", "defect", "strength", "n_real", "n_generated")
+        }
+        counts = {"splits": len(c.p), "tested": c.tested, "alarms": r.count}
+        rates = {"rate": r.share, "low": r.low, "high": r.high} if r.n else dict.fromkeys(("rate", "low", "high"))
+        changes = {n: getattr(c, n) for n in ("mean_difference", "changed", "places", "usable", "reason")}
+        records.append({**cell, **counts, **rates, **changes})
     return records

@@ -1,22 +1,62 @@
-"""The files of a calibration: calibration.json, rates.parquet, p_values.parquet, report.html."""
+"""The result of a calibration and its files: calibration.json, rates.parquet, p_values.parquet, report.html.
+
+Without a folder for results, the files are in a temporary one: private, locked while in use, and deleted later if its
+process was killed.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from momus.calibration.plan import NULL
+from momus.calibration.cells import Cell
+from momus.calibration.plan import NULL, Plan
 from momus.calibration.rates import curves, detectable, family_wise, rows
 from momus.calibration.view import own
 from momus.errors import StoreError
 from momus.files import replace_file, write_json, write_table
+from momus.locking import Lock
 from momus.runs.folder import REPORT
 
-if TYPE_CHECKING:
-    from momus.calibration.result import Calibration
+
+@dataclass
+class Calibration:
+    """The measurements of `momus.calibration.calibrate`; printing one shows its tables.
+
+    Attributes
+    ----------
+    plan
+        What was measured.
+    cells
+        One cell per critic, defect, strength and size.
+    critics
+        Name, axis and parameters of each critic.
+    signature
+        Provenance: version, command, seed, device, corpus fingerprints.
+    warnings
+        What a reader must know.
+    """
+
+    plan: Plan
+    cells: list[Cell]
+    critics: list[dict[str, Any]]
+    signature: dict[str, Any]
+    warnings: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        from momus.calibration.view import calibration_text
+
+        return calibration_text(self)
+
 
 CALIBRATION, RATES, P_VALUES = "calibration.json", "rates.parquet", "p_values.parquet"
 
@@ -90,3 +130,48 @@ def as_json(calibration: Calibration) -> dict[str, Any]:
         "family_wise": families,
         "signature": calibration.signature,
     }
+
+
+PREFIX, LOCK = "momus-calibration-", ".lock"
+DAY = 86_400.0
+"""Seconds after which a folder without a lock file is taken for a leftover."""
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that only this user can read, deleted at the end; leftovers of killed processes are deleted first.
+
+    >>> with temporary_folder() as folder:
+    ...     oct(folder.stat().st_mode & 0o777)
+    '0o700'
+    >>> folder.exists()
+    False
+    """
+    delete_leftovers(Path(tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
+        lock = Lock(Path(name) / LOCK, "calibration").acquire()
+        try:
+            yield Path(name)
+        finally:
+            lock.release()
+
+
+def delete_leftovers(parent: Path) -> list[Path]:
+    """Delete this user's folders of calibrations that no process holds any more, and return them."""
+    deleted = []
+    for folder in parent.glob(f"{PREFIX}*"):
+        try:
+            status = folder.lstat()
+            own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+            if folder.is_symlink() or not folder.is_dir() or not own:
+                continue
+            if (folder / LOCK).exists():
+                Lock(folder / LOCK, "calibration").acquire().release()
+            elif time.time() - status.st_mtime < DAY:  # just made, not locked yet
+                continue
+        except (StoreError, OSError):  # in use, or deleted meanwhile
+            continue
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            deleted.append(folder)
+    return deleted

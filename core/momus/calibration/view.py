@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from momus.calibration.result import Calibration
+    from momus.calibration.store import Calibration
 
 
 def rate_text(alarms: Rate) -> str:

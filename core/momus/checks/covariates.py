@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from momus.checks.dependence import (
     HiddenGroups,
@@ -23,7 +26,7 @@ from momus.checks.dependence import (
 )
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats, Ints
-from momus.text.corpus import Corpus
+from momus.text.sketches import TextSketch
 from momus.text.tokens import get_tokenizer
 
 WORDS = 100
@@ -37,7 +40,7 @@ SEED = 0
 Finding = TypeVar("Finding", HiddenGroups, OrderCorrelation)
 
 
-def groups_of_texts(corpus: Corpus) -> HiddenGroups | None:
+def groups_of_texts(sketch: TextSketch) -> HiddenGroups | None:
     """Test whether documents whose ids begin alike resemble each other in word use, length or type–token ratio.
 
     Returns
@@ -45,71 +48,69 @@ def groups_of_texts(corpus: Corpus) -> HiddenGroups | None:
     The strongest of the three, its p multiplied by three (Bonferroni); None if the groups or the prompts are known, or
     the ids suggest no groups.
 
+    >>> from momus.text.corpus import Corpus
     >>> texts = [f"the {'cat' if i % 2 else 'dog'} sat on mat number {i}" for i in range(40)]
-    >>> found = groups_of_texts(Corpus.from_texts(texts, ids=[f"{'ab'[i % 2]}/{i}" for i in range(40)]))
+    >>> corpus = Corpus.from_texts(texts, ids=[f"{'ab'[i % 2]}/{i}" for i in range(40)])
+    >>> found = groups_of_texts(TextSketch.of(corpus))
     >>> found.covariate, found.groups, found.warns()
     ('word use', 2, True)
     """
-    rows = _testable(corpus)
-    ids = [corpus.ids[i] for i in rows.tolist()]
+    rows = _testable(sketch, sketch.canonical_rows)
+    ids = sketch.ids(rows)
     names = guess_groups(ids)
     if names is None:
         return None
-    words, length, variety = covariates(corpus, rows)
+    length, variety = covariates(sketch, rows)
     found = [
-        _groups_in_words(words, names),
+        _groups_in_words(sketch, rows, names),
         hidden_groups(length, ids, names, "length"),
         hidden_groups(variety, ids, names, "type–token ratio"),
     ]
     return _strongest(found, len(found))
 
 
-def order_of_texts(corpus: Corpus) -> OrderCorrelation | None:
+def order_of_texts(sketch: TextSketch) -> OrderCorrelation | None:
     """Test whether documents that follow each other resemble each other in word use, length or type–token ratio.
 
     Returns
     -------
     As `groups_of_texts`; None for fewer than 20 documents.
     """
-    rows = _testable(corpus)
+    rows = _testable(sketch, np.arange(len(sketch)))
     if len(rows) < 20:
         return None
-    words, length, variety = covariates(corpus, rows)
+    length, variety = covariates(sketch, rows)
     found = [
-        _order_in_words(words),
+        _order_in_words(word_use(sketch, rows[:MOST_DOCUMENTS])),
         order_correlation(length, "length"),
         order_correlation(variety, "type–token ratio"),
     ]
     return _strongest(found, len(found))
 
 
-def covariates(corpus: Corpus, rows: Ints) -> tuple[Floats, Floats, Floats]:
-    """Describe some documents.
-
-    Returns
-    -------
-    Square roots of the shares of the `WORDS` most frequent words (rows, V), the number of tokens (rows,), and the
-    type–token ratio (rows,).
-    """
-    table = corpus.tokens(get_tokenizer("words")).take(rows)
-    n, lengths = len(rows), np.maximum(table.lengths, 1)
-    counts = np.bincount(table.ids, minlength=len(table.vocabulary))
-    columns = np.full(len(counts), WORDS, dtype=np.int64)  # column of each word; WORDS for all that are rarer
-    top = np.argsort(-counts, kind="stable")[:WORDS]
-    columns[top] = np.arange(len(top))
-    owners = owners_of(table.offsets)
-    cells = owners * (WORDS + 1) + columns[table.ids]
-    shares = np.bincount(cells, minlength=n * (WORDS + 1)).reshape(n, WORDS + 1)[:, : len(top)] / lengths[:, None]
-    types = np.bincount(np.unique(owners * len(table.vocabulary) + table.ids) // len(table.vocabulary), minlength=n)
-    return np.sqrt(shares), table.lengths.astype(np.float64), types / lengths
+def covariates(sketch: TextSketch, rows: Ints) -> tuple[Floats, Floats]:
+    """The number of tokens, and the type–token ratio, of some documents with text: float64 (rows,) each."""
+    lengths = sketch.tokens[rows].astype(np.float64)
+    return lengths, sketch.types[rows] / lengths
 
 
-def _testable(corpus: Corpus) -> Ints:
-    """Rows of the documents with text; none if groups or repeated prompts say which of them belong together."""
-    prompts = [p for p in corpus.prompts if p is not None]
-    if any(g is not None for g in corpus.groups) or len(set(prompts)) < len(prompts):
+def word_use(sketch: TextSketch, rows: Ints) -> Floats:
+    """Read some documents again for the square roots of the shares of the `WORDS` most frequent words: (rows, V)."""
+    words = pa.array(islice(sketch.words, WORDS), pa.string())
+    table = sketch.documents(rows).tokens(get_tokenizer("words"))
+    # the column of each word of the vocabulary, with one more for all rarer words, shape (vocabulary,)
+    columns = pc.index_in(pa.array(table.vocabulary, pa.string()), words).fill_null(len(words)).to_numpy()
+    cells = owners_of(table.offsets) * (len(words) + 1) + columns[table.ids]
+    counts = np.bincount(cells, minlength=len(rows) * (len(words) + 1)).reshape(len(rows), -1)[:, :-1]
+    return np.sqrt(counts / np.maximum(table.lengths, 1)[:, None])
+
+
+def _testable(sketch: TextSketch, order: Ints) -> Ints:
+    """Rows of the documents with text, in this order; none if groups or repeated prompts say what belongs together."""
+    prompts = sketch.table["prompt"].drop_null()
+    if sketch.table["group"].null_count < len(sketch) or pc.count_distinct(prompts).as_py() < len(prompts):
         return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero(corpus.tokens(get_tokenizer("words")).lengths > 0)
+    return order[sketch.tokens[order] > 0]
 
 
 def _strongest(found: Sequence[Finding | None], tests: int) -> Finding | None:
@@ -121,19 +122,20 @@ def _strongest(found: Sequence[Finding | None], tests: int) -> Finding | None:
     return replace(best, p=min(1.0, tests * best.p))
 
 
-def _groups_in_words(words: Floats, names: Sequence[str]) -> HiddenGroups | None:
+def _groups_in_words(sketch: TextSketch, rows: Ints, names: Sequence[str]) -> HiddenGroups | None:
     """Analyse the variance of word use by group, with a permutation test (Anderson 2001)."""
     rng = np.random.default_rng(SEED)
     kept = _sampled(rng, names)
     labels = [names[i] for i in kept.tolist()]
-    found = variance_components(words[kept], labels)
+    words = word_use(sketch, rows[kept])
+    found = variance_components(words, labels)
     if found is None:
         return None
     codes = np.unique(np.asarray(labels, dtype=object), return_inverse=True)[1]
     sizes = np.bincount(codes)
-    centred = words[kept] - words[kept].mean(axis=0)
+    centred = words - words.mean(axis=0)
     p = _permutation_p(rng, len(kept), lambda order: between_squares(centred[order], codes, sizes))
-    low, high = _interval(words[kept], labels, found.icc)
+    low, high = _interval(words, labels, found.icc)
     return HiddenGroups(
         found.icc, low, high, p, found.groups, found.documents, found.size, examples_of(labels), "word use"
     )
@@ -158,7 +160,7 @@ def _interval(words: Floats, labels: list[str], icc: float) -> tuple[float, floa
 def _order_in_words(words: Floats) -> OrderCorrelation | None:
     """Correlate the word use of neighbours, with a permutation test."""
     rng = np.random.default_rng(SEED)
-    centred = words[:MOST_DOCUMENTS] - words[:MOST_DOCUMENTS].mean(axis=0)
+    centred = words - words.mean(axis=0)
     total = float((centred**2).sum())
     if total <= 1e-12:
         return None

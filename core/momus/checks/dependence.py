@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from momus.critic import Note, RunningTextCritic, Scores
-from momus.numeric.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from momus.checks.trust import TrustCheck
-    from momus.critic import Critic
+from momus.numeric.types import Floats, Ints
 
 LEVEL = 0.01
 LEAST = 0.02
 """A correlation is worth a warning from this size, and if p is below `LEVEL`: in groups of 50 it doubles a variance."""
-SEGMENT = re.compile(r"[/:#_\-. ]+[^/:#_\-. ]*$")
+SEGMENT = r"[/:#_\-. ]+[^/:#_\-. ]*$"
 MOST_SEGMENTS = 4
 
 
@@ -89,6 +84,14 @@ class OrderCorrelation:
         return self.p < level and self.correlation > LEAST
 
 
+@dataclass(frozen=True)
+class SharedGroups:
+    """Groups that two texts share: how many, and a few of them."""
+
+    groups: int
+    examples: tuple[str, ...]
+
+
 def guess_groups(ids: Sequence[str]) -> list[str] | None:
     """Guess groups from the beginnings of ids: what is left without the last segment, or the digits at the end.
 
@@ -99,11 +102,12 @@ def guess_groups(ids: Sequence[str]) -> list[str] | None:
     ['austen-emma', 'austen-emma', 'dickens', 'dickens']
     >>> guess_groups(["x:1", "x:2", "x:3"])
     """
-    names = list(ids)
+    names = pa.array(ids, pa.large_string())
     for _ in range(MOST_SEGMENTS):
-        names = [SEGMENT.sub("", n) if SEGMENT.search(n) else n.rstrip("0123456789") for n in names]
-        if 2 <= len(set(names)) <= len(names) / 2:
-            return names
+        shorter = pc.replace_substring_regex(names, SEGMENT, "")
+        names = pc.if_else(pc.equal(shorter, names), pc.utf8_rtrim(names, "0123456789"), shorter)
+        if 2 <= pc.count_distinct(names).as_py() <= len(names) / 2:
+            return list(names.to_pylist())
     return None
 
 
@@ -245,62 +249,6 @@ def moments_of_orders(x: Floats) -> tuple[float, float]:
     none = (3 * second**2 - 6 * fourth) / (n * (n - 1) * (n - 2) * (n - 3))
     square = (n - 1) * same + 2 * (n - 2) * one + ((n - 1) ** 2 - (n - 1) - 2 * (n - 2)) * none
     return mean, square - mean**2
-
-
-def check_groups(scores: Scores) -> HiddenGroups | None:
-    """Test whether the Latent NLL per step of a critic shows groups that the ids betray.
-
-    None if the groups are known, if several documents answer one prompt (tests keep these together already), or if the
-    ids suggest no groups.
-    """
-    kept = _unknown(scores)
-    if kept is None:
-        return None
-    return hidden_groups(scores.per_step[kept], [scores.ids[i] for i in kept], covariate="Latent NLL per step")
-
-
-def group_notes(
-    critic: Critic[Any], scored: Sequence[Scores], checks: Sequence[TrustCheck], family: int = 1
-) -> list[Note]:
-    """Warn of texts whose scores, though not their words, show groups that the ids betray.
-
-    Each critic makes one test per text, so a family of m headline rows has at most 2m of them: each is made at level
-    `LEVEL`/(2m).
-
-    Parameters
-    ----------
-    scored
-        Scores of the real and the generated texts.
-    checks
-        Checks of the texts; a text whose words show its groups was warned of already.
-    family
-        Number of headline rows of the run.
-    """
-    if isinstance(critic, RunningTextCritic):
-        return []
-    known = {check.corpus for check in checks if check.kind == "groups" and check.warns}
-    tested = [(s.corpus, check_groups(s)) for s in scored if s.corpus not in known]
-    level = LEVEL / (2 * max(family, 1))
-    return [Note(_of_scores(name, f), warning=True) for name, f in tested if f is not None and f.warns(level)]
-
-
-def _of_scores(corpus: str, found: HiddenGroups) -> str:
-    names = " and ".join(map(repr, found.examples))
-    return (
-        f"documents of {corpus!r} whose ids begin alike, such as {names}, resemble each other in {found.covariate} "
-        f"(intraclass correlation {found.icc:.2f}, 95 % interval {found.low:.2f} to {found.high:.2f}, "
-        f"p = {found.p:.2g}, {found.groups:,} groups of {found.documents:,} documents): intervals that ignore this are "
-        f"too narrow by a factor of about {np.sqrt(found.design_effect):.1f}. Give the documents a group_id."
-    )
-
-
-def _unknown(scores: Scores) -> Ints | None:
-    """Rows of the scored documents; None if groups or repeated prompts say which of them belong together."""
-    prompts = [p for p in scores.scored_prompts if p is not None]
-    if any(g is not None for g in scores.scored_groups) or len(set(prompts)) < len(prompts):
-        return None
-    mask: Bools = scores.scored
-    return np.flatnonzero(mask)
 
 
 def examples_of(names: Sequence[str]) -> tuple[str, ...]:

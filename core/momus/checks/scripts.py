@@ -1,13 +1,16 @@
-"""Texts in a script or a language that a critic does not claim to read."""
+"""Scripts of texts, and texts in a script or a language that a critic does not claim to read."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from momus.checks.languages import language_warning
 from momus.text.counting import percentage
-from momus.text.scripts import ScriptShares, script_name
+from momus.text.scripts import Scripts, script_name
+from momus.text.sketches import TextSketch
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -15,6 +18,36 @@ if TYPE_CHECKING:
 
 MOST = 0.5
 """Share of letters in other scripts above which a text is not the critic's."""
+
+
+@dataclass(frozen=True)
+class ScriptShares:
+    """Shares of scripts among the letters of a sample of documents, the most frequent first."""
+
+    shares: Sequence[tuple[str, float]] = ()
+
+    def outside(self, claimed: Scripts) -> float:
+        """Share of letters in scripts that are not claimed."""
+        return sum(share for code, share in self.shares if code not in claimed)
+
+    def main_outside(self, claimed: Scripts) -> str:
+        """The most frequent script that is not claimed; empty if all are."""
+        return next((code for code, _ in self.shares if code not in claimed), "")
+
+
+def scripts_of(sketch: TextSketch) -> ScriptShares:
+    """Scripts of the letters of a sample of documents, which depends on their texts and not on their order.
+
+    >>> from momus.text.corpus import Corpus
+    >>> scripts_of(TextSketch.of(Corpus.from_texts(["Москва", "東京 ab"]))).shares
+    (('Cyrl', 0.6), ('Hani', 0.2), ('Latn', 0.2))
+    """
+    counts: Counter[str] = Counter()
+    for document in sketch.sampled("scripts"):
+        counts.update(dict(document))
+    total = counts.total()
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ScriptShares(tuple((code, n / total) for code, n in ranked))
 
 
 @dataclass(frozen=True)
@@ -78,15 +111,3 @@ def unclaimed(critic: Critic[Any], scripts: Mapping[str, ScriptShares]) -> Uncla
     if not worst or shares[worst] <= MOST:
         return None
     return Unclaimed(worst, shares[worst], scripts[worst].main_outside(claimed), claimed.words())
-
-
-def language_warning(critic: Critic[Any], texts: Texts) -> str:
-    """Say that a critic reads the real text in another language than its main one; empty if it does not."""
-    assumed, found = critic.assumed_language(texts.real), texts.languages.get(texts.real.name)
-    if not assumed or found is None or not found.main or found.main == assumed or found.share(assumed) > MOST:
-        return ""
-    return (
-        f"Critic {critic.name!r} reads the texts as {assumed!r}, while {percentage(found.share(found.main), 0)} of "
-        f"{found.documents:,} sampled documents of {found.corpus!r} are in {found.main!r}: give --language "
-        f"{found.main}, or its parameters."
-    )

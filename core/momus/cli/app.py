@@ -1,13 +1,168 @@
-"""The command ``momus``, with its own options and help; `momus.cli.commands` has the commands below it."""
+"""The command ``momus``: its own options and help, and its commands, each imported when it is called.
+
+Most commands are part of Momus; others are plug-ins, registered under the group ``momus.commands``.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
 from momus.cli import EXIT_CODES
-from momus.cli.commands import Commands
+from momus.plugins import COMMANDS, load_plugin, registered
+
+if TYPE_CHECKING:
+    from rich.panel import Panel
+
+OWN = {
+    "compare": ("compare:compare", "Compare generated text with real text, and write a report."),
+    "plan": ("plan:plan", "Plan how many documents and prompts the next comparison needs."),
+    "fit": ("scoring:fit", "Fit one critic on real text, and save it."),
+    "score": ("scoring:score", "Score new text with a saved critic: one row per document."),
+    "filter": (
+        "filter:filter_",
+        "Drop generated documents that real text does not have, at a stated error rate.",
+    ),
+    "show": ("show:show", "Print the results of a finished run."),
+    "open": ("opening:open_report", "Open the report of a run in the browser."),
+    "outliers": ("show:outliers", "List the documents that are least likely under a critic."),
+    "critics": ("show:critics", "List the critics, or show one critic with its parameters."),
+    "report": ("show:report", "Write the HTML report of a finished run again."),
+    "figures": ("figures:figures", "Write the figures of a finished run at the width of a column of a paper."),
+    "card": ("card:card", "Write what critics say of a generated text, as a section of its data card."),
+    "diff": ("history:diff", "Say whether run B is farther from human text than run A, and on which axes."),
+    "gate": ("history:gate", "Pass or fail a run by rules, for continuous integration; exit code 7 if it fails."),
+    "history": ("history:history", "Draw the distance to real text of all runs below a folder, axis by axis."),
+    "demo": ("compare:demo", "Run a comparison on texts that ship with Momus."),
+    "calibrate": ("calibrate:calibrate", "Measure each critic's false-alarm rate and power on your real text."),
+    "check": ("check:check", "Run the conformance checks on a critic."),
+    "baseline": ("history:baseline", "Name runs that later runs are compared with."),
+    "new": ("new:new", "Start a package with a new critic."),
+}
+"""Momus' own commands in the order of ``--help``: where each is below ``momus.cli``, and the first line of its help."""
+
+
+class Commands(TyperGroup):
+    """The group of all commands; its help needs none of them, nor Typer's formatter, which loads half of Rich."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of all commands: those of Momus, then those of plug-ins."""
+        return [*OWN, *(name for name in registered(COMMANDS) if name not in OWN)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import a command and hand it to Typer; None if there is none of this name.
+
+        Raises
+        ------
+        PluginError
+            Two plug-ins have the name, or the one that has it is broken.
+        MissingExtraError
+            The plug-in needs packages that are not installed.
+        """
+        if cmd_name in OWN:
+            module, _, attribute = OWN[cmd_name][0].partition(":")
+            return _click_command(cmd_name, getattr(import_module(f"momus.cli.{module}"), attribute))
+        if registered(COMMANDS, cmd_name):
+            return _plugin_command(cmd_name)
+        names: dict[str, Any] = dict.fromkeys(self.list_commands(ctx))
+        self.commands = names  # where Typer looks for a similar name
+        return None
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the usage, the help text, the options, and the commands with their first lines."""
+        options = [record for record in (p.get_help_record(ctx) for p in self.get_params(ctx)) if record is not None]
+        usage = " ".join([ctx.command_path, *self.collect_usage_pieces(ctx)])
+        _print_front_page(usage, self.help or "", options, _summaries(), self.epilog or "")
+
+
+def _click_command(name: str, target: Any) -> Any:
+    """Build the command of a function, or of a Typer app, which is a group of commands."""
+    if isinstance(target, typer.Typer):
+        return get_group(target)
+    app = typer.Typer(pretty_exceptions_enable=False, add_completion=False, rich_markup_mode="rich")
+    app.command(name, epilog=EXIT_CODES)(target)
+    return get_command(app)
+
+
+def _plugin_command(name: str) -> Any:
+    """Load the command of a plug-in."""
+    from momus.errors import PluginError
+
+    target = load_plugin(COMMANDS, name)
+    try:
+        return _click_command(name, target)
+    except Exception as error:  # whatever Typer cannot make a command of
+        plugin = registered(COMMANDS, name)[name][0]
+        raise PluginError(
+            f"plug-in {name!r} of distribution {plugin.distribution!r} is no command ({plugin.value}): {error}",
+            hint="it must be a typer.Typer, or a function whose parameters Typer takes as options and arguments",
+        ) from error
+
+
+def _summaries() -> list[tuple[str, str]]:
+    """Names and first lines of all commands; those of plug-ins are read from their sources, not imported."""
+    from momus.cli.declared import first_line
+    from momus.visible import visible
+
+    rows = [(name, summary) for name, (_, summary) in OWN.items()]
+    for name, plugins in registered(COMMANDS).items():
+        owners = " and ".join(f"{p.distribution!r} ({p.value})" for p in plugins)
+        line = first_line(plugins[0].value)
+        if name in OWN:
+            line = f"Not called: the name belongs to a command of Momus; from {owners}."
+        elif len(plugins) > 1:
+            line = f"Not called: two plug-ins have the name; from {owners}."
+        elif line is None:
+            line = f"Broken, or without a help text: from {owners}."
+        elif plugins[0].distribution != "momus":
+            line += f" ({plugins[0].distribution})"
+        rows.append((visible(name), visible(line)))
+    return rows
+
+
+def _print_front_page(
+    usage: str, text: str, options: Sequence[tuple[str, str]], commands: Sequence[tuple[str, str]], epilog: str
+) -> None:
+    """Print usage, text in Rich's markup, tables of (name, help), and a last paragraph, as Typer draws them."""
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+    from rich.theme import Theme
+
+    width = os.environ.get("TERMINAL_WIDTH", "")
+    theme = Theme({"option": "bold cyan", "usage": "yellow"})
+    console = Console(theme=theme, highlight=False, width=int(width) if width.isdigit() else None)
+    paragraphs = text.split("\n\n")
+    console.print(Padding(Text("Usage: ", "usage") + Text(usage, "bold"), 1))
+    console.print(Padding("\n\n".join([" ".join(paragraphs[0].split("\n")), *paragraphs[1:]]), (0, 1, 1, 1)))
+    for title, rows in (("Options", options), ("Commands", commands)):
+        console.print(_panel(title, rows))
+    if epilog:
+        console.print(Padding(Text(epilog), 1))
+
+
+def _panel(title: str, rows: Sequence[tuple[str, str]]) -> Panel:
+    """A box with one row per option or command."""
+    from rich import box
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1), expand=True)
+    table.add_column(style="option", no_wrap=True)
+    table.add_column(ratio=1)
+    for name, words in rows:
+        line = Text(words)
+        line.highlight_regex(r"(^|\W)(?P<option>\-\-?[\w-]+)")
+        table.add_row(Text(name), line)
+    return Panel(table, title=title, title_align="left", border_style="dim", box=box.ROUNDED)
+
 
 app = typer.Typer(
     name="momus",

@@ -179,10 +179,10 @@ def _frames(trace: TracebackType | None) -> list[str]:
 
 
 def _short(filename: str) -> str:
-    parts = Path(filename).parts
-    starts = [i for i, part in enumerate(parts) if part in ("momus", "momus_critics", "momus_adapters")]
-    starts = starts or [i + 1 for i, part in enumerate(parts) if part == "site-packages"]
-    return "/".join(parts[starts[0] :]) if starts else parts[-1]
+    """The part of a path below the folder that it was imported from, else the name of the file."""
+    path = Path(filename)
+    roots = [Path(entry) for entry in sys.path if entry and path.is_relative_to(entry)]
+    return path.relative_to(max(roots, key=lambda root: len(root.parts))).as_posix() if roots else path.name
 
 
 def report_error(error: BaseException) -> int:

@@ -12,24 +12,19 @@ from momus.cli.options import (
     Config,
     CriticNames,
     Device,
-    Encoding,
-    Field,
-    Format,
-    Include,
-    MaxDocument,
-    PromptField,
+    Reading,
     Seed,
-    SkipBad,
-    Turns,
+    Without,
     comma_separated,
     command_line,
     config_tables,
+    expanded,
     print_view,
-    reading_options,
 )
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
 
 
+@expanded
 def calibrate(
     real: Annotated[str, typer.Option("--real", "-r", help="Real text to split and to plant defects in.")],
     out: Annotated[
@@ -86,14 +81,7 @@ def calibrate(
     seed: Seed = 0,
     device: Device = "auto",
     config: Config = None,
-    field: Field = None,
-    fmt: Format = None,
-    encoding: Encoding = "utf-8",
-    skip_bad_lines: SkipBad = False,
-    max_document: MaxDocument = None,
-    include: Include = None,
-    turns: Turns = "assistant",
-    prompt: PromptField = None,
+    reading: Annotated[Reading, Without("keep", "language")] = Reading(),
 ) -> None:
     """Measure each critic's false-alarm rate and power on your real text.
 
@@ -148,17 +136,7 @@ def calibrate(
             config=config_tables(config),
             out=out,
             plan=plan,
-            reading=reading_options(
-                field,
-                fmt,
-                encoding,
-                skip_bad_lines,
-                max_document,
-                names=["real", "fit", "donor"],
-                include=include,
-                turns=turns,
-                prompt=prompt,
-            ),
+            reading=reading.options(["real", "fit", "donor"]),
             jobs=jobs,
             device=device,
             command=command_line(),

@@ -13,34 +13,26 @@ from momus.cli.options import (
     Config,
     CriticNames,
     Device,
-    Encoding,
     Every,
-    Field,
-    Format,
-    Include,
     Json,
-    Keep,
-    Language,
     Latex,
     Markdown,
-    MaxDocument,
-    PromptField,
     Quiet,
+    Reading,
     Seed,
-    SkipBad,
     Trust,
-    Turns,
     Wide,
     comma_separated,
     command_line,
     config_tables,
+    expanded,
     named_paths,
-    reading_options,
 )
 from momus.cli.printing import chosen_form, print_comparison
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
 
 
+@expanded
 def compare(
     real: Annotated[str, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")],
     generated: Annotated[
@@ -109,16 +101,7 @@ def compare(
     top: Annotated[
         int, typer.Option("--top", min=0, help="Outliers to keep per critic and corpus, unlikely steps marked.")
     ] = 5,
-    field: Field = None,
-    fmt: Format = None,
-    encoding: Encoding = "utf-8",
-    skip_bad_lines: SkipBad = False,
-    keep: Keep = None,
-    max_document: MaxDocument = None,
-    include: Include = None,
-    turns: Turns = "assistant",
-    prompt: PromptField = None,
-    language: Language = None,
+    reading: Reading = Reading(),
     critics_from: Annotated[
         Path | None,
         typer.Option(
@@ -181,19 +164,7 @@ def compare(
             out=folder,
             overwrite=overwrite,
             resume=resume,
-            reading=reading_options(
-                field,
-                fmt,
-                encoding,
-                skip_bad_lines,
-                max_document,
-                names=["real", "fit", *paths],
-                keep=keep,
-                include=include,
-                turns=turns,
-                prompt=prompt,
-                language=language,
-            ),
+            reading=reading.options(["real", "fit", *paths]),
             seed=seed,
             device=device,
             permutations=permutations,

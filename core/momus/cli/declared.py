@@ -1,4 +1,7 @@
-"""What the source of a critic's class declares, read without importing it: importing all critics takes seconds."""
+"""What the source of a plug-in declares, read without importing it: importing all critics takes seconds.
+
+Of a critic, its axis and defaults; of a command, the first line of its help.
+"""
 
 from __future__ import annotations
 
@@ -37,22 +40,61 @@ def declared(value: str) -> Declared | None:
     return None if axis is None else Declared(axis, defaults or {})
 
 
+def first_line(value: str) -> str | None:
+    """Read the first line of the help of the command at ``module:attribute``; None if its source does not say it.
+
+    The attribute is a function with a docstring, or a ``typer.Typer`` with a ``help``.
+
+    >>> first_line("momus.cli.compare:compare")
+    'Compare generated text with real text, and write a report.'
+    >>> first_line("momus.cli.compare:no_such_command") is None
+    True
+    """
+    module, _, name = value.partition(":")
+    for _, statement in _definitions(module, name, DEEPEST):
+        if isinstance(statement, ast.FunctionDef):
+            text = ast.get_docstring(statement)
+        else:
+            call = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+            words = [k.value for k in call.keywords if k.arg == "help"] if isinstance(call, ast.Call) else []
+            text = next((w.value for w in words if isinstance(w, ast.Constant) and isinstance(w.value, str)), None)
+        if text and text.strip():
+            return text.strip().splitlines()[0].replace(r"\[", "[")  # the brackets that Rich would take for markup
+    return None
+
+
 def _bodies(module: str, name: str, left: int) -> Iterator[list[ast.stmt]]:
     """The bodies of a class and of its bases, in the order in which attributes are looked up, as far as known."""
-    tree = _tree(module)
-    if tree is None or not left:
-        return
-    for statement in tree.body:
-        if isinstance(statement, ast.ClassDef) and statement.name == name:
+    for home, statement in _definitions(module, name, left):
+        if isinstance(statement, ast.ClassDef):
             yield statement.body
             for base in statement.bases:
                 named = base.value if isinstance(base, ast.Subscript) else base
                 if isinstance(named, ast.Name):
-                    yield from _bodies(module, named.id, left - 1)
+                    yield from _bodies(home, named.id, left - 1)
+
+
+def _definitions(module: str, name: str, left: int) -> Iterator[tuple[str, ast.stmt]]:
+    """The statements that define a name at the top of a module, and the modules that they stand in."""
+    tree = _tree(module)
+    if tree is None or not left:
+        return
+    for statement in tree.body:
+        if name in _names(statement):
+            yield module, statement
         elif isinstance(statement, ast.ImportFrom):
             for alias in statement.names:
                 if (alias.asname or alias.name) == name and statement.module and not statement.level:
-                    yield from _bodies(statement.module, alias.name, left - 1)
+                    yield from _definitions(statement.module, alias.name, left - 1)
+
+
+def _names(statement: ast.stmt) -> list[str]:
+    """The names that a class, a function or an assignment defines."""
+    if isinstance(statement, ast.ClassDef | ast.FunctionDef):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    targets = [statement.target] if isinstance(statement, ast.AnnAssign) else targets
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 @cache
@@ -75,11 +117,9 @@ def _tree(module: str) -> ast.Module | None:
 def _axis(body: list[ast.stmt]) -> str | None:
     """The string that a class body assigns to ``axis``."""
     for statement in body:
-        targets = statement.targets if isinstance(statement, ast.Assign) else []
-        targets = [statement.target] if isinstance(statement, ast.AnnAssign) else targets
-        value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
-        if any(isinstance(t, ast.Name) and t.id == "axis" for t in targets) and isinstance(value, ast.Constant):
-            return value.value if isinstance(value.value, str) else None
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and "axis" in _names(statement):
+            value = statement.value
+            return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
     return None
 
 

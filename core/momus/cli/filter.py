@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from momus.cli.echo import echo
 from momus.cli.options import (
     Device,
-    Encoding,
-    Field,
-    Format,
-    Include,
     Json,
-    Language,
-    MaxDocument,
     Quiet,
-    SkipBad,
+    Reading,
     Trust,
-    Turns,
+    Without,
+    expanded,
     print_json,
     print_view,
-    reading_options,
 )
+from momus.cli.outliers_view import flagged_line
 from momus.cli.outputs import check_output
+from momus.report.safe import one_line
+from momus.text.counting import counted, percentage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from rich.console import RenderableType
+    from rich.text import Text
 
     from momus.engine.scoring import ScoringRun
+    from momus.outliers.filtering import Filtered
+    from momus.outliers.flagging import Flagged
+
+SNIPPET = 140
+"""Characters of an example that are shown."""
 
 
+@expanded
 def filter_(
     paths: Annotated[list[str], typer.Argument(metavar="TEXT", help="Text to filter: files, folders, patterns.")],
     critics: Annotated[
@@ -46,6 +53,10 @@ def filter_(
     fdr: Annotated[
         float, typer.Option("--fdr", help="Largest expected share of real-like documents among those that go.")
     ] = 0.05,
+    skip_fitted: Annotated[
+        bool,
+        typer.Option("--skip-fitted", help="Leave out real documents that a critic was fitted on, and count them."),
+    ] = False,
     shards: Annotated[
         Path | None,
         typer.Option("--shards", help="Folder for the scores, which are not computed twice; default: KEEP.shards."),
@@ -57,14 +68,7 @@ def filter_(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the outputs, and scores of other texts or critics.")
     ] = False,
-    field: Field = None,
-    fmt: Format = None,
-    encoding: Encoding = "utf-8",
-    skip_bad_lines: SkipBad = False,
-    max_document: MaxDocument = None,
-    include: Include = None,
-    turns: Turns = "assistant",
-    language: Language = None,
+    reading: Annotated[Reading, Without("keep", "prompt")] = Reading(),
     device: Device = "auto",
     trust: Trust = None,
     as_json: Json = False,
@@ -86,7 +90,6 @@ def filter_(
     """
     import os
 
-    from momus.cli.filter_view import filtered_json, filtered_view
     from momus.cli.shards import shown_progress
     from momus.outliers.filtering import filter_text
 
@@ -103,16 +106,8 @@ def filter_(
             drop,
             folder,
             fdr=fdr,
-            reading=reading_options(
-                field,
-                fmt,
-                encoding,
-                skip_bad_lines,
-                max_document,
-                include=include,
-                turns=turns,
-                language=language,
-            ),
+            skip_fitted=skip_fitted,
+            reading=reading.options(),
             workers=workers or os.cpu_count() or 1,
             shard_size=shard_size,
             overwrite=overwrite,
@@ -127,3 +122,64 @@ def filter_(
         print_json(filtered_json(filtered))
     else:
         print_view(filtered_view(filtered, keep, drop), 80)
+
+
+def filtered_json(filtered: Filtered) -> dict[str, Any]:
+    """What a filter did as plain lists, strings and numbers."""
+    return {**asdict(filtered), "kept": filtered.kept, "expected": filtered.expected}
+
+
+def filtered_view(filtered: Filtered, keep: Path, drop: Path) -> RenderableType:
+    """Build the report: how many documents went, for which critics, and examples."""
+    from rich.console import Group
+    from rich.text import Text
+
+    f = filtered
+    share = percentage(f.dropped / f.documents, 1) if f.documents else "none"
+    parts: list[RenderableType] = [
+        Text(f"{f.dropped:,} of {counted(f.documents, 'document')} dropped ({share}) → {one_line(str(drop))}"),
+        Text(f"{f.kept:,} kept → {one_line(str(keep))}"),
+    ]
+    parts += [Text(line, style="dim") for line in _notes(f)]
+    for name, (unlikely, likely) in f.by_critic.items():
+        if unlikely or likely:
+            parts += [Text(""), Text(f"{name}: {_ways(unlikely, likely)}", style="bold")]
+            parts += [_example(e) for e in f.examples if e.critic == name]
+    return Group(*parts)
+
+
+def _ways(unlikely: int, likely: int) -> str:
+    """How many documents went for a critic, and at which end of real text."""
+    if not likely:
+        return f"{unlikely:,} dropped"
+    return f"{unlikely + likely:,} dropped ({unlikely:,} unlikely, {likely:,} too likely)"
+
+
+def _notes(f: Filtered) -> Iterator[str]:
+    if f.p is None:
+        yield (
+            f"No document is odd enough: of {f.documents:,}, at least {f.fewest:,} must be as odd as the oddest real "
+            f"documents to be told from chance at a false-discovery rate of {f.fdr:g}."
+        )
+    else:
+        yield (
+            f"Those with p ≤ {f.p:.2g} go: on average, at most {f.expected:,.1f} of them are as real as the real text "
+            f"(false-discovery rate {f.fdr:g})."
+        )
+    yield f"Real text: {counted(f.real, 'document')}, of which {f.calibrating:,} calibrate the p-values."
+    if f.left_out:
+        yield f"{counted(f.left_out, 'real document')} left out: a critic was fitted on the same text."
+    for name, n in f.seen.items():
+        if n:
+            yield f"Critic {name} was fitted on {n:,} of the real documents, which makes its p-values a little small."
+    for name, reasons in f.unscored.items():
+        for reason, n in reasons.items():
+            yield f"{name}: {n:,} unscored ({one_line(reason)}), not odd under this critic"
+    if f.judged_by_none:
+        yield f"{counted(f.judged_by_none, 'document')} could not be scored by any critic: kept."
+
+
+def _example(e: Flagged) -> Text:
+    """A document that went, and the beginning of its text."""
+    beginning = one_line(" ".join(e.text.split()), SNIPPET)
+    return flagged_line(e, named=False).append(f"\n  “{beginning}”", style="not bold dim")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -30,65 +31,6 @@ Config = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Random seed; the same seed gives the same results.")]
 Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.")]
-Field = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="FIELD",
-        help="Field that holds the text or the sections; default: `sections` if there is one, else `text`. "
-        "NAME=FIELD: that of one text only (real, fit, or a generated one); can be repeated.",
-    ),
-]
-PromptField = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--prompt",
-        metavar="FIELD",
-        help="Field that names what a document answers; default: `prompt_id`, else `prompt`. NAME=FIELD: of one text.",
-    ),
-]
-Language = Annotated[
-    str | None,
-    typer.Option(
-        "--language",
-        metavar="CODE",
-        help="Language of the documents, e.g. de: field:NAME for each document's own, detect to detect it.",
-    ),
-]
-Turns = Annotated[
-    str,
-    typer.Option(help="Of chat messages, the text: turns of the assistant, the last one, all, or reasoning, or tools."),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help="jsonl, json, csv, tsv, parquet, text, lines, paragraphs, …; default: by file name and content.",
-    ),
-]
-Include = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--include",
-        metavar="PATTERN",
-        help="Read files of a folder that are set aside for their names too, e.g. 'README*'; may be repeated.",
-    ),
-]
-Encoding = Annotated[str, typer.Option(help="Encoding of text and JSON files, e.g. latin-1.")]
-Keep = Annotated[
-    str | None,
-    typer.Option(
-        "--keep", help="Metadata fields to keep with each document, comma-separated, e.g. topic,model; default: none."
-    ),
-]
-SkipBad = Annotated[
-    bool,
-    typer.Option("--skip-bad-lines", help="Count lines that are not valid JSON as unscored documents; do not stop."),
-]
-MaxDocument = Annotated[
-    str | None,
-    typer.Option("--max-document", metavar="SIZE", help="Refuse longer documents, e.g. 500MB; default: 50MB."),
-]
-
 Every = Annotated[bool, typer.Option("--every", help="Also print all numbers: every statistic, up to 170 columns.")]
 Wide = Annotated[bool, typer.Option("--wide", help="Also print intervals, p-values and n of each critic's headline.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead, and nothing else.")]
@@ -108,6 +50,146 @@ Trust = Annotated[
         help="Folder of saved critics that may use adapters: connect, download models, read the files it names.",
     ),
 ]
+
+
+class Without:
+    """The fields of a dataclass of options that a command does not have: ``Annotated[Reading, Without("keep")]``."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = frozenset(names)
+
+
+def expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes dataclasses of options one parameter for each of their fields, as Typer reads them.
+
+    The fields are annotated as parameters of a command are. A default of the parameter, such as
+    ``reading: Reading = Reading(turns="all")``, gives its options their defaults; `Without` leaves options out.
+
+    >>> @expanded
+    ... def count(text: str, reading: Annotated[Reading, Without("field")] = Reading(turns="all")) -> None:
+    ...     print(text, reading.fmt, reading.turns)
+    >>> list(inspect.signature(count).parameters)[:3]
+    ['text', 'fmt', 'encoding']
+    >>> count(text="a", fmt="csv")
+    a csv all
+    """
+    hints = get_type_hints(command, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    for parameter in inspect.signature(command).parameters.values():
+        hint, default = hints[parameter.name], parameter.default
+        kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        options = {parameter.name: (hint, default)}
+        if is_dataclass(kind):
+            left_out = {name for mark in marks if isinstance(mark, Without) for name in mark.names}
+            types = get_type_hints(kind, include_extras=True)
+            names = [field.name for field in fields(kind) if field.name not in left_out]
+            groups[parameter.name] = default, names
+            options = {name: (types[name], getattr(default, name)) for name in names}
+        parameters += [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=annotation)
+            for name, (annotation, value) in options.items()
+        ]
+
+    def call(**values: Any) -> None:
+        for name, (default, names) in groups.items():
+            values[name] = replace(default, **{field: values.pop(field) for field in names if field in values})
+        command(**values)
+
+    call.__name__, call.__doc__, call.__module__ = command.__name__, command.__doc__, command.__module__
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return call
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a command reads texts: the options of `momus.reading.ReadingOptions`, as they are typed."""
+
+    field: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Field that holds the text or the sections; default: `sections` if there is one, else `text`. "
+            "NAME=FIELD: that of one text only (real, fit, or a generated one); can be repeated.",
+        ),
+    ] = None
+    fmt: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="jsonl, json, csv, tsv, parquet, text, lines, paragraphs, …; default: by file name and content.",
+        ),
+    ] = None
+    encoding: Annotated[str, typer.Option(help="Encoding of text and JSON files, e.g. latin-1.")] = "utf-8"
+    skip_bad_lines: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad-lines", help="Count lines that are not valid JSON as unscored documents; do not stop."
+        ),
+    ] = False
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            "--keep",
+            help="Metadata fields to keep with each document, comma-separated, e.g. topic,model; default: none.",
+        ),
+    ] = None
+    max_document: Annotated[
+        str | None,
+        typer.Option("--max-document", metavar="SIZE", help="Refuse longer documents, e.g. 500MB; default: 50MB."),
+    ] = None
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--include",
+            metavar="PATTERN",
+            help="Read files of a folder that are set aside for their names too, e.g. 'README*'; may be repeated.",
+        ),
+    ] = None
+    turns: Annotated[
+        str,
+        typer.Option(
+            help="Of chat messages, the text: turns of the assistant, the last one, all, or reasoning, or tools."
+        ),
+    ] = "assistant"
+    prompt: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prompt",
+            metavar="FIELD",
+            help="Field that names what a document answers; default: `prompt_id`, else `prompt`. "
+            "NAME=FIELD: of one text.",
+        ),
+    ] = None
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="CODE",
+            help="Language of the documents, e.g. de: field:NAME for each document's own, detect to detect it.",
+        ),
+    ] = None
+
+    def options(self, names: Iterable[str] = ()) -> ReadingOptions:
+        """What they say to the reader; ``names`` are those of the texts."""
+        from momus.reading import ReadingOptions
+
+        names, limits = list(names), Limits.current()
+        if self.max_document is not None:
+            limits = replace(limits, document=parse_size(self.max_document, "--max-document"))
+        return ReadingOptions(
+            chosen_fields(self.field, names),
+            self.fmt,
+            self.encoding,
+            self.skip_bad_lines,
+            tuple(dict.fromkeys(comma_separated(self.keep) or ())),
+            limits,
+            tuple(self.include or ()),
+            self.turns,
+            chosen_fields(self.prompt, names),
+            self.language,
+        )
 
 
 def config_tables(path: Path | None) -> dict[str, Any]:
@@ -163,57 +245,6 @@ def chosen_fields(values: Iterable[str] | None, names: Iterable[str] = ()) -> st
             raise UsageError(f"two fields are given for {whose}", hint="give one; NAME=FIELD is that of one text")
         fields[name] = field
     return fields["*"] if set(fields) == {"*"} else fields or None
-
-
-def kept_fields(text: str | None) -> tuple[str, ...]:
-    """Parse ``--keep`` for `momus.reading.ReadingOptions`.
-
-    >>> kept_fields("topic, model"), kept_fields(None)
-    (('topic', 'model'), ())
-    """
-    return tuple(dict.fromkeys(comma_separated(text) or ()))
-
-
-def limits_of(max_document: str | None) -> Limits:
-    """The limits of reading: those of the environment, and ``--max-document``.
-
-    >>> limits_of("2MB").document
-    2000000
-    """
-    limits = Limits.current()
-    return limits if max_document is None else replace(limits, document=parse_size(max_document, "--max-document"))
-
-
-def reading_options(
-    field: Iterable[str] | None,
-    fmt: str | None,
-    encoding: str,
-    skip_bad_lines: bool,
-    max_document: str | None,
-    *,
-    names: Iterable[str] = (),
-    keep: str | None = None,
-    include: Iterable[str] | None = None,
-    turns: str = "assistant",
-    prompt: Iterable[str] | None = None,
-    language: str | None = None,
-) -> ReadingOptions:
-    """How a command reads texts, from its options as given; ``names`` are those of the texts."""
-    from momus.reading import ReadingOptions
-
-    names = list(names)
-    return ReadingOptions(
-        chosen_fields(field, names),
-        fmt,
-        encoding,
-        skip_bad_lines,
-        kept_fields(keep),
-        limits_of(max_document),
-        tuple(include or ()),
-        turns,
-        chosen_fields(prompt, names),
-        language,
-    )
 
 
 def comma_separated(text: str | None) -> list[str] | None:

@@ -1,24 +1,38 @@
-"""Outlier documents in words, for a terminal of 80 columns."""
+"""Outlier documents as JSON, and in words for a terminal of 80 columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from momus.cli.outliers import Listing, Outlier
-from momus.evidence import MarkedDocument, Step
-from momus.report.format import number
+from momus.evidence import MarkedDocument, Step, to_json
+from momus.report.format import number, p_value
 from momus.report.safe import one_line
+from momus.report.sentences import axes
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
+    from momus.outliers.flagging import Flagged, FlaggedCorpus
+    from momus.outliers.listing import Listing, Outlier
+    from momus.outliers.several import OddAxis, OddOnSeveral, SeveralCorpus
+
 SNIPPET = 200
 """Characters of a text that are shown."""
 STATES = 10
 """Largest number of steps z that are shown."""
+
+
+def outliers_json(listing: Listing) -> dict[str, Any]:
+    """A listing as plain lists, strings and numbers."""
+    rows = []
+    for o in listing.outliers:
+        texts = {k: None if d is None else to_json(d) for k, d in (("document", o.document), ("human", o.human))}
+        rows.append({**asdict(o), **texts})
+    return {**asdict(listing), "outliers": rows}
 
 
 def outlier_view(listing: Listing) -> RenderableType:
@@ -42,14 +56,17 @@ def outlier_view(listing: Listing) -> RenderableType:
     return Group(*parts)
 
 
+def _rank(ranked: Outlier | OddAxis) -> str:
+    return str(ranked.first) if ranked.first == ranked.last else f"{ranked.first}–{ranked.last}"
+
+
 def _entry(o: Outlier, listing: Listing) -> RenderableType:
     """One document: a first line, and below it what there is to say, by name."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    rank = str(o.first) if o.first == o.last else f"{o.first}–{o.last}"
-    first = Text(f"{rank:>4}  ", style="dim").append(one_line(o.id), style="bold")
+    first = Text(f"{_rank(o):>4}  ", style="dim").append(one_line(o.id), style="bold")
     first.append(f"  {number(o.value)} {listing.unit}", style="")
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(width=12)
@@ -110,3 +127,70 @@ def beginning(steps: Sequence[Step]) -> str:
 
 def _clipped(text: str) -> str:
     return one_line(" ".join(text[: 4 * SNIPPET].split()), SNIPPET)
+
+
+def several_view(corpora: Sequence[SeveralCorpus], top: int) -> RenderableType:
+    """Build a list of the ``top`` documents of each corpus that are odd on several axes."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    def head(c: SeveralCorpus) -> str:
+        of = f"{c.scored:,} documents are odd on two axes or more of {len(c.critics)}"
+        return f"{len(c.documents):,} of {of} ({c.expected:.1f} by chance)"
+
+    def entry(d: OddOnSeveral) -> RenderableType:
+        words = f"  {axes(len(d.axes))}, p = {p_value(d.p_adjusted)} adjusted"
+        where = "; ".join(f"{one_line(a.axis)} ({_rank(a)} of {a.scored:,})" for a in d.axes)
+        return Group(Text("  ").append(one_line(d.id), style="bold").append(words), Padding(Text(where), (0, 0, 0, 4)))
+
+    note = (
+        "Odd: among the 5 % least likely documents of the corpus. Chance and p: as if axes were independent; "
+        "related axes, such as length and lexical diversity, make more documents odd together."
+    )
+    return _lists([(c.corpus, head(c), [entry(d) for d in c.documents[:top]], len(c.documents)) for c in corpora], note)
+
+
+def flagged_view(corpora: Sequence[FlaggedCorpus], top: int) -> RenderableType:
+    """Build a list of the ``top`` chosen documents of each corpus, with p, critic, and value beside real text."""
+
+    def head(c: FlaggedCorpus) -> str:
+        of = counted(c.n, "document")
+        if c.documents:
+            return f"{len(c.documents):,} of {of} are odder than real text (false-discovery rate {c.fdr:g})"
+        return (
+            f"none of {of} is odd enough; at a false-discovery rate of {c.fdr:g} and with {c.calibrating:,} real "
+            f"documents to calibrate, at least {c.fewest:,} must be"
+        )
+
+    note = (
+        "p: share of the real documents that are as odd under any of the critics. Of the documents listed for a "
+        "text, an expected share of at most the false-discovery rate are as real as the real text."
+    )
+    return _lists(
+        [(c.corpus, head(c), list(map(flagged_line, c.documents[:top])), len(c.documents)) for c in corpora], note
+    )
+
+
+def _lists(corpora: Sequence[tuple[str, str, Sequence[RenderableType], int]], note: str) -> RenderableType:
+    """A list per corpus, from its name, what is said of it, the entries to show and how many there are; and a note."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for name, head, entries, n in corpora:
+        parts += [Text(f"{one_line(name)}: {head}", style="bold"), *entries]
+        if n > len(entries):
+            parts.append(Text(f"  and {n - len(entries):,} more; --top lists them", style="dim"))
+        parts.append(Text(""))
+    return Group(*parts, Text(note, style="dim"))
+
+
+def flagged_line(d: Flagged, named: bool = True) -> Text:
+    """One chosen document: p, which end is odd, its value beside that of real text; critic and unit if ``named``."""
+    from rich.text import Text
+
+    critic, unit = (f" by {one_line(d.critic)}", f" {one_line(d.unit)}") if named else ("", "")
+    end = "too likely" if d.small else "odd"
+    words = f"  p {d.p:.2g}, {end}{critic}: {number(d.value)}{unit}, real text {number(d.typical)}"
+    return Text(f"  {one_line(d.id)}", style="bold").append(words, style="not bold")

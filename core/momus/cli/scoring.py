@@ -12,19 +12,12 @@ from momus.cli.options import (
     Config,
     CsvAsIs,
     Device,
-    Encoding,
-    Field,
-    Format,
-    Include,
-    Keep,
-    Language,
-    MaxDocument,
     Quiet,
-    SkipBad,
+    Reading,
     Trust,
-    Turns,
+    Without,
     config_tables,
-    reading_options,
+    expanded,
 )
 from momus.cli.outputs import check_critic_folder, check_output
 from momus.cli.shards import (
@@ -53,21 +46,14 @@ if TYPE_CHECKING:
     from momus.text.corpus import Corpus
 
 
+@expanded
 def fit(
     critic: Annotated[str, typer.Argument(help="Name of the critic; `momus critics` lists them.")],
     real: Annotated[str, typer.Option("--real", "-r", help="Real text to fit on.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the fitted critic into.")],
     config: Config = None,
     device: Device = "auto",
-    field: Field = None,
-    fmt: Format = None,
-    encoding: Encoding = "utf-8",
-    skip_bad_lines: SkipBad = False,
-    keep: Keep = None,
-    max_document: MaxDocument = None,
-    include: Include = None,
-    turns: Turns = "assistant",
-    language: Language = None,
+    reading: Annotated[Reading, Without("prompt")] = Reading(),
     workers: Annotated[
         int | None,
         typer.Option(min=1, help="Count the text part by part in so many processes; for critics that count."),
@@ -102,17 +88,7 @@ def fit(
     (model,) = make_critics([critic], config_tables(config))
     if model.uses_device:
         model.to(resolve_device(device))
-    options = reading_options(
-        field,
-        fmt,
-        encoding,
-        skip_bad_lines,
-        max_document,
-        keep=keep,
-        include=include,
-        turns=turns,
-        language=language,
-    )
+    options = reading.options()
     reporter = default_reporter()
     with reporting(reporter):
         if workers is not None:
@@ -149,6 +125,7 @@ def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, seed: i
     return corpus
 
 
+@expanded
 def score(
     paths: Annotated[
         list[str],
@@ -160,15 +137,7 @@ def score(
         Path | None, typer.Option("--out", "-o", help="File for the rows: .parquet, .csv or .jsonl.")
     ] = None,
     device: Device = "auto",
-    field: Field = None,
-    fmt: Format = None,
-    encoding: Encoding = "utf-8",
-    skip_bad_lines: SkipBad = False,
-    keep: Keep = None,
-    max_document: MaxDocument = None,
-    include: Include = None,
-    turns: Turns = "assistant",
-    language: Language = None,
+    reading: Annotated[Reading, Without("prompt")] = Reading(),
     csv_as_is: CsvAsIs = False,
     trust: Trust = None,
     shards: Shards = None,
@@ -201,17 +170,7 @@ def score(
 
     Next: score real text too; only differences between texts are meaningful.
     """
-    options = reading_options(
-        field,
-        fmt,
-        encoding,
-        skip_bad_lines,
-        max_document,
-        keep=keep,
-        include=include,
-        turns=turns,
-        language=language,
-    )
+    options = reading.options()
     if shards is not None:
         if out is not None or csv_as_is:
             raise UsageError("--shards writes Parquet files into its folder", hint="leave out --out and --csv-as-is")

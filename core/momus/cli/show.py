@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -77,37 +77,31 @@ def outliers(
 
     Next: read these documents in your file; `momus open run` shows them marked.
     """
-    from momus.cli.odd import odd_documents, odd_json, odd_view
-    from momus.cli.outliers import listed_outliers, outliers_json
-    from momus.cli.outliers_view import outlier_view
+    from dataclasses import asdict
+
+    from momus.cli.outliers_view import flagged_view, outlier_view, outliers_json, several_view
     from momus.errors import UsageError
+    from momus.outliers import flagged, listed, odd_on_several
 
     folder = run_folder(run)
+    content: Any
     if fdr is not None:
-        from momus.cli.flagged import flagged_documents, flagged_json, flagged_view
-
         if all_critics:
             raise UsageError("--fdr and --all-critics exclude each other", hint="--fdr takes all critics by itself")
-        flagged = flagged_documents(folder, fdr, critic, corpus)
-        if as_json:
-            print_json(flagged_json(flagged))
-        else:
-            print_view(flagged_view(flagged, top), 80)
-        return
-    if all_critics:
+        chosen = flagged(folder, fdr, critic, corpus)
+        content, view = [asdict(c) for c in chosen], flagged_view(chosen, top)
+    elif all_critics:
         if critic is not None:
             raise UsageError("--critic and --all-critics exclude each other", hint="leave one of them out")
-        found = odd_documents(folder, corpus)
-        if as_json:
-            print_json(odd_json(found))
-        else:
-            print_view(odd_view(found, top), 80)
-        return
-    listed = listed_outliers(folder, critic, top, corpus)
-    if as_json:
-        print_json(outliers_json(listed))
+        odd = odd_on_several(folder, corpus)
+        content, view = [asdict(c) for c in odd], several_view(odd, top)
     else:
-        print_view(outlier_view(listed), 80)
+        listing = listed(folder, critic, top, corpus)
+        content, view = outliers_json(listing), outlier_view(listing)
+    if as_json:
+        print_json(content)
+    else:
+        print_view(view, 80)
 
 
 def report(

@@ -8,7 +8,7 @@ In a test file:
 On the command line: ``momus check package.module:MyCritic``.
 """
 
-from momus.conformance.records import Record, Report
+from momus.conformance.subject import Record, Report
 from momus.conformance.suite import SLOW, check_critic, check_names, parametrize
 
 __all__ = ["SLOW", "Record", "Report", "check_critic", "check_names", "parametrize"]

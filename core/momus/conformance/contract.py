@@ -10,9 +10,8 @@ import re
 import numpy as np
 
 from momus.conformance import corpora
-from momus.conformance.records import Skip
-from momus.conformance.subject import Subject, same_scores, same_values, worst
-from momus.critic import RunningTextCritic, fit_portions, read_portion
+from momus.conformance.subject import Skip, Subject, same_scores, same_values, worst
+from momus.critic import RunningTextCritic, Scores, fit_portions, read_portion
 from momus.critic.portions import is_mergeable
 from momus.errors import MomusError, NotFittedError
 from momus.text.corpus import Corpus
@@ -180,11 +179,7 @@ def _other_text(s: Subject) -> Corpus:
     return corpora.documents(80, seed=1) if s.corpus is corpora.documents() else s.held_out
 
 
-def _agree(scores: object, expected: object, when: str) -> None:
-    from momus.critic import Scores
-
-    assert isinstance(scores, Scores)
-    assert isinstance(expected, Scores)
+def _agree(scores: Scores, expected: Scores, when: str) -> None:
     assert same_scores(scores, expected), f"scores differ {when}: {worst(scores, expected)}"
 
 

@@ -1,14 +1,19 @@
-"""Text in ten scripts for the checks: everyday sentences, drawn into documents with sections; seeded."""
+"""Checks of the scripts that a critic claims, and everyday sentences in ten scripts, drawn into documents; seeded."""
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from momus.critic import Scripts
+from momus.conformance.subject import Skip, Subject, assert_same, bare_rows
+from momus.critic import Critic, RunningTextCritic, Scripts
+from momus.critic.scoring import score
+from momus.errors import FittingError
 from momus.text.corpus import Corpus, Document, Section
+from momus.text.words import has_icu
 
 
 class Sample(NamedTuple):
@@ -199,3 +204,87 @@ def claimed_samples(claimed: Scripts) -> list[str]:
 def together(scripts: list[str], each: int = DOCUMENTS) -> Corpus:
     """The first documents of several scripts as one text."""
     return Corpus.from_documents([documents(name)[i] for name in scripts for i in range(each)], name="scripts")
+
+
+LONGEST = 20
+"""Characters of a word of the samples, at most; the longest has 14."""
+
+
+FEW = 4
+"""Documents of each script that a critic scores which was fitted on other text."""
+
+
+def claimed_scripts_are_read(s: Subject) -> None:
+    """Texts in each of ten scripts that the critic claims are split into words, and score alike in any batch."""
+    claimed = _claimed(s)
+    words_are_found(s.critic, together(claimed))
+    batches_agree(s.fitted, together(claimed, FEW))
+
+
+def claimed_scripts_can_be_fitted(s: Subject) -> None:
+    """Fitted on text in each of ten scripts that it claims, the critic scores it alike in any batch."""
+    if isinstance(s.critic, RunningTextCritic):
+        raise Skip(f"the samples are shorter than a {s.critic.unit}")
+    fits = 0
+    for name in _claimed(s):
+        text = documents(name)
+        try:
+            fitted = s.fit(text)
+        except FittingError:  # the samples lack what the critic needs
+            continue
+        fits += 1
+        try:
+            batches_agree(fitted, text)
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from error
+    if not fits:
+        raise Skip("the samples are too short for the critic to be fitted on")
+
+
+def _claimed(s: Subject) -> list[str]:
+    """The scripts of the samples that the critic claims."""
+    claimed = claimed_samples(s.critic.claims())
+    if not claimed:
+        raise Skip(f"the critic reads {s.critic.claims().words()}, which the samples do not have")
+    return claimed
+
+
+def words_are_found(critic: Critic[object], text: Corpus) -> None:
+    """No token of the critic's tokenizer is a whole clause or a mark torn from its letter.
+
+    Raises
+    ------
+    AssertionError
+        One is.
+    """
+    tokenizer = critic.tokenizer
+    if tokenizer is None or not tokenizer.dictionaries:
+        return
+    table = text.tokens(tokenizer)
+    for word in table.vocabulary:
+        assert len(word) <= LONGEST, f"{word!r} is one token of tokenizer {tokenizer.name!r}"
+        torn = unicodedata.category(word[0])[0] == "M" and not "\ufe00" <= word[0] <= "\ufe0f"
+        assert not torn, f"token {word!r} of tokenizer {tokenizer.name!r} begins with a mark of the letter before it"
+
+
+def batches_agree(fitted: Critic[object], text: Corpus) -> None:
+    """Documents get the same scores all at once, in batches of three, and each alone.
+
+    Raises
+    ------
+    AssertionError
+        Some do not.
+    """
+    units = fitted.units(text)
+    whole = score(fitted, units)
+    small = score(fitted, units, batch_size=3)
+    assert_same(whole, small, "with batches of 3")
+    for row in np.linspace(0, len(units) - 1, min(len(units), 10)).astype(int).tolist():
+        alone = score(fitted, Corpus(units.table.slice(row, 1), units.name))
+        assert_same(bare_rows(whole, [row]), alone, "alone")
+    if not has_icu():
+        return
+    assert all(r is not None or np.isfinite(x) for r, x in zip(whole.reasons, whole.nll, strict=True))
+
+
+CHECKS = (claimed_scripts_are_read, claimed_scripts_can_be_fitted)

@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.conformance import contract, languages, tables, verdict
-from momus.conformance.records import Record, Report, Skip
-from momus.conformance.subject import Subject, default_corpus
+from momus.conformance import contract, scripts, tables, verdict
+from momus.conformance.subject import Record, Report, Skip, Subject, default_corpus
 from momus.critic import Critic
 from momus.errors import UsageError
 from momus.text.corpus import Corpus
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     import pytest
 
 Check = Callable[[Subject], None]
-ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *languages.CHECKS, *verdict.CHECKS)
+ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *scripts.CHECKS, *verdict.CHECKS)
 SLOW = ("claimed_scripts_can_be_fitted",)
 """Checks that fit the critic many times: minutes for those whose fit takes seconds."""
 

@@ -8,18 +8,14 @@ from itertools import pairwise
 import numpy as np
 
 from momus.conformance import corpora
-from momus.conformance.records import Skip
-from momus.conformance.subject import Subject, same_scores, same_values, worst
+from momus.conformance.subject import Skip, Subject, assert_same, bare_rows, same_values
 from momus.critic import (
-    Counted,
     DecompositionMixin,
     Draws,
     EvidenceMixin,
     Gaussians,
     Pooled,
-    Rows,
     RunningTextCritic,
-    Scores,
     SimplexDraws,
     StateSequences,
     Summary,
@@ -61,7 +57,7 @@ def order_of_documents_changes_nothing(s: Subject) -> None:
     _documents_only(s)
     order = np.random.default_rng(0).permutation(len(s.held_out))
     mixed = s.fitted.score(Corpus(s.held_out.table.take(order), "mixed"))
-    _assert_same(_take(s.scores, order), mixed, "in another order of documents")
+    assert_same(bare_rows(s.scores, order), mixed, "in another order of documents")
 
 
 def batch_size_changes_nothing(s: Subject) -> None:
@@ -70,7 +66,7 @@ def batch_size_changes_nothing(s: Subject) -> None:
         if isinstance(s.critic, RunningTextCritic) and size == 1:
             continue
         fresh = Corpus(s.held_out.table, s.held_out.name)
-        _assert_same(s.scores, s.fitted.score(fresh, batch_size=size), f"in batches of {size}")
+        assert_same(s.scores, s.fitted.score(fresh, batch_size=size), f"in batches of {size}")
 
 
 def other_documents_change_nothing(s: Subject) -> None:
@@ -78,7 +74,7 @@ def other_documents_change_nothing(s: Subject) -> None:
     _documents_only(s)
     for i in range(0, len(s.held_out), max(1, len(s.held_out) // 5)):
         alone = s.fitted.score(Corpus(s.held_out.table.slice(i, 1), "alone"))
-        _assert_same(_take(s.scores, np.array([i])), alone, "when a document is scored alone")
+        assert_same(bare_rows(s.scores, [i]), alone, "when a document is scored alone")
 
 
 def posterior_is_proper(s: Subject) -> None:
@@ -185,7 +181,7 @@ def edge_texts_get_a_score_or_a_reason(s: Subject) -> None:
         assert scores.reasons[0] is not None, "an empty document got a score"
         for i in range(len(corpora.edges())):
             alone = s.fitted.score(corpora.edges().slice(i, i + 1))
-            _assert_same(alone, _take(scores, np.array([i])), "when a document is scored alone")
+            assert_same(alone, bare_rows(scores, [i]), "when a document is scored alone")
 
 
 def errors_of_one_document_do_not_spread(s: Subject) -> None:
@@ -199,28 +195,7 @@ def errors_of_one_document_do_not_spread(s: Subject) -> None:
     except MomusError as error:
         raise AssertionError(f"an unreadable record stops scoring: {error}") from error
     assert scores.reasons[0] == "text is null"
-    _assert_same(s.scores, _take(scores, np.arange(1, len(scores))), "beside an unreadable record")
-
-
-def _take(scores: Scores, rows: np.ndarray) -> Scores:
-    return Scores(
-        scores.critic,
-        scores.corpus,
-        [scores.ids[i] for i in rows],
-        [scores.prompts[i] for i in rows],
-        scores.nll[rows],
-        scores.steps[rows],
-        [scores.reasons[i] for i in rows],
-    )
-
-
-def _assert_same(expected: Scores, scores: Scores, when: str) -> None:
-    assert same_scores(expected, scores), f"scores change {when}: {worst(expected, scores)}"
-
-
-def dense(rows: Rows) -> np.ndarray:
-    """Rows as a dense array."""
-    return rows.matrix.toarray() if isinstance(rows, Counted) else np.asarray(rows)
+    assert_same(s.scores, bare_rows(scores, np.arange(1, len(scores))), "beside an unreadable record")
 
 
 CHECKS = (

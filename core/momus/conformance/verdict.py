@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from momus.conformance import corpora
-from momus.conformance.records import Skip
-from momus.conformance.subject import Subject, same_scores, worst
+from momus.conformance.subject import Skip, Subject, same_scores, worst
 from momus.critic import EvidenceMixin, ExplanationMixin, RunningTextCritic, Scores
 from momus.errors import UsageError
 from momus.evidence import Evidence, from_json, to_json

@@ -1,19 +1,14 @@
 """Controls: shuffled and sampled texts, planted defects, and reference processes with known answers."""
 
 from momus.controls.defects import DEFECTS
-from momus.controls.ngrams import NGramSampler
 from momus.controls.planting import Change, Defect, Planted
-from momus.controls.processes import pitman_yor, simon
-from momus.controls.segments import SegmentProcess
-from momus.controls.shuffles import shuffle_corpus, shuffle_ngrams
+from momus.controls.processes import pitman_yor, shuffle_corpus, shuffle_ngrams, simon
 
 __all__ = [
     "DEFECTS",
     "Change",
     "Defect",
-    "NGramSampler",
     "Planted",
-    "SegmentProcess",
     "pitman_yor",
     "shuffle_corpus",
     "shuffle_ngrams",

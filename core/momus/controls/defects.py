@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from momus.controls.answers import copy_answers
-from momus.controls.foreign import exchange_sections
-from momus.controls.mixing import mix_languages, mix_topics, mix_words
+from momus.controls.mixing import copy_answers, exchange_sections, mix_languages, mix_topics, mix_words
 from momus.controls.ordering import LOOP, loop, move_ngrams, move_sections, repeat_sections
 from momus.controls.planting import Defect
 from momus.controls.sentences import even_sentences, one_template, open_with_connectives, stock_phrases

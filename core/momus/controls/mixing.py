@@ -1,13 +1,16 @@
-"""Defects of mixing: passages and words from other documents, and passages in another language."""
+"""Defects of mixing: sections, passages and words of other documents, passages in another language, copied answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import cast
 
-from momus.controls.pieces import Pieces, document_words, passages
+from momus.controls.pieces import Pieces, document_words, edited, passages
 from momus.controls.planting import Setting, with_texts
 from momus.text.corpus import Corpus, Document
+from momus.text.titles import normalize_title
 
 Places = Sequence[int]
 Donors = tuple[list[str], list[list[str]], dict[str, int]]
@@ -46,19 +49,22 @@ def _mixed(
     others = len(ids) - (mine >= 0)
     if others < 1:
         return document, what, []
-    texts, places, before = [], [], 0
-    for pieces in sections:
-        n = len(pieces.texts)
-        chosen, u, v = setting.chosen(n), setting.random.random(n), setting.random.random(n)
-        new = list(pieces.texts)
-        for i in chosen.nonzero()[0].tolist():
-            donor = int(u[i] * others)
-            donor += mine >= 0 and donor >= mine  # skip the document itself
-            new[i] = texts_of[donor][int(v[i] * len(texts_of[donor]))]
-            places.append(before + i)
-        texts.append(pieces.join(new))
-        before += n
-    return with_texts(document, texts), what, places
+
+    def drawn(u: float, v: float) -> str:
+        donor = int(u * others)
+        texts = texts_of[donor + (mine >= 0 and donor >= mine)]  # skip the document itself
+        return texts[int(v * len(texts))]
+
+    return edited(
+        document, what, sections, lambda texts: [drawn(u, v) if c else None for c, u, v in _draws(setting, texts)]
+    )
+
+
+def _draws(setting: Setting, texts: Sequence[str]) -> Iterator[tuple[bool, float, float]]:
+    """For each piece whether it is chosen, and two uniform variates."""
+    n = len(texts)
+    chosen, u, v = setting.chosen(n), setting.random.random(n), setting.random.random(n)
+    return zip(chosen.tolist(), u.tolist(), v.tolist(), strict=True)
 
 
 def mix_languages(document: Document, setting: Setting) -> tuple[Document, str, Places]:
@@ -71,15 +77,87 @@ def mix_languages(document: Document, setting: Setting) -> tuple[Document, str, 
         return document, what, []
     sections = _passages(document)
     total = sum(len(p.texts) for p in sections)
-    texts, places, before = [], [], 0
-    for pieces in sections:
-        n = len(pieces.texts)
-        chosen, u, v = setting.chosen(n), setting.random.random(n), setting.random.random(n)
-        new = list(pieces.texts)
-        for i in chosen.nonzero()[0].tolist():
-            source = texts_of[int(u[i] * len(ids)) if twin is None else twin]
-            new[i] = source[int((v[i] if twin is None else (before + i) / total) * len(source))]
-            places.append(before + i)
-        texts.append(pieces.join(new))
-        before += n
-    return with_texts(document, texts), what, places
+    numbers = count()
+
+    def drawn(i: int, u: float, v: float) -> str:
+        source = texts_of[int(u * len(ids)) if twin is None else twin]
+        return source[int((v if twin is None else i / total) * len(source))]
+
+    def change(texts: list[str]) -> list[str | None]:
+        return [drawn(i, u, v) if c else None for (c, u, v), i in zip(_draws(setting, texts), numbers, strict=False)]
+
+    return edited(document, what, sections, change)
+
+
+@dataclass(frozen=True)
+class _SectionDonors:
+    """Sections by normalised title and, of each document, its parts in order; texts come with their document's id."""
+
+    titled: dict[str, list[tuple[str, str]]]
+    parts: list[tuple[str, list[str]]]
+
+
+def _section_donors(corpus: Corpus) -> _SectionDonors:
+    titled: dict[str, list[tuple[str, str]]] = {}
+    parts = []
+    for document in corpus:
+        if document.problem is not None:
+            continue
+        for section in document.sections:
+            if title := normalize_title(section.title):
+                titled.setdefault(title, []).append((document.id, section.text))
+        texts = _parts(document).texts
+        if texts:
+            parts.append((document.id, texts))
+    return _SectionDonors(titled, parts)
+
+
+def _parts(document: Document) -> Pieces:
+    """The sections of a document; of a text without sections, its paragraphs (or sentences) and what separates them."""
+    if document.sectioned:
+        return Pieces([s.text for s in document.sections], [""] * len(document.sections), "")
+    return passages(document.text)
+
+
+def exchange_sections(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Replace chosen sections by sections of the same title of other documents (without titles: at the same place)."""
+    donors = cast("_SectionDonors", setting.shared.once("sections by title", _section_donors))
+    pieces = _parts(document)
+    n = len(pieces.texts)
+    titles = [normalize_title(s.title) for s in document.sections] if document.sectioned else [""] * n
+    chosen, u = setting.chosen(n), setting.random.random(n)
+    texts, places = list(pieces.texts), []
+    for i in chosen.nonzero()[0].tolist():
+        if titles[i]:
+            found = [text for name, text in donors.titled.get(titles[i], []) if name != document.id]
+        else:
+            # the part at the same relative place, of every other document
+            others = [parts for name, parts in donors.parts if name != document.id]
+            found = [parts[int((i + 0.5) / n * len(parts))] for parts in others]
+        if found:
+            texts[i] = found[int(u[i] * len(found))]
+            if texts[i] != pieces.texts[i]:
+                places.append(i)
+    unit = "sections" if document.sectioned else "paragraphs"
+    new = texts if document.sectioned else [pieces.join(texts)]
+    return with_texts(document, new), f"{unit} replaced by those of other documents", places
+
+
+def copy_answers(document: Document, setting: Setting) -> tuple[Document, str, Sequence[int]]:
+    """Replace a chosen document by the first one, by id, that answers its prompt."""
+    first = cast("dict[str, Document]", setting.shared.once("first answers", _first_answers))
+    chosen = bool(setting.chosen(1)[0])
+    source = None if document.prompt is None else first.get(document.prompt)
+    what = "answers replaced by a copy of another"
+    if not chosen or source is None or source.id == document.id:
+        return document, what, []
+    return replace(document, sections=source.sections), what, [0]
+
+
+def _first_answers(corpus: Corpus) -> dict[str, Document]:
+    """The document of each prompt whose id comes first; the corpus is ordered by id."""
+    found: dict[str, Document] = {}
+    for document in corpus:
+        if document.prompt is not None and document.problem is None:
+            found.setdefault(document.prompt, document)
+    return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from momus.controls.planting import with_texts
 from momus.text.corpus import Corpus, Document
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -45,6 +46,20 @@ class Pieces:
                 separators.append(before)
                 before = ""
         return cls(texts, separators, before)
+
+    @classmethod
+    def matching(cls, text: str, pattern: re.Pattern[str]) -> Pieces:
+        """Take the matches of a pattern for the pieces, and what is between them for separators.
+
+        >>> Pieces.matching("to be, or", WORD).separators
+        ['', ' ', ', ']
+        """
+        texts, separators, end = [], [], 0
+        for match in pattern.finditer(text):
+            texts.append(match.group())
+            separators.append(text[end : match.start()])
+            end = match.end()
+        return cls(texts, separators, text[end:])
 
     def join(self, texts: Sequence[str]) -> str:
         """Concatenate texts, one per piece, with the separators of the original."""
@@ -91,6 +106,33 @@ def sentences(text: str) -> Pieces:
 def document_words(document: Document) -> list[Pieces]:
     """The words of each section."""
     return [words(s.text) for s in document.sections]
+
+
+def edited(
+    document: Document, what: str, sections: Iterable[Pieces], change: Callable[[list[str]], Sequence[str | None]]
+) -> tuple[Document, str, list[int]]:
+    """Change pieces of each section of a document.
+
+    Parameters
+    ----------
+    what
+        The kind of change, in a few words.
+    sections
+        The pieces of each section.
+    change
+        Gives each piece of a section its new text, or None if it stays.
+
+    Returns
+    -------
+    The new document, ``what``, and the changed pieces, counted from 0 in the document.
+    """
+    texts, places, before = [], [], 0
+    for pieces in sections:
+        new = change(pieces.texts)
+        texts.append(pieces.join([old if text is None else text for old, text in zip(pieces.texts, new, strict=True)]))
+        places += [before + i for i, text in enumerate(new) if text is not None]
+        before += len(pieces.texts)
+    return with_texts(document, texts), what, places
 
 
 def common_words(corpus: Corpus, n: int) -> tuple[list[str], list[float]]:

@@ -1,11 +1,37 @@
-"""Random processes with known laws: Simon's process, the Pitman–Yor process, and hidden Markov chains."""
+"""Reference texts: shuffled n-grams, and processes with known laws (Simon's process, the Pitman–Yor process)."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.numeric.types import Bools, Floats, Ints
+from momus.text.corpus import Corpus
+from momus.text.tokens import Tokenizer
+
+
+def shuffle_ngrams(ids: NDArray[np.integer], n: int, seed: int) -> NDArray[np.integer]:
+    """Split a stream into consecutive n-grams and shuffle them; a shorter rest stays at the end.
+
+    >>> shuffle_ngrams(np.arange(7), 3, seed=4).tolist()
+    [3, 4, 5, 0, 1, 2, 6]
+    """
+    whole = len(ids) // n * n
+    order = np.random.default_rng(seed).permutation(whole // n)
+    shuffled: NDArray[np.integer] = np.concatenate([ids[:whole].reshape(-1, n)[order].ravel(), ids[whole:]])
+    return shuffled
+
+
+def shuffle_corpus(corpus: Corpus, tokenizer: Tokenizer, n: int, seed: int) -> Corpus:
+    """Shuffle the n-grams of a whole corpus, and split the result into documents of the original lengths."""
+    table = corpus.tokens(tokenizer)
+    ids = shuffle_ngrams(table.ids, n, seed).tolist()
+    words, offsets = table.vocabulary, table.offsets
+    texts = [" ".join(words[i] for i in ids[a:b]) for a, b in itertools.pairwise(offsets)]
+    name = f"{corpus.name}, {n}-grams shuffled"
+    return Corpus.from_texts(texts, ids=corpus.ids, prompts=corpus.prompts, name=name, groups=corpus.groups)
 
 
 def simon(n: int, alpha: float, seed: int) -> NDArray[np.int32]:
@@ -90,45 +116,3 @@ def _openings(n: int, discount: float, strength: float, uniform: Floats) -> Bool
             new[t] = True
             words += 1
     return new
-
-
-def hidden_markov(
-    transitions: Floats, emissions: Floats, first: int, sequences: int, length: int, seed: int
-) -> tuple[Ints, Ints]:
-    """Sample hidden Markov chains; the first state follows state ``first``.
-
-    Parameters
-    ----------
-    transitions
-        (K, K), rows sum to 1.
-    emissions
-        (K, G), rows sum to 1.
-
-    Returns
-    -------
-    States and emitted symbol numbers, both int64 (sequences, length).
-
-    >>> states, emitted = hidden_markov(np.eye(2)[::-1], np.eye(2), 0, sequences=1, length=4, seed=0)
-    >>> states.tolist(), emitted.tolist()
-    ([[1, 0, 1, 0]], [[1, 0, 1, 0]])
-    """
-    rng = np.random.default_rng(seed)
-    # cumulated rows, for inverse-transform sampling: (K, K) and (K, G)
-    moves, symbols = np.cumsum(transitions, axis=1), np.cumsum(emissions, axis=1)
-    states = np.empty((sequences, length), dtype=np.int64)
-    emitted = np.empty_like(states)
-    before = np.full(sequences, first, dtype=np.int64)
-    for m in range(length):
-        before = _choose(moves, before, rng.random(sequences))
-        states[:, m] = before
-        emitted[:, m] = _choose(symbols, before, rng.random(sequences))
-    return states, emitted
-
-
-def _choose(cumulated: Floats, rows: Ints, u: Floats) -> Ints:
-    """Sample one column for each of ``rows`` from cumulated probabilities; columns of probability 0 never occur."""
-    out = np.empty(len(rows), dtype=np.int64)
-    for k in np.unique(rows):
-        mine = np.flatnonzero(rows == k)
-        out[mine] = np.searchsorted(cumulated[k], u[mine] * cumulated[k, -1], side="right")
-    return out

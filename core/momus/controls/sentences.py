@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from momus.controls.pieces import Pieces, paragraphs, sentences, words
+from momus.controls.pieces import edited, paragraphs, sentences, words
 from momus.controls.planting import Setting, with_texts
 from momus.text.corpus import Document
 
@@ -96,30 +96,25 @@ def open_with_connectives(document: Document, setting: Setting) -> tuple[Documen
 
 def _before(document: Document, setting: Setting, choices: Sequence[str], what: str) -> tuple[Document, str, Places]:
     """Put one of some phrases before each chosen sentence."""
-    texts, places, before = [], [], 0
-    for section in document.sections:
-        pieces: Pieces = sentences(section.text)
-        n = len(pieces.texts)
-        chosen, which = setting.chosen(n).tolist(), setting.random.integers(0, len(choices), n).tolist()
-        new = [f"{choices[k]} {_lowered(s)}" if c else s for s, c, k in zip(pieces.texts, chosen, which, strict=True)]
-        texts.append(pieces.join(new))
-        places += [before + i for i, c in enumerate(chosen) if c]
-        before += n
-    return with_texts(document, texts), what, places
+
+    def change(texts: list[str]) -> list[str | None]:
+        chosen = setting.chosen(len(texts)).tolist()
+        which = setting.random.integers(0, len(choices), len(texts)).tolist()
+        return [f"{choices[k]} {_lowered(s)}" if c else None for s, c, k in zip(texts, chosen, which, strict=True)]
+
+    return edited(document, what, map(sentences, (s.text for s in document.sections)), change)
 
 
 def one_template(document: Document, setting: Setting) -> tuple[Document, str, Places]:
     """Replace each chosen sentence by clauses of one pattern, with random words, about as long as the sentence."""
-    texts, places, before = [], [], 0
-    for section in document.sections:
-        pieces: Pieces = sentences(section.text)
-        n = len(pieces.texts)
-        chosen, seeds = setting.chosen(n).tolist(), setting.random.integers(0, 2**32, n).tolist()
-        new = [_templated(s, seed) if c else s for s, c, seed in zip(pieces.texts, chosen, seeds, strict=True)]
-        texts.append(pieces.join(new))
-        places += [before + i for i, c in enumerate(chosen) if c]
-        before += n
-    return with_texts(document, texts), "sentences replaced by ones of a template", places
+
+    def change(texts: list[str]) -> list[str | None]:
+        chosen = setting.chosen(len(texts)).tolist()
+        seeds = setting.random.integers(0, 2**32, len(texts)).tolist()
+        return [_templated(s, seed) if c else None for s, c, seed in zip(texts, chosen, seeds, strict=True)]
+
+    what = "sentences replaced by ones of a template"
+    return edited(document, what, map(sentences, (s.text for s in document.sections)), change)
 
 
 def _templated(sentence: str, seed: int) -> str:

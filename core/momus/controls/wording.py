@@ -11,8 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from momus.controls.mentions import OTHER_GENDER
-from momus.controls.pieces import WORD, cased, common_words, document_words, frequencies, ranked
+from momus.controls.pieces import WORD, Pieces, cased, common_words, document_words, edited, frequencies, ranked
 from momus.controls.planting import Setting, with_texts
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus, Document
@@ -39,6 +38,8 @@ SPEECH = frozenset(
         *("sat", "felt", "knew"),
     )
 )
+OTHER_GENDER = {"he": "she", "him": "her", "his": "her", "himself": "herself"}
+OTHER_GENDER |= {"she": "he", "her": "him", "hers": "his", "herself": "himself"}
 _GENDERED = re.compile(rf"\b(?:{'|'.join(sorted(OTHER_GENDER, key=len, reverse=True))})\b", re.IGNORECASE)
 
 _SYMBOL = re.compile(r"[^\w\s]")
@@ -46,18 +47,17 @@ _SYMBOL = re.compile(r"[^\w\s]")
 
 def swap_pronouns(document: Document, setting: Setting) -> tuple[Document, str, Places]:
     """Change the gender of chosen pronouns of the word list; places count these pronouns."""
-    texts, places, before = [], [], 0
-    for section in document.sections:
-        pronouns = list(_GENDERED.finditer(section.text))
+
+    def change(pronouns: list[str]) -> list[str | None]:
         chosen = setting.chosen(len(pronouns)).tolist()
-        new = [
-            cased(OTHER_GENDER[m.group().lower()], m.group()) if c else None
-            for m, c in zip(pronouns, chosen, strict=True)
-        ]
-        texts.append(_edited(section.text, pronouns, new))
-        places += [before + i for i, c in enumerate(chosen) if c]
-        before += len(pronouns)
-    return with_texts(document, texts), "pronouns with changed gender", places
+        return [cased(OTHER_GENDER[w.lower()], w) if c else None for w, c in zip(pronouns, chosen, strict=True)]
+
+    return edited(document, "pronouns with changed gender", _matches(document, _GENDERED), change)
+
+
+def _matches(document: Document, pattern: re.Pattern[str]) -> list[Pieces]:
+    """The matches of a pattern in each section."""
+    return [Pieces.matching(section.text, pattern) for section in document.sections]
 
 
 def names_of(text: str) -> Counter[str]:
@@ -99,18 +99,12 @@ def swap_names(document: Document, setting: Setting) -> tuple[Document, str, Pla
     ordered = sorted(names)
     weights = np.array([names[w] for w in ordered], dtype=np.float64)
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, ordered))})\b")
-    texts, places, before = [], [], 0
-    for section in document.sections:
-        matches = list(pattern.finditer(section.text))
-        chosen, u = setting.chosen(len(matches)).tolist(), setting.random.random(len(matches))
-        new = [
-            _other_name(m.group(), ordered, weights, x) if c else None
-            for m, c, x in zip(matches, chosen, u, strict=True)
-        ]
-        texts.append(_edited(section.text, matches, new))
-        places += [before + i for i, c in enumerate(chosen) if c]
-        before += len(matches)
-    return with_texts(document, texts), what, places
+
+    def change(found: list[str]) -> list[str | None]:
+        chosen, u = setting.chosen(len(found)).tolist(), setting.random.random(len(found))
+        return [_other_name(w, ordered, weights, x) if c else None for w, c, x in zip(found, chosen, u, strict=True)]
+
+    return edited(document, what, _matches(document, pattern), change)
 
 
 def _other_name(name: str, names: Sequence[str], weights: Floats, u: float) -> str:
@@ -120,33 +114,25 @@ def _other_name(name: str, names: Sequence[str], weights: Floats, u: float) -> s
     return names[min(int(np.searchsorted(cumulated, u * cumulated[-1], side="right")), len(names) - 1)]
 
 
-def _edited(text: str, matches: Sequence[re.Match[str]], new: Sequence[str | None]) -> str:
-    """Replace each match by its new text; None keeps it."""
-    parts, last = [], 0
-    for match, word in zip(matches, new, strict=True):
-        if word is not None:
-            parts += [text[last : match.start()], word]
-            last = match.end()
-    return "".join([*parts, text[last:]])
-
-
 def truncate_vocabulary(document: Document, setting: Setting) -> tuple[Document, str, Places]:
     """Replace the words whose types are among the rarest of the corpus by common words."""
     rank = cast("dict[str, float]", setting.shared.once("rarity", _rarity))
-    words, shares = cast("Common", setting.shared.once("common", lambda c: common_words(c, COMMON)))
-    texts, places, before = [], [], 0
+    common = cast("Common", setting.shared.once("common", lambda c: common_words(c, COMMON)))
+
+    def change(words: list[str]) -> list[str | None]:
+        rare = [rank.get(w.lower(), 2.0) < setting.strength for w in words]
+        drawn = _drawn(common, setting.random.random(len(words)))
+        return [cased(d, w) if r else None for w, r, d in zip(words, rare, drawn, strict=True)]
+
+    return edited(document, "rare words replaced by common ones", _matches(document, WORD), change)
+
+
+def _drawn(common: Common, u: Floats) -> list[str]:
+    """A common word for each uniform variate of u, (n,), drawn by frequency."""
+    words, shares = common
     cumulated = np.cumsum(shares) if shares else np.ones(1)
-    for section in document.sections:
-        matches = list(WORD.finditer(section.text))
-        u = setting.random.random(len(matches))
-        # a number of a common word for each word of the section, drawn by frequency: (words,)
-        drawn = np.searchsorted(cumulated, u * cumulated[-1], side="right").clip(0, max(len(words) - 1, 0)).tolist()
-        rare = [rank.get(m.group().lower(), 2.0) < setting.strength for m in matches]
-        new = [cased(words[d], m.group()) if r else None for m, r, d in zip(matches, rare, drawn, strict=True)]
-        texts.append(_edited(section.text, matches, new))
-        places += [before + i for i, r in enumerate(rare) if r]
-        before += len(matches)
-    return with_texts(document, texts), "rare words replaced by common ones", places
+    numbers = np.searchsorted(cumulated, u * cumulated[-1], side="right").clip(0, max(len(words) - 1, 0)).tolist()
+    return [words[i] for i in numbers] if words else [""] * len(u)
 
 
 def _rarity(corpus: Corpus) -> dict[str, float]:
@@ -157,31 +143,24 @@ def _rarity(corpus: Corpus) -> dict[str, float]:
 
 def inflate_stopwords(document: Document, setting: Setting) -> tuple[Document, str, Places]:
     """Insert one of the most frequent words of the corpus after each chosen word."""
-    words, shares = cast("Common", setting.shared.once("stopwords", lambda c: common_words(c, STOPWORDS)))
-    texts, places, before = [], [], 0
-    cumulated = np.cumsum(shares) if shares else np.ones(1)
-    for pieces in document_words(document):
-        n = len(pieces.texts)
-        chosen, u = setting.chosen(n).tolist(), setting.random.random(n)
-        drawn = np.searchsorted(cumulated, u * cumulated[-1], side="right").clip(0, max(len(words) - 1, 0)).tolist()
-        new = [f"{w} {words[d]}" if c else w for w, c, d in zip(pieces.texts, chosen, drawn, strict=True)]
-        texts.append(pieces.join(new))
-        places += [before + i for i, c in enumerate(chosen) if c]
-        before += n
-    return with_texts(document, texts), "words followed by an inserted frequent word", places
+    common = cast("Common", setting.shared.once("stopwords", lambda c: common_words(c, STOPWORDS)))
+
+    def change(words: list[str]) -> list[str | None]:
+        chosen = setting.chosen(len(words)).tolist()
+        drawn = _drawn(common, setting.random.random(len(words)))
+        return [f"{w} {d}" if c and d else None for w, c, d in zip(words, chosen, drawn, strict=True)]
+
+    return edited(document, "words followed by an inserted frequent word", document_words(document), change)
 
 
 def double_symbols(document: Document, setting: Setting) -> tuple[Document, str, Places]:
     """Double chosen symbols."""
-    texts, places, before = [], [], 0
-    for section in document.sections:
-        symbols = list(_SYMBOL.finditer(section.text))
+
+    def change(symbols: list[str]) -> list[str | None]:
         chosen = setting.chosen(len(symbols)).tolist()
-        new = [2 * m.group() if c else None for m, c in zip(symbols, chosen, strict=True)]
-        texts.append(_edited(section.text, symbols, new))
-        places += [before + i for i, c in enumerate(chosen) if c]
-        before += len(symbols)
-    return with_texts(document, texts), "doubled symbols", places
+        return [2 * s if c else None for s, c in zip(symbols, chosen, strict=True)]
+
+    return edited(document, "doubled symbols", _matches(document, _SYMBOL), change)
 
 
 def cut_short(document: Document, setting: Setting) -> tuple[Document, str, Places]:

@@ -1,22 +1,22 @@
 """The critic protocol: base classes, latents, statistics and summaries; plug-in authors import only from here."""
 
-from momus.critic.base import Critic, Note, usable_documents
-from momus.critic.counts import Counts
-from momus.critic.decomposition import PARTS, Decomposition
+from momus.critic.base import Critic, Note
 from momus.critic.fitted import Fitted
 from momus.critic.latents import Draws, Gaussians, Latents, SimplexDraws, StateSequences, Values, aggregated
-from momus.critic.portions import Portion, fit_portions, read_portion
+from momus.critic.portions import Counts, Portion, fit_portions, read_portion
 from momus.critic.powers import (
+    PARTS,
     AggregatedPosteriorMixin,
+    Decomposition,
     DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
     MergeableMixin,
     StatisticsMixin,
 )
-from momus.critic.rows import Counted, Rows, align, aligned, place, pool, stack, take_rows
-from momus.critic.running import RunningTextCritic
+from momus.critic.rows import Counted, Pooled, Rows, Summary, align, aligned, place, pool, stack, take_rows
 from momus.critic.scores import AGGREGATED, LogPrior, Scores
+from momus.critic.splitting import usable_documents
 from momus.critic.statistic import (
     Statistic,
     entropy,
@@ -29,8 +29,7 @@ from momus.critic.statistic import (
     supremum,
     total_variation,
 )
-from momus.critic.summary import Pooled, Summary
-from momus.critic.tokens import TokenCritic, TokenStates
+from momus.critic.tokens import RunningTextCritic, TokenCritic, TokenStates
 from momus.critic.tools import Embedder, SectionPosterior, adapter_names, make_adapter
 from momus.estimator import Estimator
 from momus.laws import Law

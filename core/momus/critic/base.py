@@ -21,13 +21,11 @@ from numpy.typing import NDArray
 
 from momus.critic.powers import check_powers
 from momus.critic.scores import LogPrior, Scores
-from momus.critic.splitting import other_splitting, splitting_of, unsplit
-from momus.errors import FittingError, MissingExtraError, NotFittedError
+from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
+from momus.errors import NotFittedError
 from momus.estimator import Estimator
 from momus.numeric.types import Floats
-from momus.text.counting import counted
 from momus.text.scripts import SPACED, Scripts
-from momus.text.words import EXTRA
 
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
@@ -336,42 +334,3 @@ def _fitting(fit: _Fit) -> _Fit:
         return self
 
     return wrapped  # type: ignore[return-value]
-
-
-def documents_to_fit(critic: Critic[Any], real: Corpus) -> tuple[Corpus, int]:
-    """The documents that a critic can be fitted on, and how many others lack nothing but a way to split their words."""
-    filled = usable_documents(real)
-    lacking = unsplit(critic.tokenizer, filled)
-    return (filled.take(np.flatnonzero(~lacking)) if lacking.any() else filled), int(lacking.sum())
-
-
-def check_enough(critic: Critic[Any], name: str, usable: int, given: int, lacking: int) -> None:
-    """Make sure that ``usable`` of the documents given suffice to fit a critic.
-
-    Raises
-    ------
-    MissingExtraError
-        They would if the words of those that are ``lacking`` could be found.
-    FittingError
-        They do not.
-    """
-    if usable >= critic.needs:
-        return
-    if usable + lacking >= critic.needs:
-        raise MissingExtraError(
-            f"critic {critic.name!r} cannot find the words of {counted(lacking, 'document')} of {name!r}, in a "
-            "script that writes words together: ICU is not installed",
-            EXTRA,
-        )
-    raise FittingError(
-        f"critic {critic.name!r} needs at least {counted(critic.needs, 'document')} with text to be fitted; "
-        f"{name!r} has {usable} of {given}",
-        hint="give more real text with --fit",
-    )
-
-
-def usable_documents(corpus: Corpus) -> Corpus:
-    """The documents that hold text."""
-    broken = np.asarray([p is not None for p in corpus.problems], dtype=bool)
-    keep = ~(broken | corpus.blank)
-    return corpus if keep.all() else corpus.take(np.flatnonzero(keep))

@@ -8,18 +8,71 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from momus.critic.counts import Counts
-from momus.critic.decomposition import Decomposition, Kind
-from momus.critic.rows import Rows
-from momus.critic.summary import Pooled, Summary
+import numpy as np
+
+from momus.critic.rows import Pooled, Rows, Summary
+from momus.numeric.types import Floats
 
 if TYPE_CHECKING:
+    from momus.critic.portions import Counts
     from momus.critic.statistic import Statistic
     from momus.evidence import Evidence, MarkedDocument
     from momus.laws import Law
     from momus.text.corpus import Corpus
+
+Kind = Literal["exact", "bound", "estimate"]
+"""What a critic knows of log P(x): its value, a lower bound (the sum of the three parts), or a Monte-Carlo estimate."""
+PARTS = ("log_prior", "log_likelihood", "entropy", "log_evidence")
+"""Names of the three parts and of log P(x), in the order of the columns of `Decomposition.columns`."""
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """The parts of log P(x) of n documents, float arrays (n,) in nats: Latent NLL is one.
+
+    For any q(z), with KL the Kullback–Leibler divergence (Deng et al. 2022, appendix A),
+
+        log P(x) = E_q log P(z) + E_q log P(x | z) + H(q) + KL(q ‖ P(z | x))
+
+    The first part is −Latent NLL. The second says how well z realises x, the third how uncertain z is given x. The
+    paper's three parts are those of the exact posterior, where the divergence is 0. A critic that reads a cruder one,
+    such as its most probable z, has a gap.
+
+    Attributes
+    ----------
+    log_prior
+        E_q log P(z), −Latent NLL.
+    log_likelihood
+        E_q log P(x | z).
+    entropy
+        H(q); of a density (shares, log-odds) it may be negative.
+    log_evidence
+        log P(x), as far as the critic knows it (`DecompositionMixin.evidence_kind`).
+
+    >>> one = np.array([-2.0])
+    >>> parts = Decomposition(one, np.array([-5.0]), np.array([0.5]), np.array([-6.0]))
+    >>> parts.gap.tolist(), parts.columns.tolist()
+    ([0.5], [[-2.0, -5.0, 0.5, -6.0]])
+    """
+
+    log_prior: Floats
+    log_likelihood: Floats
+    entropy: Floats
+    log_evidence: Floats
+
+    @property
+    def gap(self) -> Floats:
+        """KL(q ‖ P(z | x)), (n,): 0 where q is the posterior, or where log P(x) is known as a bound only."""
+        gap: Floats = self.log_evidence - (self.log_prior + self.log_likelihood + self.entropy)
+        return gap
+
+    @property
+    def columns(self) -> Floats:
+        """The parts side by side, (n, 4), see `PARTS`."""
+        return np.column_stack([self.log_prior, self.log_likelihood, self.entropy, self.log_evidence])
 
 
 class StatisticsMixin(ABC):
@@ -67,7 +120,7 @@ class AggregatedPosteriorMixin(ABC):
 
 
 class DecompositionMixin(ABC):
-    """The parts of log P(x) of each document, of which Latent NLL is one (`momus.critic.decomposition`).
+    """The parts of log P(x) of each document, of which Latent NLL is one (`Decomposition`).
 
     Attributes
     ----------

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from momus.critic.decomposition import PARTS
-from momus.critic.rows import Rows, take_rows
-from momus.critic.summary import Summary
+from momus.critic.powers import PARTS
+from momus.critic.rows import Rows, Summary, take_rows
 from momus.numeric.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -48,6 +47,18 @@ class LogPrior:
         return cls(np.asarray(values, dtype=np.float64), np.ones(len(values), dtype=np.int64))
 
 
+def outlying_values(nll: Floats, steps: NDArray[Any], oddity: Floats | None, per_step: bool) -> Floats:
+    """What ranks documents as outliers, float array (n,): the critic's own measure, else Latent NLL (per step).
+
+    >>> outlying_values(np.array([6.0, np.nan]), np.array([3, 0]), None, True).tolist()
+    [2.0, nan]
+    """
+    if oddity is not None:
+        return oddity
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(nll / steps) if per_step else nll
+
+
 @dataclass(frozen=True)
 class Scores:
     """Scores of one corpus under one critic, one row per id, in the order of the corpus.
@@ -73,11 +84,11 @@ class Scores:
     groups
         Group of each row (its author, novel, site …); empty if no document has one.
     z
-        Latents of each row in a few words (`momus.critic.shown`), null where unscored; None for latents without words.
+        Latents of each row in a few words (`shown_latents`), null where unscored; None for latents without words.
     oddity
         float64 array (n,), NaN where unscored: what ranks the outliers (`Critic.oddity`); None: the Latent NLL does.
     parts
-        float64 array (n, 4), NaN where unscored: the parts of log P(x) (`momus.critic.decomposition.PARTS`); None if
+        float64 array (n, 4), NaN where unscored: the parts of log P(x) (`momus.critic.powers.PARTS`); None if
         the critic does not decompose it.
     """
 
@@ -138,12 +149,11 @@ class Scores:
     @property
     def per_step(self) -> Floats:
         """float array (n,): Latent NLL per step, which ranks the outliers of sequence critics."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self.nll / self.steps
+        return outlying_values(self.nll, self.steps, None, True)
 
     def outlying(self, per_step: bool) -> Floats:
         """What ranks the outliers, float array (n,): `oddity` if the critic has one, else Latent NLL (per step)."""
-        return self.oddity if self.oddity is not None else self.per_step if per_step else self.nll
+        return outlying_values(self.nll, self.steps, self.oddity, per_step)
 
     def ranked(self, per_step: bool, top: int | None = None) -> Ints:
         """Row numbers of the ``top`` (default: all) scored documents that are oddest, in order (ties by id)."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from momus.critic.decomposition import PARTS
-from momus.critic.latents import StateSequences, aggregated
-from momus.critic.powers import AggregatedPosteriorMixin, DecompositionMixin, EvidenceMixin, StatisticsMixin
-from momus.critic.rows import Rows, place, stack, take_rows
+from momus.critic.latents import StateSequences, aggregated, shown_latents
+from momus.critic.powers import PARTS, AggregatedPosteriorMixin, DecompositionMixin, EvidenceMixin, StatisticsMixin
+from momus.critic.rows import Pooled, Rows, Summary, place, stack, take_rows
 from momus.critic.scores import AGGREGATED, Scores
-from momus.critic.shown import shown_latents
 from momus.critic.splitting import UNSPLIT, unsplit
-from momus.critic.summary import Pooled, Summary
 from momus.errors import MomusError
 from momus.text.corpus import Corpus
 
@@ -34,8 +31,12 @@ def score(
     *,
     batch_size: int | None = None,
     progress: Callable[[int], None] | None = None,
+    summarize: bool = True,
 ) -> Scores:
-    """Score a corpus under a fitted critic; see `Critic.score`."""
+    """Score a corpus under a fitted critic; see `Critic.score`.
+
+    Without ``summarize``, the scores have no summary where that is the sum of their rows.
+    """
     critic.check_fitted()
     if critic.tokenizer is not None:
         corpus.tokens(critic.tokenizer)  # tokenise once; slices share the tokens
@@ -44,7 +45,7 @@ def score(
         scored.append(_score_batch(critic, corpus.slice(start, stop)))
         if progress is not None:
             progress(stop)
-    return _concatenated(critic, corpus, scored)
+    return _concatenated(critic, corpus, scored, summarize)
 
 
 def batches(corpus: Corpus, batch_size: int | None = None) -> list[tuple[int, int]]:
@@ -79,6 +80,8 @@ class _BatchScores:
         self.reasons: list[str | None] = [None] * n
         self.rows: dict[str, Rows] = {}
         self.summary: Summary | None = None
+        self.declared: list[str] | None = None
+        """Keys of the rows that the critic declares; None without a document that has latents."""
         self.z: list[str | None] = [None] * n
 
 
@@ -110,9 +113,9 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> _BatchScores:
     for row, z in zip(scorable, words if words is not None else [None] * len(scorable), strict=True):
         scores.z[row] = z if scores.reasons[row] is None else None
     rows = dict(critic.sufficient_statistics(latents)) if isinstance(critic, StatisticsMixin) else {}
-    if isinstance(critic, EvidenceMixin):
-        pools = type(critic).summarize is EvidenceMixin.summarize  # the same rows, which need not be computed again
-        scores.summary = Pooled.of_rows(rows, len(latents)) if pools else critic.summarize(latents)
+    if isinstance(critic, EvidenceMixin) and not pools_rows(critic):
+        scores.summary = critic.summarize(latents)
+    scores.declared = list(rows)
     if isinstance(critic, AggregatedPosteriorMixin):
         rows[AGGREGATED] = critic.aggregated_posterior(latents)
     elif critic.guard and isinstance(latents, StateSequences):
@@ -156,31 +159,45 @@ def _check_finite(critic: Critic[Any], batch: Corpus, scores: _BatchScores) -> N
         )
 
 
-def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores]) -> Scores:
+def pools_rows(critic: Critic[Any]) -> bool:
+    """Whether the summary of a critic is the sum of its rows, which are then not summed up batch by batch."""
+    return isinstance(critic, EvidenceMixin) and type(critic).summarize is EvidenceMixin.summarize
+
+
+def projected(critic: Critic[Any], reasons: Sequence[str | None]) -> int:
+    """Number of documents that have latents: those that are scored, and those without a scored step."""
+    return sum(reason is None or reason == critic.no_steps for reason in reasons)
+
+
+def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores], summarize: bool) -> Scores:
     """Concatenate the rows of all batches, and add their summaries."""
     summary: Summary | None = None
     for batch in scored:
         if batch.summary is not None:
             summary = batch.summary if summary is None else summary + batch.summary
     keys = next((list(b.rows) for b in scored if b.rows), [])
-    errors = np.concatenate([b.errors for b in scored]) if scored else np.zeros(0)
-    oddity = np.concatenate([b.oddity for b in scored]) if scored else np.zeros(0)
-    parts = np.concatenate([b.parts for b in scored]) if scored else np.zeros((0, len(PARTS)))
+    rows = {key: _stacked(key, scored) for key in keys}
+    declared = next((b.declared for b in scored if b.declared is not None), None)
+    if summarize and declared is not None and pools_rows(critic):
+        n = projected(critic, [r for b in scored for r in b.reasons])
+        summary = Pooled.of_rows({key: rows[key] for key in declared}, n)
+    scored = scored or [_BatchScores(0)]  # of an empty corpus
+    names = ("nll", "steps", "errors", "oddity", "parts")
+    columns = {name: np.concatenate([getattr(b, name) for b in scored]) for name in names}
+    known = {n: columns[n] if np.isfinite(columns[n]).any() else None for n in ("errors", "oddity", "parts")}
     return Scores(
         critic=critic.name,
         corpus=corpus.name,
         ids=corpus.ids,
         prompts=corpus.prompts,
-        nll=np.concatenate([b.nll for b in scored]) if scored else np.zeros(0),
-        steps=np.concatenate([b.steps for b in scored]) if scored else np.zeros(0, np.int64),
+        nll=columns["nll"],
+        steps=columns["steps"],
         reasons=[r for b in scored for r in b.reasons],
-        rows={key: _stacked(key, scored) for key in keys},
+        rows=rows,
         summary=summary,
-        errors=errors if np.isfinite(errors).any() else None,
         groups=corpus.groups if any(g is not None for g in corpus.groups) else (),
         z=_words(scored),
-        oddity=oddity if np.isfinite(oddity).any() else None,
-        parts=parts if np.isfinite(parts).any() else None,
+        **known,
     )
 
 

@@ -1,4 +1,4 @@
-"""What splitting text into words asks of this machine: documents that need ICU, and critics fitted with another ICU."""
+"""Which documents a critic can be fitted on, and what splitting their words asks of this machine: ICU, of a version."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.errors import FittingError, MissingExtraError
 from momus.numeric.types import Bools
+from momus.text.counting import counted
 from momus.text.words import EXTRA, has_icu, icu_version
 
 if TYPE_CHECKING:
@@ -73,3 +75,42 @@ def other_splitting(critic: Critic[Any]) -> str:
         f"It was fitted on words of {fitted!r}, and text is now split by {now!r}, which may find other words in "
         "Chinese, Japanese, Thai, Lao, Khmer and Burmese text: fit it again, or install that version of ICU."
     )
+
+
+def documents_to_fit(critic: Critic[Any], real: Corpus) -> tuple[Corpus, int]:
+    """The documents that a critic can be fitted on, and how many others lack nothing but a way to split their words."""
+    filled = usable_documents(real)
+    lacking = unsplit(critic.tokenizer, filled)
+    return (filled.take(np.flatnonzero(~lacking)) if lacking.any() else filled), int(lacking.sum())
+
+
+def check_enough(critic: Critic[Any], name: str, usable: int, given: int, lacking: int) -> None:
+    """Make sure that ``usable`` of the documents given suffice to fit a critic.
+
+    Raises
+    ------
+    MissingExtraError
+        They would if the words of those that are ``lacking`` could be found.
+    FittingError
+        They do not.
+    """
+    if usable >= critic.needs:
+        return
+    if usable + lacking >= critic.needs:
+        raise MissingExtraError(
+            f"critic {critic.name!r} cannot find the words of {counted(lacking, 'document')} of {name!r}, in a "
+            "script that writes words together: ICU is not installed",
+            EXTRA,
+        )
+    raise FittingError(
+        f"critic {critic.name!r} needs at least {counted(critic.needs, 'document')} with text to be fitted; "
+        f"{name!r} has {usable} of {given}",
+        hint="give more real text with --fit",
+    )
+
+
+def usable_documents(corpus: Corpus) -> Corpus:
+    """The documents that hold text."""
+    broken = np.asarray([p is not None for p in corpus.problems], dtype=bool)
+    keep = ~(broken | corpus.blank)
+    return corpus if keep.all() else corpus.take(np.flatnonzero(keep))

@@ -1,8 +1,8 @@
-"""Critics that read tokens: the parameters and latents that they share."""
+"""Critics that read tokens, document by document or as running text: the parameters and latents that they share."""
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 
 from momus.critic.base import Critic
 from momus.critic.latents import StateSequences
+from momus.critic.powers import EvidenceMixin, LawsMixin
+from momus.evidence import Evidence
+from momus.text.corpus import Corpus
+from momus.text.running import RunningText, blocks
 from momus.text.scripts import ANY, WORDS, Scripts
 from momus.text.tokens import Tokenizer, get_tokenizer
 
@@ -59,3 +63,37 @@ class TokenCritic(Critic[Z], ABC):
     def claims(self) -> Scripts:
         """The scripts of the class; any script of text that is already split."""
         return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts
+
+
+class RunningTextCritic(TokenCritic[Z], LawsMixin, EvidenceMixin, ABC):
+    """A critic whose unit is a block of running text instead of a document.
+
+    A whole text is compared by its `laws`, each declared with its error estimate; Latent NLL is one value per block.
+
+    Parameters
+    ----------
+    tokens, lower
+        See `TokenCritic`.
+    block
+        Tokens per block.
+    """
+
+    unit = "block"
+    ordered = True
+    needs = 1
+
+    def __init__(self, *, tokens: str = "words", lower: bool = True, block: int = 56_200) -> None:
+        super().__init__(tokens=tokens, lower=lower)
+        self.block = block
+
+    @abstractmethod
+    def summarize(self, latents: Z) -> RunningText:
+        """Return the running text of a batch, which is mergeable without loss."""
+
+    def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
+        """Show what makes the difference between two running texts; nothing by default."""
+        return []
+
+    def units(self, corpus: Corpus) -> Corpus:
+        """Cut the running text of a corpus into blocks."""
+        return blocks(corpus, self.tokenizer, self.block)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.critic import RunningTextCritic
 from momus.errors import UsageError
-from momus.joint.covariate_values import covariate
+from momus.joint.axes import covariate
 from momus.joint.subgroups import check_values
 from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from momus.checks.prompts import mixed_prompts_warnings
+from momus.checks.notes import mixed_prompts_warnings
 from momus.checks.scripts import claiming
 from momus.critic.splitting import icu_of
 from momus.engine.absent import Absent, absent_warnings
@@ -36,9 +36,9 @@ from momus.runs.texts import Texts, TextSource, check_named, read_texts
 from momus.runs.texts_file import write_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus.verdicts.missing import UNSCORED
-from momus.verdicts.resolution import floor_warnings
+from momus.verdicts.decided_rows import floor_warnings
 from momus.verdicts.settings import Settings, with_options
+from momus.verdicts.statistics import UNSCORED
 from momus.verdicts.verdict import Verdict, adjust, check_delta
 from momus.version import __version__
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.checks.dependence import group_notes
-from momus.checks.order import order_notes
+from momus.checks.notes import group_notes, order_notes
 from momus.critic import EvidenceMixin, Pooled, Scores, Summary, take_rows, usable_documents
 from momus.critic.base import notes_of
 from momus.critic.splitting import icu_of
@@ -19,10 +18,10 @@ from momus.joint.axes import axis_of
 from momus.joint.distribution import distribution, told_axis
 from momus.numeric.types import Ints
 from momus.progress import Timed, reporting
-from momus.runs.examples import Example, compared_rows, find_examples, find_references, marked
+from momus.runs.examples import Example, compared_rows, find_examples, find_outliers, find_references
 from momus.runs.folder import RunFolder
 from momus.runs.named_files import files_named
-from momus.runs.result import CriticResult, Outcome, count_unscored, find_outliers
+from momus.runs.result import CriticResult, Outcome, count_unscored
 from momus.runs.scores_file import write_scores
 from momus.runs.stored_corpus import StoredCorpus
 from momus.runs.texts import Texts
@@ -199,7 +198,7 @@ def _result(
                     few = compared_rows(sampled[0], sampled[k], settings.paired)
                     values = told.values[real.corpus], told.values[scores.corpus]
                     examples += find_examples(critic, sides, (sampled[0], sampled[k]), few, values, _higher(rows))
-            oddest = odd_documents(critic, corpus, scores, settings.top)
+            oddest = find_outliers(critic, corpus, scores, settings.top)
             references += find_references(critic, (sides[0], corpus), (sampled[0], scores), oddest)
             outliers += oddest
     pairs: list[Verdict] = []
@@ -219,7 +218,7 @@ def _result(
         pairs=pairs,
         evidence=evidence,
         outliers=outliers,
-        odd_real=odd_documents(critic, texts.real, real, settings.top),
+        odd_real=find_outliers(critic, texts.real, real, settings.top),
         oddity_unit="" if real.oddity is None else critic.oddity_unit,
         references=references,
         examples=examples,
@@ -258,15 +257,6 @@ def _summary(critic: Critic[Any], corpus: Corpus, scores: Scores, rows: Ints | N
         return Pooled.of_rows({key: take_rows(table, rows) for key, table in scores.rows.items()}, len(rows))
     # canonical order is that of hashes, so the first documents are drawn at random
     return critic.score(corpus.take(rows[:SUMMARIZED] if isinstance(corpus, StoredCorpus) else rows)).summary
-
-
-def odd_documents(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int) -> list[MarkedDocument]:
-    """The oddest documents, marked; of texts scored in parts, those that a part kept are not read again."""
-    if not isinstance(corpus, StoredCorpus):
-        return find_outliers(critic, corpus, scores, top)
-    kept = corpus.stored.odd(critic.name)
-    rows = scores.ranked(critic.sequence, top).tolist()
-    return [kept.get(corpus.ids[row]) or marked(critic, corpus, scores, row) for row in rows]
 
 
 def _higher(verdicts: Sequence[Verdict]) -> bool:

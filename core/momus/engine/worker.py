@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
+from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 
-from momus.critic import Critic, Scores
+from momus.critic import AGGREGATED, Critic, Scores
 from momus.critic.registry import load_critic
+from momus.critic.scoring import pools_rows, projected, score
 from momus.engine.interface import Done, Job, done_of
-from momus.evidence import to_json
+from momus.numeric.types import Ints
 from momus.reading.parts import read_part
 from momus.runs.packing import pack
-from momus.runs.result import find_outliers
 from momus.runs.row_folder import RowFolder, synced, write_record
 from momus.runs.row_plan import Plan
-from momus.runs.summaries import summary_to_json
+from momus.runs.summaries import rows_to_json, summary_to_json
 from momus.text.corpus import Corpus
+from momus.text.sketches import TextSketch, sample_size
 
 KEPT = 5
-"""Outliers per critic that a shard keeps with their text and marks."""
+"""Documents that are oddest under a critic which a part keeps, so that the files are not read again for them."""
 
 
 class PartScorer:
@@ -53,9 +57,9 @@ class PartScorer:
         planned, part = self.plan.part(shard)
         first = part is None or part.before == 0
         corpus = read_part(planned.file, part, self.plan.reading, check=first)
-        scored = {critic.name: critic.score(corpus) for critic in self.critics}
+        scored = {critic.name: score(critic, critic.units(corpus), summarize=False) for critic in self.critics}
         rows = io.BytesIO()
-        table = pack(corpus, scored)
+        table = pack(corpus, scored, TextSketch.of(corpus, sample_size(len(self.plan))))
         pq.write_table(table, rows, compression="zstd", dictionary_pagesize_limit=1 << 26, write_statistics=False)
         content = rows.getbuffer()
         with synced(self.folder.rows(shard)) as temporary:
@@ -67,24 +71,28 @@ class PartScorer:
             "characters": int(corpus.characters.sum()),
             "rows": {"bytes": len(content), "sha256": sha256(content).hexdigest()},
             "critics": {c.name: _of_critic(c, corpus, scored[c.name]) for c in self.critics},
+            "odd": _odd(corpus, [scored[c.name].ranked(c.sequence, KEPT) for c in self.critics]),
         }
         write_record(self.folder.record(shard), record)
         return done_of(record)
 
 
 def _of_critic(critic: Critic[Any], corpus: Corpus, scores: Scores) -> dict[str, Any]:
+    if pools_rows(critic):
+        rows = {key: table for key, table in scores.rows.items() if key != AGGREGATED}
+        summary = rows_to_json(rows, projected(critic, scores.reasons)) if scores.n_scored else None
+    else:
+        summary = summary_to_json(scores.summary, scores.rows)
     return {
         "unscored": dict(sorted(scores.unscored.items())),
         "fitted_on": critic.overlap(corpus),
         "nats": float(scores.nll[scores.scored].sum()),
         "steps": int(scores.steps.sum()),
-        "summary": summary_to_json(scores.summary, scores.rows),
-        "outliers": _outliers(critic, corpus, scores),
+        "summary": summary,
     }
 
 
-def _outliers(critic: Critic[Any], corpus: Corpus, scores: Scores) -> list[dict[str, Any]]:
-    """The oddest documents, marked. They are cut out first: the vocabulary of all documents would slow each of them."""
-    rows = scores.ranked(critic.sequence)[:KEPT]
-    few = Corpus(corpus.table.take(rows), corpus.name)
-    return [to_json(o) for o in find_outliers(critic, few, scores.take(rows), KEPT)]
+def _odd(corpus: Corpus, rows: Sequence[Ints]) -> list[list[Any]]:
+    """The documents that are oddest under some critic: the number of each in the part, and the document."""
+    chosen = np.unique(np.concatenate([np.zeros(0, np.int64), *rows]))
+    return [[int(row), asdict(corpus[int(row)])] for row in chosen]

@@ -4,7 +4,7 @@ A limit δ is *kept*, *broken*, or neither is shown. By default a rule fails if 
 interval lies above δ. A strict rule fails unless its limit is shown to be kept: the interval lies at or below δ. All
 intervals of a gate hold at once with probability 1 − α: α is shared by Bonferroni's bound among the limits of
 distances, half of it if there are limits of changes too, whose intervals hold at once by common bootstrap draws
-(`momus.history.change`). With repeated looks, look k has its share of α (`momus.inference.time_uniform.spent`).
+(`momus.history.change`). With repeated looks, look k has its share of α (`momus.inference.sequential.spent`).
 """
 
 from __future__ import annotations

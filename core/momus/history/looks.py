@@ -8,8 +8,7 @@ from pathlib import Path
 
 from momus.errors import StoreError, UsageError
 from momus.files import read_sealed, write_sealed
-from momus.inference.sequential import Look, Looks
-from momus.inference.time_uniform import spent
+from momus.inference.sequential import Look, Looks, spent
 
 FORMAT = "momus-gate-looks-2"
 

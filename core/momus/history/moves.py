@@ -12,8 +12,8 @@ from momus.history.change import RESAMPLES, Moves
 from momus.history.gap import NORMAL
 from momus.history.inputs import incomparable
 from momus.history.kept import KeptRun
-from momus.inference.pools import Pools, pools_of, shared_prompts
 from momus.inference.ranking import Distances, average
+from momus.inference.shared_draws import Pools, pools_of, shared_prompts
 from momus.joint.axes import Axis
 from momus.joint.ranks import ALL_AXES
 from momus.joint.replicates import Replicates

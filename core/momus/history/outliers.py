@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from momus.history.kept import KeptRun
-from momus.runs.oddity import is_sequence, values_of
-from momus.runs.scored import scored_documents
+from momus.outliers.rows import Measure
+from momus.runs.documents import read_documents
 
 BEYOND = 0.99
 """An outlier is less likely than this share of the real documents of the same run."""
@@ -24,7 +25,7 @@ class OutlierDocument:
     key
         Its prompt; its id where it has none.
     value, other
-        What ranks outliers (`momus.runs.oddity.values_of`) in the run where it stands out, and of the same
+        What ranks outliers (`momus.outliers.rows.Measure`) in the run where it stands out, and of the same
         prompt in the other run; None if the other run has no scored document of it.
     """
 
@@ -72,40 +73,24 @@ def outlier_changes(
     StoreError
         The table of documents of a run is missing or damaged.
     """
-    sides = []
+    values = []
     for run, corpus in ((before, pair[0]), (after, pair[1])):
         texts = run.texts()
-        keys = [p if p is not None else i for p, i in zip(texts.prompts[corpus], texts.ids[corpus], strict=True)]
-        sides.append((run, corpus, dict(zip(texts.ids[corpus], keys, strict=True))))
+        keys = [i if p is None else p for p, i in zip(texts.prompts[corpus], texts.ids[corpus], strict=True)]
+        values.append(partial(_values, run, corpus, dict(zip(texts.ids[corpus], keys, strict=True))))
     changes = []
     for critic in critics:
-        values = [_values(*side, critic) for side in sides]
-        if not all(table and np.isfinite(limit) for table, limit in values):
+        (one, limit), (other, other_limit) = (values_under(critic) for values_under in values)
+        if not (one and other and np.isfinite([limit, other_limit]).all()):
             continue
-        changes.append(_change(critic, values[0], values[1], top))
+        earlier, later = {k for k, v in one.items() if v > limit}, {k for k, v in other.items() if v > other_limit}
+        new, gone = later - earlier, earlier - later
+        counts = len(earlier), len(later), len(one), len(other), len(new), len(gone)
+        changes.append(OutlierChange(critic, *counts, _oddest(new, other, one, top), _oddest(gone, one, other, top)))
     return changes
 
 
-def _change(
-    critic: str, before: tuple[dict[str, float], float], after: tuple[dict[str, float], float], top: int
-) -> OutlierChange:
-    (one, limit), (other, other_limit) = before, after
-    earlier = {k for k, v in one.items() if v > limit}
-    later = {k for k, v in other.items() if v > other_limit}
-    return OutlierChange(
-        critic,
-        len(earlier),
-        len(later),
-        len(one),
-        len(other),
-        len(later - earlier),
-        len(earlier - later),
-        _listed(later - earlier, other, one, top),
-        _listed(earlier - later, one, other, top),
-    )
-
-
-def _listed(
+def _oddest(
     keys: set[str], values: dict[str, float], others: dict[str, float], top: int
 ) -> tuple[OutlierDocument, ...]:
     ordered = sorted(keys, key=lambda k: (-values[k], k))[:top]
@@ -114,15 +99,15 @@ def _listed(
 
 def _values(run: KeptRun, corpus: str, keys: dict[str, str], critic: str) -> tuple[dict[str, float], float]:
     """The largest value of each key in a generated corpus, and the value that few real documents exceed."""
-    sequence = is_sequence(run.verdicts, critic)
-    frame = scored_documents(run.path, [critic], ["real", corpus])
-    frame["value"] = values_of(frame, sequence)
-    real = frame.loc[frame["corpus"] == "real", "value"].to_numpy()
+    frame = read_documents(run.path, [critic], ["real", corpus])
+    frame["value"] = Measure.of_rows(frame, run.verdicts, critic).values(frame)
+    frame = frame[frame["value"].notna()]
+    real = frame.loc[frame["corpus"] == "real", "value"].to_numpy(dtype=np.float64)
     rows = frame[frame["corpus"] == corpus]
-    found: dict[str, float] = {}
+    largest: dict[str, float] = {}
     for document, value in zip(rows["id"], rows["value"], strict=True):
         if document in keys:
             key = keys[document]
-            found[key] = max(found.get(key, -np.inf), value)
+            largest[key] = max(largest.get(key, -np.inf), value)
     limit = float(np.quantile(real, BEYOND, method="higher")) if len(real) else float("nan")
-    return found, limit
+    return largest, limit

@@ -1,7 +1,7 @@
 """Inference over documents: permutation tests, bootstrap intervals, effect sizes, multiplicity."""
 
 from momus.inference.design import Design
-from momus.inference.many import ManyTests
+from momus.inference.many_tests import ManyTests
 from momus.inference.matching import design_of
 from momus.inference.method import Method
 from momus.inference.multiplicity import benjamini_hochberg, holm

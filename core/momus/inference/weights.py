@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.inference.design import Design
-from momus.numeric.types import Ints
+from momus.numeric.types import Floats, Ints
 
 Weights = NDArray[np.float32]
 CHUNK = 64
 FEW = 1 << 15
 """Documents or clusters up to which labellings are kept, as bits: 512 chunks of 64 take 134 MB at most."""
-_PERMUTATION, _BOOTSTRAP = 1, 2
+_PERMUTATION, _BOOTSTRAP, _SIGNS = 1, 2, 8
 
 
 def all_labels(design: Design) -> Weights:
@@ -50,7 +50,8 @@ def random_labels(design: Design, seed: int, chunk: int, size: int) -> Weights:
         kept = rng.integers(0, 2, (design.units[0], size)).astype(np.float32)
         return np.concatenate([kept, 1 - kept])
     if design.strata is not None and design.numbers is not None and design.groups is None:
-        return _within_strata(rng, np.concatenate(design.numbers), design.n_real, size)
+        strata = np.concatenate(design.numbers)
+        return lowest(rng.random((size, len(strata))).T, strata, design.n_real)
     labels = _permuted(rng, *design.units, size)
     if design.groups is not None:  # from groups to their documents
         labels = labels[np.concatenate([design.groups[0], design.groups[1] + design.units[0]])]
@@ -81,31 +82,41 @@ def _permuted(rng: np.random.Generator, n_real: int, n_generated: int, size: int
     return np.ascontiguousarray(rng.permuted(labels, axis=1).T)
 
 
+def random_signs(design: Design, seed: int, chunk: int, size: int) -> Weights:
+    """Random signs of units, (units, size): those of the real text first, or one for both sides of a unit."""
+    units = design.units[0] if design.together else sum(design.units)
+    rng = np.random.default_rng([seed, _SIGNS, chunk])
+    return (2 * rng.integers(0, 2, (units, size)) - 1).astype(np.float32)
+
+
 def multiplicities(design: Design, seed: int, chunk: int, size: int) -> tuple[Weights, Weights]:
     """Draw units with replacement: how often each document is drawn, (n, size) for each text."""
     rng = np.random.default_rng([seed, _BOOTSTRAP, chunk])
-    real = _drawn(rng, design.units[0], size)
-    generated = real if design.together else _drawn(rng, design.units[1], size)
+    real = multiplicities_of(rng, design.units[0], size)
+    generated = real if design.together else multiplicities_of(rng, design.units[1], size)
     if design.kind == "documents":
         return real, generated
     numbers = design.unit_numbers
     return real[numbers[0]], generated[numbers[1]]
 
 
-def _within_strata(rng: np.random.Generator, strata: Ints, n_real: int, size: int) -> Weights:
-    """Shuffle the labels of each prompt or bin among its documents."""
-    n = len(strata)
-    observed = np.arange(n) < n_real
-    # labels sorted by stratum, real ones first: (n,), given to a random order of each stratum's documents
-    labels_by_stratum = observed[np.lexsort((~observed, strata))].astype(np.float32)
-    # stratum + a uniform number in [0, 1) sorts by stratum, at random within: (size, n)
-    order = np.argsort(strata + rng.random((size, n)), axis=1)
-    labels = np.empty((size, n), dtype=np.float32)
-    np.put_along_axis(labels, order, np.broadcast_to(labels_by_stratum, (size, n)), axis=1)
-    return np.ascontiguousarray(labels.T)
+def lowest(keys: Floats, strata: Ints, n_real: int) -> Weights:
+    """Label as real the rows with the lowest keys (N, B) of each stratum, as many as the first ``n_real`` rows have.
+
+    >>> lowest(np.array([[0.9], [0.5], [0.1], [0.2]]), np.array([0, 1, 0, 1]), 2).ravel().tolist()
+    [0.0, 0.0, 1.0, 1.0]
+    """
+    real = np.arange(len(strata)) < n_real
+    # the labels in the order of strata, real ones first: (N,), given to the rows in the order of stratum, then key
+    in_order = real[np.lexsort((~real, strata))].astype(np.float32)
+    order = np.argsort(strata[:, None] + keys, axis=0)
+    labels = np.empty(keys.shape, dtype=np.float32)
+    np.put_along_axis(labels, order, np.broadcast_to(in_order[:, None], keys.shape), axis=0)
+    return labels
 
 
-def _drawn(rng: np.random.Generator, n: int, size: int) -> Weights:
+def multiplicities_of(rng: np.random.Generator, n: int, size: int) -> Weights:
+    """How often each of n units is drawn, if n are drawn with replacement: (n, size)."""
     # one bincount for all resamples: resample b counts in the cells b · n … (b + 1) · n
     flat = rng.integers(0, n, (size, n)) + np.arange(size)[:, None] * n
     counts = np.bincount(flat.ravel(), minlength=size * n).reshape(size, n)

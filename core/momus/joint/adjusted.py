@@ -9,15 +9,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from momus.errors import UsageError
-from momus.inference.bins import BINS, Binned, Overlap, bin_codes, binned
+from momus.inference.adjustment import BINS, Binned, Overlap, bin_codes, binned, joint
 from momus.inference.design import Design
+from momus.inference.many_tests import DrawnLabels, LabelledSums, Relabelled, SharedRows, relabelled
 from momus.inference.pooling import NARROW, Rows
 from momus.inference.result import NAN, TestResult
-from momus.inference.share_left import joint
-from momus.inference.sums import DrawnLabels, LabelledSums, Relabelled, SharedRows, relabelled
 from momus.inference.testing import compare_rows
-from momus.joint.axes import Axis
-from momus.joint.covariate_values import Covariate, covariate, units_of
+from momus.joint.axes import Axis, Covariate, covariate, units_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings

@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from momus.joint.adjusted import PERMUTATIONS, WIDE, AdjustedRow, Sides
-from momus.joint.axes import Axis
-from momus.joint.covariate_values import Covariate
+from momus.joint.axes import Axis, Covariate
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.inference.pools import Names
+from momus.inference.matching import Names
 from momus.joint.axes import Axis
 from momus.joint.mixed import Cells, ModelEffect, Share, balanced_components, reml_components
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,18 +18,6 @@ from momus.reading.originals import Originals
 from momus.runs.row_folder import synced
 
 SUFFIXES = (".jsonl", ".parquet")
-
-
-class RecordWriter(Protocol):
-    """Writes records to a file."""
-
-    def add(self, originals: Originals, rows: Ints) -> None:
-        """Write some of the records of a part."""
-        ...
-
-    def close(self) -> None:
-        """Finish the file."""
-        ...
 
 
 class Lines:
@@ -85,6 +73,9 @@ class RowsOfParquet:
             self.writer.close()
         else:
             pq.write_table(pa.table({}), self.path)
+
+
+RecordWriter = Lines | RowsOfParquet
 
 
 def writers(keep: Path, drop: Path, overwrite: bool) -> AbstractContextManager[tuple[RecordWriter, RecordWriter]]:

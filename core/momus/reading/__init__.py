@@ -16,8 +16,7 @@ from momus.reading.frames import MemorySource, read_memory
 from momus.reading.gathering import Progress
 from momus.reading.location import Problem
 from momus.reading.logs import Log, LogReader, LogRecords
-from momus.reading.options import ReadingOptions
-from momus.reading.reader import read_corpus, sniff
+from momus.reading.reader import ReadingOptions, read_corpus, sniff
 from momus.reading.sniffing import FORMATS
 
 __all__ = [

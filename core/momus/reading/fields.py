@@ -1,12 +1,28 @@
-"""Fields of records: look them up, name their types, and find those that hold text."""
+"""Fields of records and columns of tables: look them up, name their types, and find those that hold text."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
+from momus.errors import ReadingError
+from momus.reading.location import Location
+
+ID_FIELDS = ("id", "article_id", "doc_id")
+PROMPT_FIELDS = ("prompt_id", "prompt")
+GROUP_FIELDS = ("group_id", "group")
+LABELS = (*ID_FIELDS, *PROMPT_FIELDS, *GROUP_FIELDS)
+"""Fields that are never read as the text unless they are asked for by name."""
+OBVIOUS = ("content", "body", "document", "generation", "output", "story")
+RUNNING = ("abstract_text", "article_text")
+CHATS = ("messages", "conversations")
+"""Fields of chat messages, read as the text of records with neither ``text`` nor ``sections``."""
+PARTS = ("sections", "chapters", "paragraphs", "parts", "sentences")
+"""Fields whose lists are the parts of one document; a list of texts in any other field holds several answers."""
 MISSING = object()
 MOST_RECORDS = 1000
 """Records whose fields are looked at, to say which hold text."""
@@ -112,3 +128,83 @@ def _quoted(name: str) -> str:
     import shlex
 
     return shlex.quote(name[:80])
+
+
+def needed_columns(names: Sequence[str], field: str | None, keep: Sequence[str]) -> list[str]:
+    """The columns of a table in memory to read: labels, metadata to keep, and the text; all, if it is not clear which.
+
+    >>> needed_columns(["id", "score", "text"], None, []), needed_columns(["id", "score", "reply"], None, [])
+    (['id', 'text'], ['id', 'score', 'reply'])
+    """
+    wanted = {*LABELS, *keep, *(k.partition(".")[0] for k in keep)}
+    if field is not None:
+        wanted |= {field, field.partition(".")[0], "section_names"}
+    elif "text" in names or "sections" in names:
+        wanted |= {"sections", "section_names", "text"}
+    else:
+        return list(names)
+    chosen = [n for n in names if n in wanted]
+    holds_text = field is None or field in chosen or field.partition(".")[0] in chosen
+    return chosen if holds_text else list(names)  # all, so that the error can name those that hold text
+
+
+class NoTextColumnError(ReadingError):
+    """No column holds the text; ``columns`` are the names of those that there are."""
+
+    def __init__(self, message: str, hint: str, columns: Sequence[str]) -> None:
+        super().__init__(message, hint)
+        self.columns = columns
+
+
+def choose_columns(location: Location, schema: pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
+    """Choose the columns of a file to read by its schema: the text or sections, labels, and the metadata to keep.
+
+    Raises
+    ------
+    NoTextColumnError
+        None holds the text; the message names all, the hint those that could.
+    """
+    names = list(schema.names)
+    kept = [name if name in names else name.partition(".")[0] for name in keep]
+    extra = [n for n in dict.fromkeys((*LABELS, *kept)) if n in names]
+    if field is not None:
+        column = field if field in names else field.partition(".")[0]
+        if column not in names:
+            raise _no_column(location, schema, f"no column {field!r}")
+        titles = ["section_names"] if field == "sections" and "section_names" in names else []
+        return list(dict.fromkeys([column, *titles, *extra]))
+    content = [n for n in ("sections", "section_names", "text") if n in names]
+    if "sections" in content or "text" in content:
+        return list(dict.fromkeys([*content, *extra]))
+    chats = [name for name in CHATS if name in names]
+    if chats:
+        return [chats[0], *extra]
+    texts = [name for name in _text_columns(schema) if name not in kept]
+    if len(texts) == 1 and texts[0] in OBVIOUS:
+        return [texts[0], *extra]
+    raise _no_column(location, schema, "no column 'text' or 'sections'")
+
+
+def _text_columns(schema: pa.Schema) -> list[str]:
+    return [f.name for f in schema if is_text(f.type) and f.name not in LABELS]
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type of columns is that of texts, as they are or in a dictionary."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _no_column(location: Location, schema: pa.Schema, fault: str) -> ReadingError:
+    columns = ", ".join(f"{f.name!r} ({f.type})" for f in list(schema)[:20])
+    paths = [path for f in schema if f.name not in LABELS for path in _text_paths(f)]
+    hint = field_hint(paths, "no column holds text: give a file that does")
+    return NoTextColumnError(f"{location.where(0)}: {fault}; the columns are {columns}", hint, schema.names)
+
+
+def _text_paths(field: pa.Field) -> list[str]:
+    """The paths to the texts of a column: itself, or fields within."""
+    if pa.types.is_struct(field.type):
+        return [f"{field.name}.{path}" for inner in field.type for path in _text_paths(inner)]
+    listed = pa.types.is_list(field.type) or pa.types.is_large_list(field.type)
+    return [field.name] if is_text(field.type.value_type if listed else field.type) else []

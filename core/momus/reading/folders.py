@@ -1,8 +1,10 @@
-"""List the readable files of a folder and its subfolders."""
+"""List the readable files of a folder: plain, remote, with the splits of a data set, or saved by ``datasets``."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,16 +14,28 @@ from itertools import takewhile
 from pathlib import Path, PurePath, PurePosixPath
 from typing import TypeVar
 
-from momus.reading.location import Location, remote_name, shorten
+from momus.errors import UsageError
+from momus.reading.location import Location, shorten
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.remote import is_address, list_remote, member
+from momus.reading.remote import member
 from momus.reading.sniffing import PACKED, SUFFIXES, TEXTUAL, split_name
-from momus.reading.splits import refuse_splits
 from momus.redact import redacted
 from momus.text.documents import LeftOut
 
 ASIDE = ("readme", "license", "licence", "copying", "notice")
 """Names of files that describe the others and are not documents."""
+SPLITS = {
+    "train": "train",
+    "training": "train",
+    "test": "test",
+    "testing": "test",
+    "valid": "validation",
+    "validation": "validation",
+    "val": "validation",
+    "dev": "validation",
+}
+"""Names of splits, as files and folders have them."""
+BORDERS = re.compile(r"[-_.]+")
 P = TypeVar("P", bound=PurePath)
 NAMED = 5
 """Kinds of files that an error names."""
@@ -171,37 +185,6 @@ def _matched(top: Location, paths: Sequence[P], pattern: str, fmt: str | None) -
     return files
 
 
-def holds_markup(source: str) -> bool:
-    """Whether a path or an address is that of a document with headings, or of more of these than of records.
-
-    >>> holds_markup("docs/use.md"), holds_markup("docs.jsonl"), holds_markup("docs/**/*.rst")
-    (True, False, True)
-    """
-    suffixes = Counter(suffix for stem, suffix in map(split_name, _files_of(source)) if suffix)
-    records = sum(n for suffix, n in suffixes.items() if SUFFIXES.get(suffix, "text") not in TEXTUAL)
-    return sum(suffixes[suffix] for suffix in MARKUP) > records
-
-
-def _files_of(source: str) -> list[PurePath]:
-    """The files of a path, a pattern or an address, hidden ones aside; a pattern of one extension stands for these."""
-    if is_address(source):
-        place = PurePosixPath(remote_name(source))
-        if has_magic(source) and not has_magic(place.suffix) and place.suffix:
-            return [place]
-        listed = list_remote(Location(None, redacted(source), "", url=source))
-        return [place] if listed is None else [p for p in listed if not any(part.startswith(".") for part in p.parts)]
-    path = Path(source)
-    pattern = has_magic(source) and not path.exists()
-    if pattern and not has_magic(path.suffix) and path.suffix:
-        return [path]
-    if pattern:
-        return [file for name in glob(source, recursive=True) if (file := Path(name)).is_file()]
-    if path.is_dir():
-        files = [Path(parent, name) for parent, folders, names in os.walk(path) for name in names]
-        return [f for f in files if not any(part.startswith(".") for part in f.relative_to(path).parts)]
-    return [path]
-
-
 def _settled(fmt: str | None) -> str | None:
     """The format of each file of a folder, where that of the folder settles it."""
     return fmt if fmt in (*TEXTUAL, "markup") else None
@@ -234,3 +217,115 @@ def _walk(top: Location, folder: Path) -> list[Path]:
             )
         paths += [Path(parent, name) for name in files if not name.startswith(".")]
     return sorted(paths, key=lambda path: path.relative_to(folder).parts)
+
+
+def folder_format(path: Path) -> str | None:
+    """Tell a folder that ``datasets`` saved from a plain one; None if the path is not a folder."""
+    if not path.is_dir():
+        return None
+    if (path / "dataset_dict.json").is_file():
+        return "datasets"
+    if (path / "state.json").is_file() and (path / "dataset_info.json").is_file():
+        return "datasets"
+    saved = (path / "state.json").is_file() or (path / "dataset_info.json").is_file()
+    return "datasets" if saved and any(path.glob("*.arrow")) else "folder"
+
+
+def datasets_files(location: Location, folder: Path) -> list[Path]:
+    """List the Arrow files of a folder written by ``Dataset.save_to_disk``, in order.
+
+    Raises
+    ------
+    ReadingError
+        The folder holds several splits, or a file that it lists is missing.
+    """
+    if (folder / "dataset_dict.json").is_file():
+        splits = _json(location, folder / "dataset_dict.json").get("splits")
+        names = [str(s) for s in splits] if isinstance(splits, list) else []
+        raise location.error(
+            f"this folder holds the splits {', '.join(names)} of a Hugging Face DatasetDict, expected one",
+            "give one of them: " + " or ".join(str(folder / name) for name in names),
+            0,
+        )
+    state = _json(location, folder / "state.json") if (folder / "state.json").is_file() else {}
+    if state.get("_indices_data_files") or state.get("_indices_files"):
+        raise location.error(
+            "the rows were reordered or filtered but not rewritten (state.json lists index files)",
+            "save it again with dataset.flatten_indices().save_to_disk(…)",
+            0,
+        )
+    listed = state.get("_data_files")
+    if isinstance(listed, list) and listed:
+        files = [folder / str(entry["filename"]) for entry in listed if isinstance(entry, dict) and "filename" in entry]
+    else:
+        files = sorted(folder.glob("*.arrow"))
+    missing = [f.name for f in files if not f.is_file()]
+    if missing or not files:
+        fault = f"{missing[0]} is missing" if missing else "there is no .arrow file"
+        raise location.error(f"this Hugging Face dataset is incomplete: {fault}", "save or fetch the folder again", 0)
+    return files
+
+
+def _json(location: Location, path: Path) -> dict[str, object]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise location.error(f"{path.name} is not valid JSON", "save or fetch the folder again", 0) from None
+    return value if isinstance(value, dict) else {}
+
+
+def split_of(relative: PurePath) -> str | None:
+    """Name the split that a file within a folder belongs to; None if nothing says so.
+
+    Folders count if they are named after a split. So do files of records whose name begins or ends with that of a
+    split, and files of plain text whose whole name is one.
+
+    >>> [split_of(PurePath(p)) for p in ("train-00000-of-00002.parquet", "test/a.jsonl", "val.txt", "train-ride.txt")]
+    ['train', 'test', 'validation', None]
+    """
+    for folder in relative.parts[:-1]:
+        if folder.lower() in SPLITS:
+            return SPLITS[folder.lower()]
+    stem, suffix = split_name(relative)
+    words = BORDERS.split(stem.lower())
+    named = [words[0], words[-1]] if len(words) == 1 or SUFFIXES.get(suffix) != "text" else []
+    return next((SPLITS[word] for word in named if word in SPLITS), None)
+
+
+def refuse_splits(folder: str, paths: Sequence[PurePath]) -> None:
+    """Refuse to read the files of several splits as one text; the paths are those within the folder.
+
+    Raises
+    ------
+    UsageError
+        The files belong to two splits or more; the hint says how to name one, or all.
+    """
+    files: dict[str, list[PurePath]] = {}
+    for relative in paths:
+        split = split_of(relative)
+        if split is not None:
+            files.setdefault(split, []).append(relative)
+    if len(files) < 2:
+        return
+    counts = ", ".join(f"{split} ({_counted(names)})" for split, names in files.items())
+    within = folder.rstrip("/") + "/"
+    ways = " or ".join(within + _pattern(names) for names in files.values())
+    everything = within + ("*" if all(len(path.parts) == 1 for path in paths) else "**/*")
+    raise UsageError(
+        f"{folder}: the folder holds the splits {counts}, expected one",
+        hint=f"name one: {ways}; '{everything}' (in quotes) reads all as one text",
+    )
+
+
+def _counted(names: Sequence[PurePath]) -> str:
+    return names[0].as_posix() if len(names) == 1 else f"{len(names)} files"
+
+
+def _pattern(names: Sequence[PurePath]) -> str:
+    """A path or a pattern that matches the files of one split: a file, a folder, or the common start of their names."""
+    if len(names) == 1:
+        return names[0].as_posix()
+    if len(names[0].parts) > 1 and len({name.parts[0] for name in names}) == 1:
+        return names[0].parts[0]
+    first = BORDERS.split(names[0].name)[0]
+    return f"{first}*" if all(name.as_posix().startswith(first) for name in names) else names[0].as_posix()

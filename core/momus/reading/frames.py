@@ -13,10 +13,9 @@ import pyarrow as pa
 
 from momus.errors import ReadingError, UsageError
 from momus.reading.building import SPILL_BYTES, Builder
-from momus.reading.fields import kind
+from momus.reading.fields import LABELS, kind, needed_columns
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Problem, shorten
-from momus.reading.records import LABELS
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
 
@@ -24,7 +23,6 @@ ACCEPTED = (
     "give a path, a list of texts, a list of dicts with a field 'text' or 'sections', a data frame, an Arrow table, "
     "a Hugging Face dataset, or a Corpus"
 )
-CONTENT = ("sections", "section_names", "text")
 BATCH_ROWS = 1024
 
 
@@ -111,11 +109,7 @@ def read_memory(
         reading.take(location, records)
         if builder.rows:
             _check(reading, location)
-        table = builder.finish()
-    try:
-        corpus = Corpus(table, name)
-    except UsageError:
-        raise reading.duplicate_id(table) from None
+        corpus = reading.corpus(name)
     corpus.answers = reading.answers()
     corpus.origin = reading.origin(name, None)
     return corpus
@@ -212,20 +206,6 @@ def _plain(value: Any) -> Any:
     return None if type(value).__name__ in ("NAType", "NaTType") else value
 
 
-def _needed(names: Sequence[str], field: str | None, keep: Sequence[str]) -> list[str]:
-    """The columns to read: labels, metadata to keep, and the text; all, where it is not clear which holds the text."""
-    wanted = {*LABELS, *keep, *(k.partition(".")[0] for k in keep)}
-    if field is not None:
-        wanted |= {field, field.partition(".")[0], "section_names"}
-    elif "text" in names or "sections" in names:
-        wanted |= {*CONTENT}
-    else:
-        return list(names)
-    chosen = [n for n in names if n in wanted]
-    holds_text = field is None or field in chosen or field.partition(".")[0] in chosen
-    return chosen if holds_text else list(names)  # all, so that the error can name those that hold text
-
-
 def _rows(names: Sequence[str], columns: Iterable[Sequence[Any]]) -> Iterator[dict[str, Any]]:
     """One dict per row of parallel columns."""
     return (dict(zip(names, map(_plain, row), strict=True)) for row in zip(*columns, strict=True))
@@ -239,7 +219,7 @@ def _frame_records(frame: Any, name: str, field: str | None, keep: tuple[str, ..
     levels = [level for level in frame.index.names if level in LABELS and level not in frame.columns]
     frame = frame.reset_index(level=levels) if levels else frame
     names = [str(column) for column in frame.columns]
-    chosen = _needed(names, field, keep)
+    chosen = needed_columns(names, field, keep)
     doubled = next((n for n in chosen if chosen.count(n) > 1), None)
     if doubled is not None:
         raise UsageError(f"{name!r} has several columns called {doubled!r}", hint="rename all but one")
@@ -277,7 +257,7 @@ def _column_records(source: Mapping[Any, Any], name: str, field: str | None, kee
             raise UsageError(f"{name!r} is {what} whose columns differ in length", hint="give columns of one length")
         hint = "wrap it in a list if it is one record; give list(….values()) if its values are the texts"
         raise UsageError(f"{name!r} is {what} whose values are not all lists", hint=hint)
-    chosen = _needed(list(lists), field, keep)
+    chosen = needed_columns(list(lists), field, keep)
     return _rows(chosen, [lists[n] for n in chosen])
 
 
@@ -285,7 +265,7 @@ def _hub_records(source: HubDataset, field: str | None, keep: tuple[str, ...]) -
     """Records of a Hugging Face data set, of the needed columns only, in batches."""
     data = source.with_format(None)
     if source.column_names:
-        data = data.select_columns(_needed(list(source.column_names), field, keep))
+        data = data.select_columns(needed_columns(list(source.column_names), field, keep))
     batches = data.iter(batch_size=BATCH_ROWS)
     return chain.from_iterable(_rows(list(batch), list(batch.values())) for batch in batches)
 
@@ -302,7 +282,7 @@ def _table(source: Any, field: str | None, keep: tuple[str, ...]) -> pa.Table | 
 
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
-        return frame.select(_needed(frame.collect_schema().names(), field, keep)).collect("pyarrow").to_arrow()
+        return frame.select(needed_columns(frame.collect_schema().names(), field, keep)).collect("pyarrow").to_arrow()
     return frame.to_arrow() if isinstance(frame, nw.DataFrame) else None
 
 
@@ -318,7 +298,7 @@ def _batch_records(
     batches: Iterable[pa.RecordBatch], names: Sequence[str], field: str | None, keep: tuple[str, ...]
 ) -> Iterator[object]:
     """Records of Arrow record batches, of the needed columns only."""
-    chosen = _needed(names, field, keep)
+    chosen = needed_columns(names, field, keep)
     for batch in batches:
         for start in range(0, batch.num_rows, BATCH_ROWS):
             for record in batch.select(chosen).slice(start, BATCH_ROWS).to_pylist():

@@ -15,20 +15,20 @@ import pyarrow.compute as pc
 
 from momus.errors import MomusError, ReadingError, UsageError
 from momus.limits import Limits
-from momus.reading import arrowfiles, jsonfiles, plain, tables
+from momus.reading import jsonfiles, tables
 from momus.reading.building import Builder
-from momus.reading.encoding import check_head
-from momus.reading.fields import field_hint
+from momus.reading.encoding import by_line, by_paragraph, check_head, whole
+from momus.reading.fields import LABELS, NoTextColumnError, field_hint
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
 from momus.reading.location import Location, shorten
-from momus.reading.logs import Log, LogReader, qualified
+from momus.reading.logs import Log, LogReader, advice, qualified
 from momus.reading.markup import NO_HEADINGS, markup_record
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.readers import advice
-from momus.reading.records import LABELS, Row, Shaper, as_string, shortened
+from momus.reading.records import Row, Shaper, as_string, shortened
 from momus.reading.remote import is_address
 from momus.reading.sniffing import PACKED, SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
 from momus.redact import redacted, redacted_value
+from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.documents import Answers, Origin
 
@@ -193,14 +193,14 @@ class Rows:
         elif kind == "jsonl":
             pairs = jsonfiles.json_lines(location, file, self.encoding, self.skip)
         elif kind == "lines":
-            pairs = plain.by_line(location, file, self.encoding, self.skip)
+            pairs = by_line(location, file, self.encoding, self.skip)
         elif kind == "paragraphs":
-            pairs = plain.by_paragraph(location, file, self.encoding)
+            pairs = by_paragraph(location, file, self.encoding)
         elif kind == "markup":
             markup = markup_of(location)
-            pairs = ((n, markup_record(str(text), markup)) for n, text in plain.whole(location, file, self.encoding))
+            pairs = ((n, markup_record(str(text), markup)) for n, text in whole(location, file, self.encoding))
         else:
-            pairs = plain.whole(location, file, self.encoding)
+            pairs = whole(location, file, self.encoding)
         if kind in (*TEXTUAL, "markup") and field is not None:
             raise location.error(f"plain text has no field {field!r}", "omit the field", 0)
         return ((n, value, field) for n, value in pairs)
@@ -208,11 +208,11 @@ class Rows:
     def _table(self, location: Location, file: OpenedFile, kind: str) -> Records:
         """Yield the rows of a Parquet or Arrow file; the error for a log names its reader."""
         location.unit = "row"
-        read = arrowfiles.parquet if kind == "parquet" else arrowfiles.arrow
+        read = tables.parquet if kind == "parquet" else tables.arrow
         try:
             for number, value in read(location, file, self.field, self.shaper.needed):
                 yield number, value, self.field
-        except arrowfiles.NoTextColumnError as error:
+        except NoTextColumnError as error:
             name = location.name.name if location.name is not None else ""
             likely = advice(name, dict.fromkeys(error.columns))
             raise ReadingError(error.message, likely + error.hint) from None
@@ -250,7 +250,21 @@ class Rows:
         fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
         raise top.error(f"{fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}", hint, 0)
 
-    def duplicate_id(self, table: pa.Table) -> ReadingError:
+    def corpus(self, name: str) -> Corpus:
+        """The corpus of all rows.
+
+        Raises
+        ------
+        ReadingError
+            An id occurs twice.
+        """
+        table = self.builder.finish()
+        try:
+            return Corpus(table, name)
+        except UsageError:
+            raise self._duplicate_id(table) from None
+
+    def _duplicate_id(self, table: pa.Table) -> ReadingError:
         """Make the error for an id that occurs twice, with both positions."""
         counts = pc.value_counts(table["id"])
         duplicates = counts.filter(pc.greater(counts.field("counts"), 1))

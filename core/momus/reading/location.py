@@ -110,6 +110,10 @@ class Location:
             position,
         )
 
+    def too_packed(self, fault: str, setting: str) -> ReadingError:
+        """Make the error for data that grow more than the limit; the hint names a setting that lets them pass."""
+        return self.error(f"{fault}; expected at most {self.limits.ratio} times as much", trusted(setting), 0)
+
 
 def remote_name(url: str) -> PurePosixPath:
     """The path within an address.

@@ -14,12 +14,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import ClassVar
 
-from momus.errors import MomusError, ReadingError
+from momus.errors import MomusError, PluginError, ReadingError
 from momus.limits import size_text
-from momus.reading import arrowfiles, jsonfiles
+from momus.plugins import READERS, load_plugin, registered
+from momus.reading import jsonfiles, tables
 from momus.reading.encoding import check_head
 from momus.reading.files import guarded, open_file
 from momus.reading.location import Location, shorten
@@ -103,7 +105,7 @@ class Log:
         """Yield (row number, record) of a Parquet file, of those of these columns that it has (default: all)."""
         self.location.unit = "row"
         with open_file(self.location) as file:
-            yield from arrowfiles.parquet(self.location, file, None, columns=columns)
+            yield from tables.parquet(self.location, file, None, columns=columns)
 
     def json(self) -> object:
         """Return the one JSON value of the file.
@@ -201,3 +203,39 @@ def same_model(abouts: Sequence[Mapping[str, object]], top: Location) -> None:
             f"the logs are of several models ({', '.join(shorten(m) for m in models[:4])}), expected one",
             "name the logs of each model as a separate text",
         )
+
+
+def log_reader(name: str) -> LogReader:
+    """Look up a reader, and check that it is one.
+
+    Raises
+    ------
+    PluginError
+        There is none of this name, its import fails, or it is something else.
+    """
+    cls = load_plugin(READERS, name)
+    if not (isinstance(cls, type) and issubclass(cls, LogReader)):
+        raise PluginError(
+            f"plug-in {name!r} is {cls!r}, not a subclass of momus.reading.LogReader", hint="correct its entry point"
+        )
+    return cls()
+
+
+def _readers() -> Iterator[LogReader]:
+    """All readers that can be imported."""
+    for name in registered(READERS):
+        with suppress(PluginError):
+            yield log_reader(name)
+
+
+def advice(name: str, record: object = None) -> str:
+    """Name the reader that a file seems to be for, by its name or a record in it; empty if none is likely.
+
+    The more fields a reader knows the record by, the likelier it is.
+    """
+    fields = frozenset(record) if isinstance(record, Mapping) else frozenset()
+    likely = [r for r in _readers() if (r.signs and r.signs <= fields) or fnmatch(name, r.pattern)]
+    if not likely:
+        return ""
+    best = max(likely, key=lambda r: len(r.signs) if r.signs <= fields else 0)
+    return f"these look like {best.title}: read them with {best.name}:PATH; otherwise "

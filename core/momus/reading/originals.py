@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ import pyarrow.parquet as pq
 from momus.errors import UsageError
 from momus.numeric.types import Ints
 from momus.reading.encoding import codec
-from momus.reading.files import OpenedFile, guarded
+from momus.reading.files import OpenedFile, guarded, open_lines
 from momus.reading.gathering import Records, Rows
 from momus.reading.location import Location, Part, Problem
-from momus.reading.options import ReadingOptions
 from momus.reading.parts import BY_LINE, InputFile, read_gathered
+from momus.reading.reader import ReadingOptions
+from momus.reading.tables import groups_of, within
 from momus.text.corpus import Corpus
 
 PLAIN = ("utf-8", "ascii")
@@ -76,8 +78,9 @@ def read_originals(file: InputFile, part: Part | None, options: ReadingOptions) 
         with guarded(file.location):
             return Originals(corpus, _rows(Path(file.path), part))
     if file.kind in BY_LINE and file.kind == "jsonl" and part is not None and codec(options.encoding) in PLAIN:
-        with guarded(file.location):
-            lines = _lines(Path(file.path), part)
+        with guarded(file.location), open_lines(replace(file.location, part=part)) as lines_of_part:
+            data = lines_of_part.content.read().removeprefix(BOM if part.start == 0 else b"")
+        lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
         return Originals(corpus, [lines[n - part.before - 1] for n in gathered.numbers])
     ids = corpus.ids
     return Originals(corpus, [_record(value, ids[i]) for i, value in enumerate(gathered.values)])
@@ -117,22 +120,8 @@ class _Keeping(Rows):
 def _rows(path: Path, part: Part) -> pa.Table:
     """The rows ``start:stop`` of a Parquet file, with all columns."""
     file = pq.ParquetFile(path)
-    pieces, before = [], 0
-    for group in range(file.metadata.num_row_groups):
-        size = file.metadata.row_group(group).num_rows
-        if before < part.stop and before + size > part.start:
-            start = max(part.start - before, 0)
-            pieces.append(file.read_row_group(group).slice(start, part.stop - before - start))
-        before += size
+    pieces = [within(file.read_row_group(group), before, part) for group, before in groups_of(file.metadata, part)]
     return pa.concat_tables(pieces) if pieces else file.schema_arrow.empty_table()
-
-
-def _lines(path: Path, part: Part) -> list[bytes]:
-    """The lines of a part of a file, without line ends."""
-    with path.open("rb") as file:
-        file.seek(part.start)
-        data = file.read(part.stop - part.start)
-    return [line.rstrip(b"\r") for line in data.removeprefix(BOM if part.start == 0 else b"").split(b"\n")]
 
 
 def _record(value: object, id: str) -> bytes:
@@ -143,8 +132,27 @@ def _record(value: object, id: str) -> bytes:
 
 
 def _json(value: Any) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, default=_plain)
+    """A value as JSON; numbers that JSON does not have (NaN, ±∞) become null."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=_plain, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=False, default=_plain, allow_nan=False)
     return text.encode("utf-8", "backslashreplace")  # an unpaired surrogate becomes the escape that it was
+
+
+def _finite(value: Any) -> Any:
+    """A value with null in place of each number that is not finite.
+
+    >>> _finite({"a": [1.5, float("nan")], "b": np.array([np.inf])})
+    {'a': [1.5, None], 'b': [None]}
+    """
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

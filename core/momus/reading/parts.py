@@ -22,11 +22,10 @@ from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Part
-from momus.reading.options import ReadingOptions
-from momus.reading.reader import field_of, locations, top_of
-from momus.reading.readers import Source
+from momus.reading.reader import ReadingOptions
 from momus.reading.remote import is_address
 from momus.reading.sniffing import file_format
+from momus.reading.sources import Source, field_of, locations, top_of
 from momus.text.corpus import Corpus
 from momus.text.document_languages import with_languages
 from momus.text.documents import LeftOut
@@ -232,9 +231,4 @@ def read_gathered(
         reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
         if check and builder.rows:
             reading.check(location)
-        table = builder.finish()
-    try:
-        corpus = Corpus(table, file.prefix)
-    except UsageError:
-        raise reading.duplicate_id(table) from None
-    return with_languages(corpus, options.language), reading
+        return with_languages(reading.corpus(file.prefix), options.language), reading

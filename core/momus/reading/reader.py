@@ -1,28 +1,26 @@
-"""Read any supported file or folder as a corpus."""
+"""Read any supported file or folder as a corpus, with the options that commands and `momus.compare` pass along."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from glob import has_magic
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from momus.errors import UsageError
 from momus.limits import Limits
-from momus.reading import arrowfiles
+from momus.progress import Reporter, Silent
 from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
 from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
-from momus.reading.folders import Listed, log_files, matches, members, remote_members
+from momus.reading.folders import folder_format
 from momus.reading.gathering import Progress, Rows, size_of
-from momus.reading.location import Location, remote_name
-from momus.reading.logs import LogReader, same_model
-from momus.reading.readers import Source, log_reader
-from momus.reading.remote import is_address, list_remote
-from momus.reading.sniffing import FORMATS, file_format, folder_format, split_name
-from momus.redact import redacted
+from momus.reading.logs import log_reader, same_model
+from momus.reading.sniffing import FORMATS, file_format
+from momus.reading.sources import Source, field_of, locations, log_locations, top_of
 from momus.text.corpus import Corpus
+from momus.text.document_languages import check_language, kept_field, with_languages
 
 
 def read_corpus(
@@ -114,7 +112,7 @@ def read_corpus(
     if reader is not None and fmt is not None:
         raise UsageError(f"{source.reader}: settles the format, which cannot be {fmt!r}", hint="leave out the format")
     with guarded(top):
-        listed = locations(top, fmt, include) if reader is None else _logs(top, reader)
+        listed = locations(top, fmt, include) if reader is None else log_locations(top, reader)
         found = listed.files
         sizes = [size_of(location) for location, _ in found]
         total = None if None in sizes else sum(size or 0 for size in sizes)
@@ -128,13 +126,8 @@ def read_corpus(
                 reading.read_log(location, reader, len(found) == 1)
         same_model(reading.abouts, top)
         reading.check(top)
-        table = builder.finish()
-    stem, selected = top.prefix, source.part
-    stem = SURROGATE.sub("\ufffd", stem)  # of a file name that is not UTF-8
-    try:
-        corpus = Corpus(table, name or (f"{stem}#{selected}" if selected else stem))
-    except UsageError:
-        raise reading.duplicate_id(table) from None
+        stem = SURROGATE.sub("\ufffd", top.prefix)  # of a file name that is not UTF-8
+        corpus = reading.corpus(name or (f"{stem}#{source.part}" if source.part else stem))
     corpus.answers, corpus.left_out = reading.answers(), listed.left_out
     corpus.origin = reading.origin(top.label, source.reader)
     return corpus
@@ -158,65 +151,89 @@ def sniff(path: str | os.PathLike[str]) -> str:
             return file_format(location, file.head)
 
 
-def field_of(source: Source, field: str | None) -> tuple[str | None, str | None]:
-    """The field that holds the text, and the list that has it.
+@dataclass(frozen=True)
+class ReadingOptions:
+    """Options of `momus.read_corpus` that apply to all texts of a command; field and kept fields also in memory.
 
-    What a path names after ``#`` is the field; with another field beside it, a list of objects that have this field.
+    ``field`` and ``prompt`` may be dicts of fields by name of the text; that of the name ``*`` is for all others.
+    ``language`` is that of all documents (``de``), ``field:NAME`` for the field that holds each document's, or
+    ``detect`` (`momus.text.document_languages`).
 
-    Raises
-    ------
-    UsageError
-        Two fields of a log are named.
+    >>> ReadingOptions(fmt="lines").fmt
+    'lines'
+    >>> options = ReadingOptions(field={"a": "filtered_resps", "*": "text"})
+    >>> options.for_text("a")
+    {'field': 'filtered_resps', 'prompt': None}
     """
-    if source.part is None or field in (None, source.part):
-        return field if source.part is None else source.part, None
-    if source.reader is not None:
-        raise UsageError(
-            f"two fields for {redacted(source.path)}: {source.part!r} after # and {field!r}",
-            hint="give one of them; --field NAME=FIELD chooses the field of one text only",
-        )
-    return field, source.part
+
+    field: str | Mapping[str, str] | None = None
+    fmt: str | None = None
+    encoding: str = "utf-8"
+    skip_bad_lines: bool = False
+    keep: tuple[str, ...] = ()
+    limits: Limits | None = None
+    include: tuple[str, ...] = ()
+    turns: str = "assistant"
+    prompt: str | Mapping[str, str] | None = None
+    language: str | None = None
+
+    def for_text(self, name: str | None) -> dict[str, str | None]:
+        """The fields of the text and of the prompt for the corpus of this name."""
+        return {"field": _field_of(self.field, name), "prompt": _field_of(self.prompt, name)}
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Make sure that fields are given for texts that there are.
+
+        Raises
+        ------
+        UsageError
+            There is no text of a name.
+        """
+        known = list(names)
+        for given in (self.field, self.prompt):
+            for name in given if isinstance(given, Mapping) else ():
+                if name not in (*known, "*"):
+                    raise UsageError(
+                        f"a field is given for {name!r}, which is not a text", hint=f"the texts are {', '.join(known)}"
+                    )
+
+    def read(self, path: str | Path, name: str | None = None, reporter: Reporter | None = None) -> Corpus:
+        """Read a path with these options; a stage reports the percentage of its bytes that is read."""
+
+        def report(done: int, total: int | None) -> None:
+            advance(round(100 * done / total) if total else 0)
+
+        with (reporter or Silent()).stage(f"reading {name or path}", 100) as advance:
+            options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "language"}
+            options |= self.for_text(name) | {"keep": self.kept}
+            return with_languages(read_corpus(path, name=name, progress=report, **options), self.language)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The metadata fields to keep while reading: those asked for, and the one that holds the language."""
+        check_language(self.language)
+        return tuple(dict.fromkeys((*self.keep, *kept_field(self.language))))
+
+    def check_kept(self, corpora: Iterable[Corpus]) -> None:
+        """Make sure that each field to keep occurs in some of these corpora.
+
+        Raises
+        ------
+        UsageError
+            No document of any corpus has one of the fields.
+        """
+        texts = list(corpora)
+        for name in self.kept:
+            if all(value is None for corpus in texts for value in corpus.field(name)):
+                read = " and ".join(repr(corpus.name) for corpus in texts)
+                raise UsageError(
+                    f"no document of {read} has the field {name!r} that is to be kept",
+                    hint="check the spelling; a field within another is written as a path, such as meta.topic",
+                )
 
 
-def top_of(source: Source) -> Location:
-    """The place that a text is read from: a file, a folder, a pattern, an address, or standard input."""
-    if is_address(source.path):
-        stem = split_name(remote_name(source.path.rstrip("/")))[0]
-        return Location(None, redacted(source.path), stem, url=source.path)
-    if source.path == "-":
-        return Location(None, "standard input", "stdin")
-    path = Path(source.path)
-    return Location(path, source.path, split_name(path.resolve() if path.name in ("", "..") else path)[0])
-
-
-def _logs(top: Location, reader: LogReader) -> Listed:
-    """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names."""
-    if top.stdin:
-        raise top.error("a log is not read from standard input", "write it to a file, and give that", 0)
-    remote = list_remote(top) if top.url is not None else None
-    if remote is not None or (top.path is not None and top.path.is_dir()):
-        return Listed([(log, None) for log in log_files(top, reader.pattern, remote)])
-    if top.path is not None and has_magic(str(top.path)) and not top.path.exists():
-        return matches(top, top.path, None)
-    return Listed([(top, None)])
-
-
-def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
-    """List the files to read, each with its format if that is settled."""
-    remote = list_remote(top) if top.url is not None else None
-    if remote is not None:
-        return remote_members(top, remote, fmt, include)
-    folder = folder_format(top.path) if top.path else None
-    if top.path is not None and folder is None and has_magic(str(top.path)) and not top.path.exists():
-        return matches(top, top.path, fmt)
-    if top.path is None or folder is None:
-        if fmt in ("folder", "datasets"):
-            top.path.stat() if top.path else None
-            raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format", 0)
-        if top.stdin and fmt == "arrow":
-            raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that", 0)
-        return Listed([(top, fmt)])
-    if folder == "datasets" and fmt in (None, "datasets"):
-        paths = arrowfiles.datasets_files(top, top.path)
-        return Listed([(Location(path, str(path), top.prefix), "arrow") for path in paths])
-    return members(top, top.path, None if fmt == "folder" else fmt, include)
+def _field_of(fields: str | Mapping[str, str] | None, name: str | None) -> str | None:
+    """The field of the corpus of this name."""
+    if fields is None or isinstance(fields, str):
+        return fields
+    return fields.get(name or "*", fields.get("*"))

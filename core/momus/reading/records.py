@@ -11,20 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from momus.reading import chat
-from momus.reading.fields import MISSING, FieldsSeen, kind, look_up
+from momus.reading.fields import (
+    CHATS,
+    GROUP_FIELDS,
+    ID_FIELDS,
+    LABELS,
+    MISSING,
+    OBVIOUS,
+    PARTS,
+    PROMPT_FIELDS,
+    RUNNING,
+    FieldsSeen,
+    kind,
+    look_up,
+)
 from momus.reading.location import Problem
 
-ID_FIELDS = ("id", "article_id", "doc_id")
-PROMPT_FIELDS = ("prompt_id", "prompt")
-GROUP_FIELDS = ("group_id", "group")
-LABELS = (*ID_FIELDS, *PROMPT_FIELDS, *GROUP_FIELDS)
-"""Fields that are never read as the text unless they are asked for by name."""
-OBVIOUS = ("content", "body", "document", "generation", "output", "story")
-RUNNING = ("abstract_text", "article_text")
-CHATS = ("messages", "conversations")
-"""Fields of chat messages, read as the text of records with neither ``text`` nor ``sections``."""
-PARTS = ("sections", "chapters", "paragraphs", "parts", "sentences")
-"""Fields whose lists are the parts of one document; a list of texts in any other field holds several answers."""
 MARKS = re.compile(r"(?:\s*</?S>)+\s*")
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from momus.plugins import READERS, registered
+from momus.reading.files import COMPRESSIONS
 from momus.reading.location import Location, shorten
-from momus.reading.readers import advice
+from momus.reading.logs import advice
 
 FORMATS = {
     "jsonl": "JSON Lines: one record per line",
@@ -39,7 +40,8 @@ SUFFIXES = {
     ".text": "text",
     ".md": "text",
 }
-PACKED = (".gz", ".zst", ".bz2", ".xz")
+PACKED = tuple(suffix for _, suffix in COMPRESSIONS)
+"""Extensions of compression, which stand behind that of the format."""
 TEXTUAL = ("text", "lines", "paragraphs")
 TABULAR = ("csv", "tsv")
 
@@ -47,9 +49,9 @@ TABULAR = ("csv", "tsv")
 def split_name(path: PurePath) -> tuple[str, str]:
     """Split a file name into stem and extension; extensions of compression are dropped.
 
-    >>> split_name(Path("data/docs.v2.jsonl.gz"))
+    >>> split_name(PurePath("data/docs.v2.jsonl.gz"))
     ('docs.v2', '.jsonl')
-    >>> split_name(Path("data/gpt-2.7b"))
+    >>> split_name(PurePath("data/gpt-2.7b"))
     ('gpt-2.7b', '')
     """
     name = path.name
@@ -61,18 +63,6 @@ def split_name(path: PurePath) -> tuple[str, str]:
     if suffix and (suffix[1:2].isdigit() or " " in suffix):
         suffix = ""
     return name.removesuffix(suffix), suffix.lower()
-
-
-def folder_format(path: Path) -> str | None:
-    """Tell a folder that ``datasets`` saved from a plain one; None if the path is not a folder."""
-    if not path.is_dir():
-        return None
-    if (path / "dataset_dict.json").is_file():
-        return "datasets"
-    if (path / "state.json").is_file() and (path / "dataset_info.json").is_file():
-        return "datasets"
-    saved = (path / "state.json").is_file() or (path / "dataset_info.json").is_file()
-    return "datasets" if saved and any(path.glob("*.arrow")) else "folder"
 
 
 def file_format(location: Location, head: bytes) -> str:

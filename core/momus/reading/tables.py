@@ -1,22 +1,260 @@
-"""Read comma- and tab-separated values, row by row, all cells as text."""
+"""Read tables row by row: Parquet and Arrow IPC, and comma- and tab-separated values, whose cells are all text."""
 
 from __future__ import annotations
 
 import csv
+import io
+import shutil
+import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from momus.errors import ReadingError
+from momus.limits import size_text
+from momus.reading.building import BATCH_BYTES, BATCH_ROWS
 from momus.reading.encoding import lines
+from momus.reading.fields import LABELS, choose_columns, is_text
 from momus.reading.files import OpenedFile
-from momus.reading.location import Location, Problem, shorten
-from momus.reading.records import LABELS
+from momus.reading.location import Location, Part, Problem, shorten
+from momus.reading.remote import open_remote
 
+Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
 DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
 """Characters that may separate cells, by format; the most frequent one of the first row does."""
 C_LONG = 2**31 - 1
 """The largest limit that the parser takes on all systems."""
 SKIP = "or keep such rows as counted exclusions with --skip-bad-lines"
+
+
+def parquet(
+    location: Location,
+    file: OpenedFile,
+    field: str | None,
+    keep: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
+) -> Iterator[tuple[int, object]]:
+    """Yield (row number, record) from the needed columns of a Parquet file, about 32 MB at a time.
+
+    ``columns`` names the needed ones, of which the file may lack some (none: all); otherwise the field and ``keep``
+    choose them.
+
+    Raises
+    ------
+    ReadingError
+        No column holds the text, or this is not a Parquet file.
+    """
+    if not file.head.startswith(b"PAR1"):
+        start = file.head[:4]
+        raise location.error(
+            f"this is not a Parquet file (it starts with {start!r})", "give its format with --format", 0
+        )
+    with _seekable(location, file) as native:
+        schema = pq.read_schema(native)
+        if columns is None:
+            columns = choose_columns(location, schema, field, keep)
+        else:
+            columns = [name for name in schema.names if name in columns or not columns]
+        native.seek(0)
+        # a value that a dictionary holds once may stand in every row: dictionaries stay as they are until `_slices`
+        metadata = pq.read_metadata(native)
+        native.seek(0)
+        try:
+            table = pq.ParquetFile(native, read_dictionary=_dictionaries(metadata, columns))
+        except KeyError as error:
+            fault = f"the file is damaged: its schema has no column {error}"
+            raise location.error(fault, "fetch or write the file again", 0) from None
+        for group, number in groups_of(table.metadata, location.part):
+            size = table.metadata.row_group(group)
+            _check_packing(location, size)
+            step = _batch_rows(size.num_rows, size.total_byte_size)
+            for batch in table.iter_batches(step, row_groups=[group], columns=columns):
+                before, number = number, number + batch.num_rows
+                first = before if location.part is None else max(before, location.part.start)
+                yield from _numbered(location, within(batch, before, location.part), first, step)
+
+
+def groups_of(metadata: pq.FileMetaData, part: Part | None) -> Iterator[tuple[int, int]]:
+    """The row groups with rows of a part of the file, each with the number of rows before it."""
+    before = 0
+    for group in range(metadata.num_row_groups):
+        rows = metadata.row_group(group).num_rows
+        if part is None or (before < part.stop and before + rows > part.start):
+            yield group, before
+        before += rows
+
+
+def within(batch: Batch, before: int, part: Part | None) -> Batch:
+    """The rows of a batch or a row group, which has ``before`` rows of the file before it, that belong to the part."""
+    if part is None:
+        return batch
+    start, stop = (min(max(row - before, 0), batch.num_rows) for row in (part.start, part.stop))
+    return batch.slice(start, stop - start)
+
+
+def _dictionaries(metadata: pq.FileMetaData, columns: Sequence[str]) -> list[str]:
+    """The columns to read that hold texts in a dictionary in some row group."""
+    names: dict[str, None] = {}
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        for i in range(row_group.num_columns):
+            chunk = row_group.column(i)
+            name = chunk.path_in_schema
+            if name.partition(".")[0] in columns and chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY":
+                names[name] = None
+    return list(names)
+
+
+def _check_packing(location: Location, group: pq.RowGroupMetaData) -> None:
+    """Refuse a row group that grows beyond the limits when it is decompressed."""
+    limits = location.limits
+    for i in range(group.num_columns):
+        chunk = group.column(i)
+        packed, size = chunk.total_compressed_size, chunk.total_uncompressed_size
+        if size > max(limits.free, limits.ratio * max(packed, 1)):
+            sizes = f"from {size_text(packed)} to {size_text(size)}"
+            fault = f"the column {chunk.path_in_schema!r} grows {sizes} when it is decompressed"
+            raise location.too_packed(fault, "ratio=100000")
+
+
+def _slices(location: Location, batch: pa.RecordBatch, before: int) -> Iterator[pa.RecordBatch]:
+    """Cut a batch so that the texts of each piece take about 32 MB once they are written out.
+
+    ``before`` is the number of rows before the batch, for messages.
+    """
+    coded = [size for size in map(_coded_sizes, batch.columns) if size is not None]
+    if not coded:
+        yield batch
+        return
+    sizes = np.sum(coded, axis=0)  # bytes of the texts of each row, (rows,)
+    if batch.num_rows and int(sizes.max()) > location.limits.document:
+        raise location.too_long("the document", before + int(np.argmax(sizes)) + 1)
+    totals = np.cumsum(sizes)
+    _check_growth(location, int(totals[-1]) if len(totals) else 0)
+    start = 0
+    while start < batch.num_rows:
+        used = int(totals[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(totals, used + BATCH_BYTES, "right")))
+        yield batch.slice(start, end - start)
+        start = end
+
+
+def _check_growth(location: Location, size: int) -> None:
+    """Refuse a batch whose texts, written out, take far more than the whole file."""
+    limits = location.limits
+    packed = location.size or 0
+    if location.path is not None and location.path.is_file():
+        packed = location.path.stat().st_size
+    if size > max(limits.free, limits.ratio * packed):
+        sizes = f"{size_text(packed)} grow to {size_text(size)} and more"
+        fault = f"a few texts of the file stand in many rows: {sizes} when they are written out"
+        raise location.too_packed(fault, "ratio=100000")
+
+
+def _coded_sizes(column: pa.Array) -> NDArray[np.int64] | None:
+    """Bytes of the texts of each row of a column, (rows,); None unless the column has its texts in a dictionary."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        if not is_text(kind):
+            return None
+        lengths = pc.binary_length(column.dictionary).fill_null(0)
+        taken = lengths.take(column.indices).fill_null(0)
+        return np.asarray(taken.to_numpy(zero_copy_only=False), dtype=np.int64)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        inner = _coded_sizes(column.values)
+        if inner is None:
+            return None
+        # offsets[i]:offsets[i + 1] are the texts of row i among all values, whatever the slice
+        offsets = column.offsets.to_numpy(zero_copy_only=False)
+        sums = np.concatenate([[0], np.cumsum(inner)])
+        return np.asarray(sums[offsets[1:]] - sums[offsets[:-1]], dtype=np.int64)
+    return None
+
+
+@contextmanager
+def _seekable(location: Location, file: OpenedFile) -> Iterator[pa.NativeFile]:
+    """Open a plain file; copy a compressed file, a pipe, or one that cannot be read in parts to a temporary file first.
+
+    The file is not mapped into memory: a mapped file that another process cuts off ends this one without a word.
+    """
+    if location.path is not None and location.path.is_file() and not file.compressed:
+        with location.path.open("rb") as plain, pa.PythonFile(plain, "r") as native:
+            yield native
+        return
+    if location.url is not None and not file.compressed:
+        with open_remote(location) as remote:
+            if remote.seekable():
+                yield pa.PythonFile(io.BufferedReader(remote, 1 << 20), "r")
+                return
+    with tempfile.TemporaryFile(prefix="momus-") as temporary:
+        shutil.copyfileobj(file.content, temporary, 1 << 20)
+        temporary.seek(0)
+        yield pa.PythonFile(temporary, "r")
+
+
+def arrow(
+    location: Location, file: OpenedFile, field: str | None, keep: Sequence[str] = ()
+) -> Iterator[tuple[int, object]]:
+    """Yield (row number, record) from an Arrow IPC file or stream, batch by batch."""
+    number = 0
+    with _seekable(location, file) as native:
+        is_file = file.head.startswith(b"ARROW1")
+        reader = pa.ipc.open_file(native) if is_file else pa.ipc.open_stream(native)
+        columns = choose_columns(location, reader.schema, field, keep)
+        for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
+            needed = batch.select(columns)
+            yield from _numbered(location, needed, number, _batch_rows(needed.num_rows, needed.nbytes))
+            number += needed.num_rows
+
+
+def _numbered(location: Location, batch: pa.RecordBatch, before: int, step: int) -> Iterator[tuple[int, object]]:
+    """Yield (row number, record) of a batch, ``step`` rows at a time, after ``before`` rows of the file."""
+    valid = _all_utf8(batch)
+    for start in range(0, batch.num_rows, step):
+        for rows in _slices(location, batch.slice(start, step), before):
+            yield from enumerate(_records(rows, valid), before + 1)
+            before += rows.num_rows
+
+
+def _batch_rows(rows: int, size: int) -> int:
+    """Return how many rows to read at a time, to hold about 32 MB in memory."""
+    return max(1, min(BATCH_ROWS, rows * BATCH_BYTES // max(1, size)))
+
+
+def _all_utf8(batch: pa.RecordBatch) -> bool:
+    """Whether all texts are valid UTF-8.
+
+    Arrow trusts the offsets in a file. Checking them here makes damaged ones an error instead of a crash.
+    """
+    try:
+        batch.validate(full=True)
+    except pa.ArrowInvalid as error:
+        if "UTF8" not in str(error):
+            raise
+        return False
+    return True
+
+
+def _records(batch: pa.RecordBatch, valid: bool) -> list[object]:
+    """Convert rows to Python objects; unless all are ``valid`` UTF-8, rows that are not become a `Problem`."""
+    if valid:
+        return list(batch.to_pylist())
+    return [_record(batch.slice(i, 1)) for i in range(batch.num_rows)]
+
+
+def _record(row: pa.RecordBatch) -> object:
+    try:
+        return row.to_pylist()[0]
+    except (UnicodeDecodeError, SystemError):
+        return Problem("not valid UTF-8")
 
 
 def table_rows(
@@ -35,35 +273,19 @@ def table_rows(
     # the limit is that of the whole process; a document may be longer than 128 KiB
     previous = csv.field_size_limit(min(location.limits.document, C_LONG))
     try:
-        yield from _records(location, _Lines(location, file, encoding, fmt), skip)
+        yield from _parsed_rows(location, lines(location, file, encoding), skip, DELIMITERS[fmt])
     finally:
         csv.field_size_limit(previous)
 
 
-class _Lines:
-    """The lines of a file for the parser, and the delimiter of the first."""
-
-    def __init__(self, location: Location, file: OpenedFile, encoding: str, fmt: str) -> None:
-        self.numbered = lines(location, file, encoding)
-        self.head = self._next()
-        while self.head is not None and self.head.isspace():
-            self.head = self._next()
-        first = Counter(self.head or "")
-        self.delimiter = max(DELIMITERS[fmt], key=lambda mark: first[mark])
-
-    def _next(self) -> str | None:
-        line = next(self.numbered, (0, None))[1]
-        return line if isinstance(line, str) else None
-
-    def __iter__(self) -> Iterator[str]:
-        line = self.head
-        while line is not None:
-            yield line
-            line = self._next()
-
-
-def _records(location: Location, source: _Lines, skip: bool) -> Iterator[tuple[int, object]]:
-    reader = csv.reader(source, delimiter=source.delimiter, strict=True)
+def _parsed_rows(
+    location: Location, numbered: Iterator[tuple[int, str | Problem]], skip: bool, delimiters: str
+) -> Iterator[tuple[int, object]]:
+    source = (line for _, line in numbered if isinstance(line, str))
+    head = next((line for line in source if not line.isspace()), "")
+    marks = Counter(head)
+    delimiter = max(delimiters, key=lambda mark: marks[mark])
+    reader = csv.reader(chain([head], source), delimiter=delimiter, strict=True)
     names: list[str] | None = None
     number = 0
     while True:
@@ -79,7 +301,7 @@ def _records(location: Location, source: _Lines, skip: bool) -> Iterator[tuple[i
         if not cells:  # a blank line
             continue
         if names is None:
-            names = _names(location, cells)
+            names = _column_names(location, cells)
             continue
         number += 1
         if len(cells) == len(names):
@@ -87,10 +309,10 @@ def _records(location: Location, source: _Lines, skip: bool) -> Iterator[tuple[i
         elif skip:
             yield number, Problem("a row with another number of cells than the first")
         else:
-            raise _wrong_length(location, number, start, names, cells, source.delimiter)
+            raise _wrong_length(location, number, start, names, cells, delimiter)
 
 
-def _names(location: Location, cells: list[str]) -> list[str]:
+def _column_names(location: Location, cells: list[str]) -> list[str]:
     names = [cell.strip() for cell in cells]
     repeated = [name for name, n in Counter(names).items() if n > 1]
     if repeated:

@@ -1,75 +1,35 @@
-"""Results in experiment trackers: what a tracker gets of a comparison, and how it is sent there.
+"""Experiment trackers: what a plug-in of the group ``momus.trackers`` is, and how a comparison is sent to one.
 
-A tracker is a plug-in of the group ``momus.trackers``, see `Tracker`. It is named with its place, such as
-``wandb:team/project``; without a place, results go into the run that is active in the process, if there is one.
+A tracker is named with its place, such as ``wandb:team/project``; without a place, results go into the run that is
+active in the process, if there is one.
 """
 
 from __future__ import annotations
 
-import re
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from momus.errors import MomusError, UsageError
 from momus.plugins import TRACKERS, load_plugin, registered
-from momus.redact import redacted, redacted_value
+from momus.redact import redacted
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison
-    from momus.verdicts.verdict import Verdict
-
-COLUMNS = (
-    *("generated", "critic", "axis", "statistic", "finding", "gap", "gap_low", "gap_high", "effect", "effect_low"),
-    *("effect_high", "difference", "unit", "p_adjusted", "n_real", "n_generated", "unscored_generated"),
-)
-"""Columns of the table of headline verdicts."""
-CURVES = ("gap", "gap_low", "gap_high", "effect", "effect_low", "effect_high", "difference", "p_adjusted")
-NAME = 80
-"""Longest part of a metric's name."""
-_UNUSUAL = re.compile(r"[^\w.\-]+")
-
-
-@dataclass(frozen=True)
-class Tracked:
-    """What a tracker gets of a comparison.
-
-    Attributes
-    ----------
-    numbers
-        Finite numbers by name. ``momus/TEXT/CRITIC/…``, for each headline verdict: ``gap`` (effect ÷ human band) with
-        ``gap_low`` and ``gap_high``, ``effect`` with its interval, ``difference``, ``p_adjusted``, ``differs`` (0 or 1)
-        and ``n`` (generated documents in the test). ``momus/TEXT/…``: ``axes_beyond``, ``axes_differ`` and
-        ``axes_tested``. What does not exist is left out.
-    rows
-        Headline verdicts with the keys `COLUMNS`; missing values are None.
-    markdown
-        The answer, the overview table and the warnings.
-    settings
-        What the numbers depend on, as short strings: version, seed, critics, digests of the texts. Passwords and keys
-        of addresses are replaced.
-    report
-        The report as an HTML file; None if it is not sent. It holds passages of the documents.
-    """
-
-    numbers: dict[str, float]
-    rows: list[dict[str, Any]]
-    markdown: str
-    settings: dict[str, str]
-    report: Path | None = None
-
-    def table(self) -> list[list[Any]]:
-        """The rows as lists, in the order of `COLUMNS`."""
-        return [[row[c] for c in COLUMNS] for row in self.rows]
 
 
 class Tracker(Protocol):
     """An experiment tracker: a class under the entry-point group ``momus.trackers``, made without arguments."""
 
-    def log(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+    def log(
+        self,
+        comparison: Comparison,
+        place: str,
+        *,
+        run: str,
+        step: int | None,
+        report: bool,
+        options: Mapping[str, Any],
+    ) -> str:
         """Send a comparison, and return where it is now.
 
         Parameters
@@ -81,6 +41,8 @@ class Tracker(Protocol):
             Name of a run that is created.
         step
             Where on the axis of training steps the numbers are; None if they belong to no step.
+        report
+            Whether to send the HTML report, which holds passages of the documents.
         options
             Options of the tracker's own function that creates a run.
         """
@@ -110,12 +72,8 @@ def log_comparison(
     to
         ``TRACKER`` or ``TRACKER:PLACE``, such as ``wandb:team/project``, ``mlflow:experiment``, ``tensorboard:folder``
         or ``trackio:project``.
-    run, step
+    run, step, report, options
         See `Tracker.log`.
-    report
-        Whether to send the HTML report, which holds passages of the documents.
-    options
-        Options of the tracker's own function that creates a run.
 
     Raises
     ------
@@ -130,90 +88,13 @@ def log_comparison(
     if not name:
         raise UsageError(f"{to!r} names no tracker", hint=f"name one of {', '.join(registered(TRACKERS))}")
     tracker: Tracker = load_plugin(TRACKERS, name)()
-    with _tracked(comparison, report) as tracked:
-        try:
-            return tracker.log(tracked, place, run=run, step=step, options=options or {})
-        except MomusError:
-            raise
-        except Exception as error:  # a tracker may fail in any way: no network, no key, an unknown project
-            what = redacted(str(error).strip()) or type(error).__name__
-            raise MomusError(
-                f"the tracker {name!r} failed: {what}",
-                hint="the run folder is complete: `momus log RUN` sends it again once this is solved",
-            ) from error
-
-
-@contextmanager
-def _tracked(comparison: Comparison, report: bool) -> Iterator[Tracked]:
-    """What a tracker gets, with the report as a temporary file."""
-    tracked = tracked_of(comparison)
-    if not report:
-        yield tracked
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        path = comparison.report(Path(folder) / "report.html")
-        yield Tracked(tracked.numbers, tracked.rows, tracked.markdown, tracked.settings, path)
-
-
-def tracked_of(comparison: Comparison) -> Tracked:
-    """Collect what a tracker gets, without the report."""
-    headlines = [v for v in comparison.verdicts if v.headline]
-    rows = [_row(v) for v in headlines]
-    texts = metric_names(v.generated for v in headlines)
-    critics = metric_names(v.critic for v in headlines)
-    numbers: dict[str, float] = {}
-    for verdict, row in zip(headlines, rows, strict=True):
-        name = f"momus/{texts[verdict.generated]}/{critics[verdict.critic]}"
-        numbers |= {f"{name}/{key}": float(row[key]) for key in CURVES if row[key] is not None}
-        if verdict.p_adjusted is not None:
-            numbers[f"{name}/differs"] = float(verdict.differs)
-        numbers[f"{name}/n"] = float(verdict.n_generated)
-    for corpus in comparison.answer.corpora:
-        name = f"momus/{texts[corpus.generated]}"
-        counts = {"axes_beyond": corpus.beyond, "axes_differ": corpus.differs, "axes_tested": corpus.tested}
-        numbers |= {f"{name}/{key}": float(n) for key, n in counts.items()}
-    return Tracked(numbers, rows, comparison.to_markdown(), _settings(comparison.signature))
-
-
-def _row(verdict: Verdict) -> dict[str, Any]:
-    low, high = verdict.gap_interval or (None, None)
-    computed = {"finding": verdict.finding, "gap": verdict.gap, "gap_low": low, "gap_high": high}
-    return {c: computed[c] if c in computed else getattr(verdict, c) for c in COLUMNS}
-
-
-def metric_names(names: Iterable[str]) -> dict[str, str]:
-    """Names that every tracker takes as a part of a metric's name; different names stay different.
-
-    >>> metric_names(["gpt2", "a/b c", "a_b_c", "<b>"])
-    {'gpt2': 'gpt2', 'a/b c': 'a_b_c', 'a_b_c': 'a_b_c-2', '<b>': 'b'}
-    """
-    cleaned: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        plain = part = _UNUSUAL.sub("_", name).strip("_.")[:NAME] or "unnamed"
-        number = 1
-        while part in cleaned.values():
-            number += 1
-            part = f"{plain}-{number}"
-        cleaned[name] = part
-    return cleaned
-
-
-def _settings(signature: Mapping[str, Any]) -> dict[str, str]:
-    """Provenance as short strings by name, without passwords and keys."""
-    texts = signature.get("corpora", ())
-    names = metric_names(c["name"] for c in texts)
-    settings = {
-        "momus": signature.get("momus"),
-        "seed": signature.get("seed"),
-        "device": signature.get("device"),
-        "critics": ", ".join(c["name"] if isinstance(c, Mapping) else str(c) for c in signature.get("critics", ())),
-        **{f"documents of {names[c['name']]}": c.get("documents") for c in texts},
-        **{f"fingerprint of {names[c['name']]}": c.get("fingerprint") for c in texts},
-        "command": signature.get("command"),
-    }
-    return {k: str(redacted_value(v, k))[:500] for k, v in settings.items() if v not in (None, "")}
-
-
-def tracker_names() -> Sequence[str]:
-    """Names of all registered trackers, without importing any."""
-    return list(registered(TRACKERS))
+    try:
+        return tracker.log(comparison, place, run=run, step=step, report=report, options=options or {})
+    except MomusError:
+        raise
+    except Exception as error:  # a tracker may fail in any way: no network, no key, an unknown project
+        what = redacted(str(error).strip()) or type(error).__name__
+        raise MomusError(
+            f"the tracker {name!r} failed: {what}",
+            hint="the run folder is complete: `momus log RUN` sends it again once this is solved",
+        ) from error

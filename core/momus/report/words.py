@@ -77,6 +77,10 @@ def method(verdict: Verdict) -> str:
         designs[m.design] = f"of {m.units_real:,} groups that change sides whole"
     if m.block > 1:
         designs[m.design] = _blocks(m)
+    if m.test in SIGNED:
+        units = designs.get(m.design, "unpaired")
+        signs = "all" if m.exact else f"{m.permutations:,} random"
+        return f"{SIGNED[m.test]}, {units}, {signs} signs; {_interval_method(verdict)}"
     relabellings = f"all {m.permutations:,}" if m.exact else f"{m.permutations:,} random"
     kind = "studentised permutation test" if m.studentised else "permutation test"
     return (
@@ -114,6 +118,11 @@ def _interval_method(verdict: Verdict) -> str:
     return f"larger p of this and a t-test; interval from {errors}"
 
 
+SIGNED = {
+    "multipliers": "multiplier bootstrap of groups of unequal size",
+    "squares": "multiplier bootstrap of groups of unequal size, for the squared differences of shares",
+}
+"""Tests with random signs in place of relabellings."""
 NULLS = {
     "documents": "real and generated documents are exchangeable: drawn independently from one source",
     "pairs": "within each prompt, the real and the generated document are exchangeable",
@@ -140,6 +149,8 @@ def null(verdict: Verdict) -> str:
     m = verdict.method
     if m.test == "none":
         return f"not tested: {m.reason}"
+    if m.test in SIGNED:
+        return "both texts have the same distribution; groups of documents are independent, of any size"
     return STUDENTISED[m.design] if m.studentised else NULLS[m.design]
 
 

@@ -15,11 +15,10 @@ from momus.errors import StoreError
 from momus.evidence import MarkedDocument, Step, from_json, to_json
 from momus.inference.matching import design_of
 from momus.numeric.types import Floats, Ints
-from momus.runs.oddity import unit_of
+from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from momus.critic import Critic, Scores
-    from momus.text.corpus import Corpus
 
 EXCERPT = 600
 """Characters of a document that are shown where its critic cannot mark it."""
@@ -143,6 +142,20 @@ class _Humans:
         return self.marked(self.typical if row is None else row), row is not None
 
 
+def unit_of(sequence: bool, own: str) -> str:
+    """Unit of what ranks outliers: that of the critic's own measure, else nats (per step for sequences)."""
+    return own or ("nats per step" if sequence else "nats")
+
+
+def find_outliers(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int) -> list[MarkedDocument]:
+    """Mark the oddest documents, by the critic's own measure, else by Latent NLL (per step; Deng et al. 2022)."""
+    rows = scores.ranked(critic.sequence, top)
+    # without their tokens: the vocabulary of all documents would slow each of them
+    units = critic.units(corpus)
+    few, of_few = Corpus(units.take(rows).table, units.name), scores.take(rows)
+    return [marked(critic, few, of_few, row) for row in range(len(few))]
+
+
 def marked(critic: Critic[Any], corpus: Corpus, scores: Scores, row: int) -> MarkedDocument:
     """Mark one document; where the critic cannot, its beginning is the only step."""
     document = corpus.slice(row, row + 1)
@@ -159,4 +172,4 @@ def _median_row(values: Floats, rows: Ints) -> int:
     some = values[rows]
     if not np.isfinite(some).any():
         return int(rows[0])
-    return int(rows[np.nanargmin(np.abs(some - np.nanmedian(some)))])
+    return int(rows[np.nanargmin(np.abs(some - np.nanmedian(some)).round(9))])

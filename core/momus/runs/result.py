@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from momus.critic import Note, Scores
 from momus.evidence import Chart, Evidence, MarkedDocument, from_json, to_json
 from momus.joint.analyses import Joint
-from momus.runs.examples import Example, marked
+from momus.runs.examples import Example
 from momus.verdicts.decomposition import Parts
 from momus.verdicts.verdict import Verdict
 
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from momus.critic import Critic
     from momus.joint.axes import Axis
     from momus.report.answer import Answer
-    from momus.text.corpus import Corpus
 
 Plot = Literal["overview", "axis", "ranks", "power"]
 
@@ -237,7 +235,12 @@ class Comparison:
         return documents_frame(self)
 
     def outliers(self, critic: str | None = None, corpus: str | None = None, top: int = 10) -> pd.DataFrame:
-        """Least likely documents as a data frame, ``top`` per critic and corpus.
+        """Oddest documents as a data frame, ``top`` per critic and corpus, the oddest first.
+
+        Its columns are critic, corpus, rank, id, prompt, group, value, unit, z, unlikely and why. ``value`` is the
+        critic's own measure of oddity, or else the Latent NLL, per step for critics of sequences; documents of one
+        value share a rank and are in the order of their ids. ``unlikely`` names unlikely steps where the run kept the
+        document, else None; ``why`` says why it is listed.
 
         Parameters
         ----------
@@ -251,7 +254,7 @@ class Comparison:
         UsageError
             There is no such critic or corpus, or ``top`` is below 1.
         """
-        from momus.runs.documents import outliers_frame
+        from momus.outliers.listing import outliers_frame
 
         return outliers_frame(self, critic, corpus, top)
 
@@ -352,12 +355,6 @@ class Comparison:
         from momus.report.notebook import summary_html
 
         return summary_html(self)
-
-
-def find_outliers(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int) -> list[MarkedDocument]:
-    """Mark the oddest documents, by the critic's own measure, else by Latent NLL (per step; Deng et al. 2022)."""
-    corpus = critic.units(corpus)
-    return [marked(critic, corpus, scores, int(row)) for row in scores.ranked(critic.sequence, top)]
 
 
 def count_unscored(scores: Sequence[Scores]) -> list[Unscored]:

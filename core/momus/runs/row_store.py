@@ -18,9 +18,16 @@ from scipy import sparse
 
 from momus.critic import Counted, Pooled, Scores
 from momus.errors import StoreError
-from momus.evidence import MarkedDocument, from_json
 from momus.numeric.types import Bools, Floats, Ints
-from momus.runs.packing import column_of, columns_of, keys_of, stored_column, unpack
+from momus.runs.packing import (
+    column_of,
+    columns_of,
+    keys_of,
+    sketch_columns,
+    stored_column,
+    unpack,
+    unpack_sketch,
+)
 from momus.runs.row_folder import AGAIN, RowFolder
 from momus.runs.row_plan import Plan
 from momus.runs.stored_corpus import Documents, StoredCorpus
@@ -28,6 +35,8 @@ from momus.runs.summaries import summary_from_json
 from momus.runs.sums import KEPT_BYTES, Sums, size_of
 from momus.text.corpus import Corpus
 from momus.text.digests import canonical_order
+from momus.text.documents import Document, Section
+from momus.text.sketches import TextSketch
 
 FEW = 4
 """Counts are read into memory if documents have at most so many entries each."""
@@ -147,10 +156,13 @@ class StoredText:
             A record was changed since the shards were opened.
         """
         for shard in range(len(self.plan)):
-            record = self.folder.finished(shard, self.digest)
-            if record is None:
-                raise StoreError(f"{self.folder.record(shard)}: changed while it was read", hint=AGAIN)
-            yield record["critics"][critic]
+            yield self._record(shard)["critics"][critic]
+
+    def _record(self, shard: int) -> dict[str, Any]:
+        record = self.folder.finished(shard, self.digest)
+        if record is None:
+            raise StoreError(f"{self.folder.record(shard)}: changed while it was read", hint=AGAIN)
+        return record
 
     @cached_property
     def schemas(self) -> list[pa.Schema]:
@@ -199,6 +211,24 @@ class StoredText:
     def characters(self) -> Ints:
         """Length of each document, in the order of the files."""
         return np.asarray(self.table(["characters"])["characters"].to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def sketch(self) -> TextSketch:
+        """The sketch of all documents, in the order of the files.
+
+        Raises
+        ------
+        StoreError
+            Another version of Momus scored the text, and kept none.
+        """
+        parts = []
+        for path, schema in self._files:
+            columns = sketch_columns(schema)
+            if not columns:
+                raise StoreError(f"{path}: holds no sketch of its documents", hint="score the text again")
+            parts.append(unpack_sketch(_read(path, columns)))
+        joined = TextSketch.joined(parts, self.name)
+        return replace(joined, fetch=lambda rows: self.documents(rows, self.name))
 
     @cached_property
     def order(self) -> Ints:
@@ -317,10 +347,17 @@ class StoredText:
         self._sums.move_to_end(name)
         return self._sums[name]
 
-    def odd(self, critic: str) -> dict[str, MarkedDocument]:
-        """The outliers that each part kept with their texts, by id."""
-        kept = (from_json(d) for record in self.records(critic) for d in record["outliers"])
-        return {d.id: replace(d, corpus=self.name) for d in kept if isinstance(d, MarkedDocument)}
+    @cached_property
+    def odd(self) -> dict[int, Document]:
+        """The documents that the parts kept since they are odd, by their number in the order of the files."""
+        kept: dict[int, Document] = {}
+        before = 0
+        for shard, size in enumerate(self.sizes):
+            for row, document in self._record(shard)["odd"]:
+                sections = tuple(Section(**section) for section in document["sections"])
+                kept[before + row] = Document(**{**document, "sections": sections})
+            before += size
+        return kept
 
     def summary(self, critic: str) -> Pooled | None:
         """The summary of the documents of the text; None if it is not a sum over documents (`Pooled`)."""

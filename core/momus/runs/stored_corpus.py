@@ -94,12 +94,14 @@ class Documents:
     """
 
     def __init__(self, text: StoredText) -> None:
-        self._plan = text.plan
+        self._plan, self._odd = text.plan, text.odd
         self._offsets = offsets_of(np.array(text.sizes, dtype=np.int64))
         self._kept: OrderedDict[int, Corpus] = OrderedDict()
 
     def take(self, rows: Ints, name: str) -> Corpus:
-        """Read documents, in the given order."""
+        """Read documents, in the given order; those that the parts kept are not looked up in their files."""
+        if all(int(row) in self._odd for row in rows):
+            return Corpus.from_documents([self._odd[int(row)] for row in rows], name)
         order = np.argsort(rows, kind="stable")
         # bounds[s]:bounds[s + 1] are the places in `order` of the documents of part s
         bounds = np.searchsorted(rows[order], self._offsets)

@@ -11,8 +11,16 @@ from momus.critic import Counted, Pooled, Rows
 from momus.files import plain
 
 
+def rows_to_json(rows: Mapping[str, Rows], documents: int) -> dict[str, Any]:
+    """Convert the summary that is the sum of some rows; counts of labelled items are left to be added up from these."""
+    dense = {key: table for key, table in rows.items() if not isinstance(table, Counted)}
+    content = summary_to_json(Pooled.of_rows(dense, documents), {})
+    assert content is not None
+    return {**content, "counts": {key: {"rows": key} for key in rows if key not in dense}}
+
+
 def summary_to_json(summary: object, rows: Mapping[str, Rows]) -> dict[str, Any] | None:
-    """Convert a summary; None if it is not `Pooled`, so that it has no evidence from shards.
+    """Convert a summary; None if it is not `Pooled`, so that evidence is computed from documents that are read again.
 
     Counts that are sums of stored rows are named by the key of the rows, and are added up from these.
     """

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.checks.trust import TrustCheck, check_texts
+from momus.checks.languages import Languages, language_warnings, languages_of, mixture_note, splitting_warnings
+from momus.checks.scripts import ScriptShares, scripts_of
+from momus.checks.texts import TrustCheck, check_texts
 from momus.errors import MomusError, UsageError
 from momus.numeric.types import Ints
 from momus.progress import Reporter
 from momus.reading import MemorySource, ReadingOptions, read_memory
 from momus.runs.stored_corpus import StoredCorpus, sample_rows
 from momus.text.corpus import Corpus
-from momus.text.counting import counted, percentage
-from momus.text.document_languages import mixture_note, with_languages
+from momus.text.counting import counted
+from momus.text.document_languages import with_languages
 from momus.text.documents import LeftOut, Origin
-from momus.text.languages import Languages, languages_of
-from momus.text.scripts import ScriptShares, scripts_of
+from momus.text.sketches import TextSketch
 from momus.text.splitting import Units
-from momus.text.words import EXTRA, has_icu
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -113,6 +113,28 @@ class Texts:
         """Whether critics of running text have the real text split by runs: it was split by single documents."""
         return self.whole is not None and not self.whole.units.words()
 
+    def checked(self, sketches: Sequence[TextSketch], split: TextSketch | None) -> Texts:
+        """The texts with all checks and their warnings.
+
+        Parameters
+        ----------
+        sketches
+            Of the text to fit on, the real and the generated texts, in the order given.
+        split
+            The sketch of the real text before it was split, if it was.
+        """
+        checks = check_texts(sketches[0], sketches[1], sketches[2:], split)
+        languages = {s.name: languages_of(s) for s in sketches if len(s)}
+        warnings = [
+            *self.warnings,
+            *(check.warning for check in checks if check.warns),
+            *language_warnings(languages, self.real.name),
+            *(note for s in sketches if (note := mixture_note(s))),
+            *splitting_warnings(sketches),
+        ]
+        scripts = {s.name: scripts_of(s) for s in sketches if len(s)}
+        return replace(self, warnings=warnings, checks=checks, languages=languages, scripts=scripts)
+
     def for_critic(self, critic: Critic[Any]) -> Texts:
         """The texts as a critic needs them: for laws of running text, in the order given, also where they were split.
 
@@ -178,8 +200,10 @@ def read_texts(
     seed: int,
     reading: ReadingOptions | None = None,
     reporter: Reporter | None = None,
+    *,
+    check: bool = True,
 ) -> Texts:
-    """Read the texts, and split the real one where none to fit on is given.
+    """Read the texts, split the real one where none to fit on is given, and check them.
 
     Raises
     ------
@@ -205,15 +229,23 @@ def read_texts(
     warnings += [note for corpus in read for note in reading_notes(corpus)]
     (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
     fitting, held_out, *others = (c.sorted() for c in (fitting, held_out, *others))
-    checks = check_texts(fitting, held_out, others, whole if fit is None else None)
-    warnings += [check.warning for check in checks if check.warns]
-    languages = {c.name: languages_of(c) for c in (fitting, held_out, *others)}
-    warnings += _language_warnings(languages, held_out.name)
-    warnings += [note for corpus in (fitting, held_out, *others) if (note := mixture_note(corpus))]
-    warnings += _splitting_warnings([fitting, held_out, *others])
-    scripts = {c.name: scripts_of(c) for c in (fitting, held_out, *others)}
-    known = whole if fit is None else None
-    return Texts(fitting, held_out, others, fit is None, warnings, checks, languages, scripts, known, seed)
+    sketches = [_sketch(corpus) for corpus in (fitting, held_out, *others)]
+    split = _sketch_of_halves(whole, sketches[:2]) if fit is None else None
+    texts = Texts(fitting, held_out, others, fit is None, warnings, whole=None if split is None else whole, seed=seed)
+    return texts.checked(sketches, split) if check else texts
+
+
+def _sketch(corpus: Corpus) -> TextSketch:
+    """Sketch a text that was sorted, in the order given."""
+    sketch = TextSketch.of(corpus)
+    return sketch if corpus.given_rows is None else sketch.take(corpus.given_rows)
+
+
+def _sketch_of_halves(whole: Corpus, halves: Sequence[TextSketch]) -> TextSketch:
+    """The sketch of a text that was split, from those of its halves: its words are found once."""
+    joined = TextSketch.joined(halves, whole.name)
+    rows = {id: row for row, id in enumerate(joined.table["id"].to_pylist())}
+    return joined.take(np.array([rows[id] for id in whole.ids]))
 
 
 def _check_filled(corpora: Sequence[Corpus]) -> None:
@@ -315,32 +347,3 @@ def answers_note(corpus: Corpus) -> str:
     if corpus.origin is not None and corpus.origin.reader is not None:
         return note  # a log says what its lists hold
     return f"{note} If they are the parts of one document, call the field 'sections'."
-
-
-def _splitting_warnings(corpora: Sequence[Corpus]) -> list[str]:
-    """One warning for all documents whose words are not found without ICU."""
-    if has_icu():
-        return []
-    lacking = [(c.name, int(c.unspaced.sum())) for c in corpora]
-    parts = [f"{counted(n, 'document')} of {name!r}" for name, n in lacking if n]
-    if not parts:
-        return []
-    return [
-        f"{', '.join(parts)} hold text in Chinese, Japanese, Thai, Lao, Khmer or Burmese script, which writes words "
-        f"together: critics of words leave them out. pip install '{EXTRA}' finds the words."
-    ]
-
-
-def _language_warnings(languages: Mapping[str, Languages], real: str) -> list[str]:
-    """One warning per corpus that is not in the languages of the real text."""
-    warnings = []
-    for found in languages.values():
-        main = languages[real].main
-        if found.differs(languages[real]):
-            warnings.append(
-                f"Only {percentage(found.share(main), 0)} of {found.documents:,} sampled documents of "
-                f"{found.corpus!r} are in {main!r}, the main language of {real!r} "
-                f"({percentage(languages[real].share(main), 0)}); most are in {found.main!r}: differences may be "
-                "those of languages."
-            )
-    return warnings

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from momus.numeric.types import Ints
+from momus.numeric.types import Bools, Ints
 
 Hashes = NDArray[np.uint64]
 
@@ -23,6 +23,19 @@ def hashes_of(sections: pa.ChunkedArray, offsets: Ints) -> Hashes:
         text = "\n\n".join(sections.slice(start, end - start).to_pylist())
         digests += hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return np.frombuffer(bytes(digests), dtype="<u8").astype(np.uint64)
+
+
+def is_among(hashes: Hashes, others: Hashes) -> Bools:
+    """Whether each hash is one of the others: bool (n,). Faster than `numpy.isin`, which drops repeated values first.
+
+    >>> is_among(np.array([1, 2], np.uint64), np.array([2, 3, 2], np.uint64)).tolist()
+    [False, True]
+    """
+    if not len(others):
+        return np.zeros(len(hashes), dtype=bool)
+    known = np.sort(others)
+    found: Bools = known[np.minimum(np.searchsorted(known, hashes), len(known) - 1)] == hashes
+    return found
 
 
 def fingerprint_of(hashes: Hashes) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -11,15 +10,12 @@ import pyarrow as pa
 
 from momus.errors import MissingExtraError, UsageError
 from momus.text.corpus import SCHEMA, Corpus
-from momus.text.counting import counted, percentage
 
 FIELD = "language"
 """The metadata field that holds a document's language; `Corpus.languages` reads it."""
 DETECT, OF_FIELD = "detect", "field:"
 READ = 2000
 """Characters of a document that are read to detect its language."""
-LEAST = 0.1
-"""A text is mixed if documents in other languages than the most frequent one are at least this share."""
 _CODE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]+)*", re.IGNORECASE)
 
 
@@ -79,30 +75,6 @@ def with_languages(corpus: Corpus, language: str | None) -> Corpus:
     column = SCHEMA.get_field_index("fields")
     table = corpus.table.set_column(column, SCHEMA.field("fields"), pa.array(fields, SCHEMA.field("fields").type))
     return Corpus(table, corpus.name).read_as(corpus)
-
-
-def mixture_note(corpus: Corpus) -> str:
-    """Say which languages a text with several has, and how many documents have none; empty otherwise.
-
-    >>> corpus = Corpus.from_texts(["a", "b", "c"], name="x")
-    >>> mixture_note(corpus)
-    ''
-    """
-    codes = corpus.languages
-    known = Counter(code for code in codes if code is not None)
-    if not known:
-        return ""
-    unknown = len(codes) - known.total()
-    ranked = sorted(known.items(), key=lambda item: (-item[1], item[0]))
-    if 1 - ranked[0][1] / len(codes) < LEAST:
-        return ""
-    shares = ", ".join(f"{code!r} {percentage(n / len(codes), 0)}" for code, n in ranked[:5])
-    more = f" and {counted(len(ranked) - 5, 'other language')}" if len(ranked) > 5 else ""
-    none = f"; {counted(unknown, 'document')} without a known language" if unknown else ""
-    return (
-        f"{corpus.name!r} is in several languages ({shares}{more}{none}): differences between texts may be those of "
-        "their mixtures."
-    )
 
 
 def _detected(text: str) -> str | None:

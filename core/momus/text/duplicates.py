@@ -1,22 +1,26 @@
-"""Exact and near duplicates among the documents of a corpus, and between two corpora.
+"""Exact and near duplicates among the documents of a text, and between two texts.
 
 Near duplicates have the same runs of three words, up to a Jaccard index of 0.8: copies in which up to about one word in
 thirty was changed. Candidates come from MinHash signatures in bands (locality-sensitive hashing; Indyk & Motwani 1998,
-Broder 1997), and each candidate pair is then compared exactly. The bands are made in numpy: datasketch keeps Python
-objects for each document, and takes about four times as long on 10,000 documents; the tests compare both.
+Broder 1997), and each candidate pair is then compared exactly, for which its documents are read again. The tests
+compare the result with that of datasketch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.numeric.types import Bools, Ints
+from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
-from momus.text.sketches import HASHES, Sketch, estimates, jaccard, sketch
+from momus.text.digests import is_among
+from momus.text.shingles import jaccard
+from momus.text.sketches import TextSketch
+from momus.text.tokens import TokenTable, get_tokenizer
 
 THRESHOLD = 0.8
 BANDS = 16
@@ -27,7 +31,8 @@ LEAST = 10
 SLACK = 0.175
 """3.5 standard errors of an estimate from 64 hashes at the threshold; candidates estimated below are not compared."""
 EXAMPLES = 5
-KEY_FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
+PAIRS = 1 << 14
+"""Candidate pairs that are compared at a time: no more documents than twice this are read at once."""
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -91,8 +96,8 @@ class Shared:
         return float(self.either[0].sum()) / self.documents[0] if self.documents[0] else 0.0
 
 
-def near_duplicates(corpus: Corpus | Sketch, least: int = LEAST) -> Duplicates:
-    """Find the documents of a corpus that repeat others. The result does not depend on the order of the documents.
+def near_duplicates(text: Corpus | TextSketch, least: int = LEAST) -> Duplicates:
+    """Find the documents of a text that repeat others. The result does not depend on the order of the documents.
 
     Parameters
     ----------
@@ -104,96 +109,154 @@ def near_duplicates(corpus: Corpus | Sketch, least: int = LEAST) -> Duplicates:
     >>> found.exact, found.near, found.left_out, found.clusters.tolist()
     (1, 0, 1, [0, 1, 0, 2])
     """
-    whole = sketch(corpus) if isinstance(corpus, Corpus) else corpus
-    n, compared = len(whole.sizes), whole.sizes >= max(least, 1)
-    rows = np.flatnonzero(compared)
-    hashes = whole.corpus.hashes
-    # one document of each text goes on; originals[i] is that of document i, shape (compared,)
-    _, first, inverse = np.unique(hashes[rows], return_index=True, return_inverse=True)
-    originals, distinct = rows[first][inverse], rows[first]
+    sketch = _sketch(text)
+    n, rows = len(sketch), _compared(sketch, least)
+    # one document of each text goes on; originals[i] is that of document rows[i], shape (compared,)
+    _, first, inverse = np.unique(sketch.hashes[rows], return_index=True, return_inverse=True)
+    originals, distinct = rows[first][inverse], rows[np.sort(first)]
     copies = np.column_stack([originals, rows])[originals != rows]
-    near = _near(whole, whole, _inner(whole.signatures, distinct))
+    near = _near(sketch, sketch, _inner(sketch, distinct))
     clusters = _components(n, np.concatenate([copies, near]))
-    repeated = len(rows) - len(np.unique(clusters[rows]))
-    examples = _examples(whole.corpus.ids, whole.corpus.ids, copies, near)
+    repeated = len(rows) - int(np.count_nonzero(np.bincount(clusters[rows])))
+    examples = _examples(sketch, sketch, copies, near)
     return Duplicates(len(rows), n - len(rows), len(copies), repeated - len(copies), examples, clusters)
 
 
-def shared_texts(first: Corpus | Sketch, second: Corpus | Sketch, least: int = LEAST) -> Shared:
-    """Find the documents that two corpora share; with the corpora exchanged, the two sides of the result are, too.
+def shared_texts(first: Corpus | TextSketch, second: Corpus | TextSketch, least: int = LEAST) -> Shared:
+    """Find the documents that two texts share; with the texts exchanged, the two sides of the result are, too.
 
     >>> song = "in the dark the old ship went down and nobody saw it sink but the gulls"
     >>> a, b = Corpus.from_texts([song, song[9:], "no"]), Corpus.from_texts([song])
     >>> [side.tolist() for side in shared_texts(a, b).either]
     [[True, False, False], [True]]
     """
-    one, two = (sketch(c) if isinstance(c, Corpus) else c for c in (first, second))
-    hashes = [side.corpus.hashes for side in (one, two)]
-    # in the order of their texts: which candidates are compared must not depend on the order of the documents
-    orders = [np.argsort(h, kind="stable") for h in hashes]
-    rows = [order[side.sizes[order] >= max(least, 1)] for order, side in zip(orders, (one, two), strict=True)]
-    common = np.intersect1d(hashes[0][rows[0]], hashes[1][rows[1]])
-    exact = tuple(np.isin(h, common) & np.isin(np.arange(len(h)), r) for h, r in zip(hashes, rows, strict=True))
-    near = _near(one, two, _across((one.signatures, two.signatures), (rows[0], rows[1]), (exact[0], exact[1])))
+    sides = _sketch(first), _sketch(second)
+    # in canonical order: which candidates are compared must not depend on the order of the documents
+    rows = _compared(sides[0], least), _compared(sides[1], least)
+    hashes = [side.hashes[r] for side, r in zip(sides, rows, strict=True)]
+    known = is_among(hashes[0], hashes[1]), is_among(hashes[1], hashes[0])
+    exact = _mask(len(sides[0]), rows[0][known[0]]), _mask(len(sides[1]), rows[1][known[1]])
+    # documents with an exact copy need no other
+    near = _near(*sides, _across(sides, rows, (np.flatnonzero(~known[0]), np.flatnonzero(~known[1]))))
     either = exact[0].copy(), exact[1].copy()
     either[0][near[:, 0]], either[1][near[:, 1]] = True, True
-    # an exact copy of each of the first documents that have one
-    matches = np.flatnonzero(exact[0])[:EXAMPLES]
-    copies = np.array([(i, np.flatnonzero(hashes[1] == hashes[0][i])[0]) for i in matches], np.int64).reshape(-1, 2)
-    examples = _examples(one.corpus.ids, two.corpus.ids, copies, near)
-    return Shared((len(rows[0]), len(rows[1])), (exact[0], exact[1]), either, examples)
+    # a few documents of the first text with an exact copy in the second, each with the first of its copies
+    copies = [(rows[0][i], rows[1][np.argmax(hashes[1] == hashes[0][i])]) for i in np.flatnonzero(known[0])[:EXAMPLES]]
+    examples = _examples(*sides, np.array(copies, np.int64).reshape(-1, 2), near)
+    return Shared((len(rows[0]), len(rows[1])), exact, either, examples)
 
 
-def _near(first: Sketch, second: Sketch, pairs: Ints) -> Ints:
+def _sketch(text: Corpus | TextSketch) -> TextSketch:
+    return TextSketch.of(text, sample=0) if isinstance(text, Corpus) else text
+
+
+def _compared(sketch: TextSketch, least: int) -> Ints:
+    """Rows of the documents with enough different shingles, in canonical order."""
+    return sketch.canonical_rows[sketch.shingles[sketch.canonical_rows] >= max(least, 1)]
+
+
+def _mask(n: int, rows: Ints) -> Bools:
+    mask = np.zeros(n, dtype=bool)
+    mask[rows] = True
+    return mask
+
+
+def _near(first: TextSketch, second: TextSketch, pairs: Ints) -> Ints:
     """Keep the pairs with a Jaccard index of at least `THRESHOLD`: int64 (pairs, 2)."""
-    pairs = pairs[estimates(first, second, pairs) >= THRESHOLD - SLACK]
-    return pairs[jaccard(first, second, pairs) >= THRESHOLD]
+    likely = pairs[estimates(first, second, pairs) >= THRESHOLD - SLACK]
+    indices = [np.zeros(0)]
+    for start, stop in pairwise([*range(0, len(likely), PAIRS), len(likely)]):
+        chunk = likely[start:stop]
+        if first is second:
+            table, places = _reread(first, chunk.ravel())
+            indices.append(jaccard(table, table, places.reshape(-1, 2)))
+        else:
+            sides = _reread(first, chunk[:, 0]), _reread(second, chunk[:, 1])
+            indices.append(jaccard(sides[0][0], sides[1][0], np.column_stack([sides[0][1], sides[1][1]])))
+    return likely[np.concatenate(indices) >= THRESHOLD]
 
 
-def _keys(signatures: NDArray[np.uint32]) -> list[NDArray[np.uint64]]:
-    """The four hashes of each band, mixed into one number: 16 arrays (n,)."""
-    # chance collisions only add candidates, which are compared exactly
-    wide = signatures.astype(np.uint64).reshape(len(signatures), BANDS, HASHES // BANDS)
-    return [(wide[:, b] * KEY_FACTORS).sum(axis=1, dtype=np.uint64) for b in range(BANDS)]
+def _reread(sketch: TextSketch, rows: Ints) -> tuple[TokenTable, Ints]:
+    """The tokens of the different documents among these, and the place of each row there."""
+    different, places = np.unique(rows, return_inverse=True)
+    return sketch.documents(different).tokens(get_tokenizer("words")), places
 
 
-def _inner(signatures: NDArray[np.uint32], rows: Ints) -> Ints:
+def estimates(first: TextSketch, second: TextSketch, pairs: Ints) -> Floats:
+    """Estimate the Jaccard index of each pair by the share of equal numbers of the signatures: float64 (P,)."""
+    result = np.zeros(len(pairs))
+    for start in range(0, len(pairs), PAIRS):
+        chunk = pairs[start : start + PAIRS]
+        equal: Bools = first.signatures[chunk[:, 0]] == second.signatures[chunk[:, 1]]
+        result[start : start + len(chunk)] = equal.mean(axis=1)
+    return result
+
+
+def _keys(sketch: TextSketch, rows: Ints, band: int) -> NDArray[np.uint64]:
+    """The four hashes of a band of some documents, side by side in one number: uint64 (rows,)."""
+    keys: NDArray[np.uint64] = sketch.signatures.view(np.uint64)[rows, band]
+    return keys
+
+
+def _inner(sketch: TextSketch, rows: Ints) -> Ints:
     """Candidate pairs among some documents, int64 (pairs, 2): bounded by twice the documents for each band.
 
     Of the documents that agree in a band, each is paired with the first and with the one before it. All pairs would be
     quadratic where many documents are alike; pairs of these two kinds connect them to one cluster all the same.
     """
     pairs = [np.zeros((0, 2), np.int64)]
-    for key in _keys(signatures[rows]):
-        order = np.argsort(key, kind="stable")
-        same = key[order][1:] == key[order][:-1]
-        # the place at which the run of equal keys begins, for each place from the second, shape (n - 1,)
+    for band in range(BANDS):
+        keys = _keys(sketch, rows, band)
+        # only the few documents that agree with another are put in order, shape (agreeing,)
+        ordered = np.sort(keys)
+        agreeing = np.flatnonzero(is_among(keys, ordered[1:][ordered[1:] == ordered[:-1]]))
+        order = agreeing[np.argsort(keys[agreeing], kind="stable")]
+        same = keys[order][1:] == keys[order][:-1]
+        # the place at which the run of equal keys begins, for each place from the second, shape (agreeing - 1,)
         places = np.arange(1, len(order))
         begins = np.maximum.accumulate(np.where(same, 0, places)) if len(places) else places
         pairs.append(np.column_stack([order[:-1], order[1:]])[same])
         pairs.append(np.column_stack([order[begins], order[1:]])[same])
-    unique = np.unique(np.sort(np.concatenate(pairs), axis=1), axis=0)
-    return rows[unique]
+    return rows[_different(np.sort(np.concatenate(pairs), axis=1))]
 
 
-def _across(
-    signatures: tuple[NDArray[np.uint32], NDArray[np.uint32]], rows: tuple[Ints, Ints], exact: tuple[Bools, Bools]
-) -> Ints:
-    """Candidate pairs between two corpora, int64 (pairs, 2).
+def _across(sides: tuple[TextSketch, TextSketch], rows: tuple[Ints, Ints], single: tuple[Ints, Ints]) -> Ints:
+    """Candidate pairs between two texts, int64 (pairs, 2).
 
-    Each document without an exact copy is paired with the first document of the other corpus that agrees in a band.
+    Each document without an exact copy is paired with the first document of the other text that agrees in a band.
+
+    Parameters
+    ----------
+    rows
+        Row numbers of the documents that are compared, of either text.
+    single
+        Places in ``rows`` of the documents without an exact copy.
     """
     pairs = [np.zeros((0, 2), np.int64)]
-    for one, two in zip(_keys(signatures[0][rows[0]]), _keys(signatures[1][rows[1]]), strict=True):
-        for a, b, side in ((one, two, 0), (two, one, 1)):
-            known, where = np.unique(b, return_index=True)
-            if not len(known):
-                continue
-            place = np.minimum(np.searchsorted(known, a), len(known) - 1)
-            hit = (known[place] == a) & ~exact[side][rows[side]]
-            found = rows[side][hit], rows[1 - side][where[place[hit]]]
-            pairs.append(np.column_stack(found if side == 0 else found[::-1]))
-    return np.unique(np.concatenate(pairs), axis=0)
+    for band in range(BANDS):
+        keys = [_keys(side, r, band) for side, r in zip(sides, rows, strict=True)]
+        hits = [is_among(keys[0], keys[1]), np.zeros(0, dtype=bool)]
+        hits[1] = is_among(keys[1], keys[0][hits[0]])
+        # the keys that both sides have, and the first place of each on either side, shape (common,)
+        common, first = np.unique(keys[0][hits[0]], return_index=True)
+        firsts = (
+            np.flatnonzero(hits[0])[first],
+            np.flatnonzero(hits[1])[np.unique(keys[1][hits[1]], return_index=True)[1]],
+        )
+        for side in (0, 1):
+            found = single[side][hits[side][single[side]]]
+            others = firsts[1 - side][np.searchsorted(common, keys[side][found])]
+            pairs.append(np.column_stack((found, others) if side == 0 else (others, found)))
+    places = _different(np.concatenate(pairs))
+    return np.column_stack([rows[0][places[:, 0]], rows[1][places[:, 1]]])
+
+
+def _different(pairs: Ints) -> Ints:
+    """The different pairs, ascending: int64 (P, 2)."""
+    ordered = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    new = np.ones(len(ordered), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return ordered[new]
 
 
 def _components(n: int, pairs: Ints) -> Ints:
@@ -208,5 +271,6 @@ def _components(n: int, pairs: Ints) -> Ints:
     return ranks
 
 
-def _examples(first: Sequence[str], second: Sequence[str], *pairs: Ints) -> Pairs:
-    return [(first[i], second[j]) for i, j in np.concatenate(pairs)[:EXAMPLES].tolist()]
+def _examples(first: TextSketch, second: TextSketch, *pairs: Ints) -> Pairs:
+    rows = np.concatenate(pairs)[:EXAMPLES]
+    return list(zip(first.ids(rows[:, 0]), second.ids(rows[:, 1]), strict=True))

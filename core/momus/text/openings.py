@@ -1,41 +1,36 @@
-"""Documents of two corpora that open alike, though their texts differ: a prompt left in, or cuts of one document."""
+"""Documents of two texts that open alike, though the texts differ: a prompt left in, or cuts of one document."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-import pyarrow.compute as pc
 
-from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Bools
-from momus.text.corpus import Corpus
+from momus.numeric.types import Bools, Ints
+from momus.text.digests import is_among
+from momus.text.sketches import TextSketch, heads_of
 
-CHARACTERS = 100
-"""Characters of an opening, about twenty words; white space counts as one space. Of unrelated documents of one kind,
-fewer than one in a hundred share so many; continuations of a prompt of thirty tokens nearly all do."""
-HEAD = 1000
-"""Characters of a document that are looked at."""
 FORM = 0.05
-"""An opening that more than this share of the second corpus has is a form (a heading, a licence) and is not counted."""
+"""An opening that more than this share of the second text has is a form (a heading, a licence) and is not counted."""
+MEASURED = 1000
+"""Shared openings whose length is measured, for which the documents are read again."""
 EXAMPLES = 5
 
 
 @dataclass(frozen=True)
 class Openings:
-    """Documents of one corpus that open like one of another corpus.
+    """Documents of one text that open like one of another.
 
     Attributes
     ----------
     documents
-        Number of documents of the first corpus that were compared: those long enough.
+        Number of documents of the first text that were compared: those long enough.
     rows
-        bool (n,): the documents of the first corpus that open like one of the second, and go on differently.
+        bool (n,): the documents of the first text that open like one of the second, and go on differently.
     length
-        Median number of characters that such a document shares with its counterpart, at most `HEAD`; 0 without any.
+        Median number of characters that such a document (of at most `MEASURED`) shares with its counterpart, at most
+        `momus.text.sketches.HEAD`; 0 without any.
     examples
         Ids of a few pairs.
     """
@@ -46,56 +41,46 @@ class Openings:
     examples: Sequence[tuple[str, str]]
 
 
-def shared_openings(first: Corpus, second: Corpus, copies: Bools | None = None) -> Openings:
-    """Find the documents of a corpus that open like one of another, though the texts differ.
+def shared_openings(first: TextSketch, second: TextSketch, copies: Bools | None = None) -> Openings:
+    """Find the documents of a text that open like one of another, though the texts differ.
 
     Parameters
     ----------
     copies
-        bool (n,): documents to leave out, as copies of a document of the second corpus. Those that are equal word for
+        bool (n,): documents to leave out, as copies of a document of the second text. Those that are equal word for
         word are left out in any case.
 
+    >>> from momus.text.corpus import Corpus
     >>> prompt = "In the year that the river froze over and nobody could cross it, the old ferryman sat down and "
-    >>> a = Corpus.from_texts([prompt + "waited for spring.", "Something else altogether. " * 9])
-    >>> b = Corpus.from_texts([prompt + "wept, for he had nothing left to sell."])
-    >>> found = shared_openings(a, b)
+    >>> texts = [prompt + "waited for spring.", "Something else altogether. " * 9], [prompt + "wept, for he was old."]
+    >>> found = shared_openings(*(TextSketch.of(Corpus.from_texts(t)) for t in texts))
     >>> found.rows.tolist(), found.length
     ([False, False], 0)
-    >>> longer = [Corpus.from_texts([prompt + "wondered " + end]) for end in ("why.", "how.")]
-    >>> found = shared_openings(*longer)
+    >>> texts = [prompt + "wondered why."], [prompt + "wondered how."]
+    >>> found = shared_openings(*(TextSketch.of(Corpus.from_texts(t)) for t in texts))
     >>> found.rows.tolist(), found.length
     ([True], 104)
     """
-    heads, others = _heads(first), _heads(second)
-    known: dict[str, int] = {}
-    for row, head in enumerate(others):
-        if len(head) >= CHARACTERS:
-            opening = head[:CHARACTERS]
-            known[opening] = min(known.get(opening, row), row, key=lambda i: (others[i], second.ids[i]))
-    frequent = Counter(head[:CHARACTERS] for head in others if len(head) >= CHARACTERS)
-    most = max(2.0, FORM * len(second))
-    whole = np.isin(first.hashes, second.hashes)
-    left_out = whole if copies is None else whole | copies
-    rows = np.zeros(len(first), dtype=bool)
-    lengths: list[int] = []
-    pairs: list[tuple[str, str]] = []
-    for row, head in enumerate(heads):
-        opening = head[:CHARACTERS]
-        if left_out[row] or len(head) < CHARACTERS or not 0 < frequent[opening] <= most:
-            continue
-        rows[row] = True
-        lengths.append(_agreement(head, others[known[opening]]))
-        pairs.append((first.ids[row], second.ids[known[opening]]))
-    compared = sum(len(head) >= CHARACTERS for head in heads)
-    return Openings(compared, rows, int(np.median(lengths)) if lengths else 0, sorted(pairs)[:EXAMPLES])
+    # the first document of the second text, in canonical order, that has each opening, and how many have it
+    order = second.canonical_rows[second.openings[second.canonical_rows] != 0]
+    known, where, frequent = np.unique(second.openings[order], return_index=True, return_counts=True)
+    rows = (first.openings != 0) & is_among(first.openings, known[frequent <= max(2.0, FORM * len(second))])
+    rows &= ~is_among(first.hashes, second.hashes)
+    if copies is not None:
+        rows &= ~copies
+    found = first.canonical_rows[rows[first.canonical_rows]]
+    pairs = np.column_stack([found, order[where[np.searchsorted(known, first.openings[found])]]])
+    ids = sorted(zip(first.ids(pairs[:, 0]), second.ids(pairs[:, 1]), strict=True))
+    return Openings(int((first.openings != 0).sum()), rows, _length(first, second, pairs[:MEASURED]), ids[:EXAMPLES])
 
 
-def _heads(corpus: Corpus) -> list[str]:
-    """The first `HEAD` characters of each document, each run of white space as one space."""
-    # twice as many characters leave enough where white space is dropped, except in text that is mostly white space
-    texts = pc.utf8_slice_codeunits(corpus.section_texts, 0, 2 * HEAD).to_pylist()
-    offsets = offsets_of(corpus.section_counts).tolist()
-    return [" ".join(" ".join(texts[a:b]).split())[:HEAD] for a, b in pairwise(offsets)]
+def _length(first: TextSketch, second: TextSketch, pairs: Ints) -> int:
+    """Median number of characters at the beginning that the documents of each pair share; 0 without any."""
+    if not len(pairs):
+        return 0
+    others, inverse = np.unique(pairs[:, 1], return_inverse=True)
+    heads = heads_of(first.documents(pairs[:, 0])), heads_of(second.documents(others))
+    return int(np.median([_agreement(heads[0][i], heads[1][j]) for i, j in enumerate(inverse.tolist())]))
 
 
 def _agreement(one: str, other: str) -> int:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-import numpy as np
-
-from momus.text.corpus import Corpus
 from momus.text.counting import joined
 
 SHARED = ("Zyyy", "Zinh")
 """Codes of letters that belong to several scripts, such as the mark of long vowels in kana."""
-SAMPLE, READ = 200, 2000
-"""Documents of a text whose letters are counted, and characters of each."""
+READ = 2000
+"""Characters of a document whose letters are counted."""
 
 
 @dataclass(frozen=True)
@@ -56,36 +52,17 @@ SPACED = Scripts((*DICTIONARIES, *UNDIVIDED), all_but=True, label="any script wi
 """Scripts that separate words by spaces."""
 
 
-@dataclass(frozen=True)
-class ScriptShares:
-    """Shares of scripts among the letters of a sample of documents, the most frequent first."""
+def script_counts(text: str) -> dict[str, int]:
+    """Number of letters of each script in the first `READ` characters of a text.
 
-    shares: Sequence[tuple[str, float]] = ()
-
-    def outside(self, claimed: Scripts) -> float:
-        """Share of letters in scripts that are not claimed."""
-        return sum(share for code, share in self.shares if code not in claimed)
-
-    def main_outside(self, claimed: Scripts) -> str:
-        """The most frequent script that is not claimed; empty if all are."""
-        return next((code for code, _ in self.shares if code not in claimed), "")
-
-
-def scripts_of(corpus: Corpus) -> ScriptShares:
-    """Count the scripts of the letters of a sample of documents, which depends on their texts and not on their order.
-
-    >>> scripts_of(Corpus.from_texts(["Москва", "東京 ab"])).shares
-    (('Cyrl', 0.6), ('Hani', 0.2), ('Latn', 0.2))
+    >>> script_counts("東京 ab")
+    {'Hani': 2, 'Latn': 2}
     """
-    chosen = np.argsort(corpus.hashes, kind="stable")[:SAMPLE]
     counts: Counter[str] = Counter()
-    for row in chosen:
-        for character, n in Counter(corpus[int(row)].text[:READ]).items():
-            if character.isalpha() and (code := _script(character)) not in SHARED:
-                counts[code] += n
-    total = counts.total()
-    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return ScriptShares(tuple((code, n / total) for code, n in ranked))
+    for character, n in Counter(text[:READ]).items():
+        if character.isalpha() and (code := _script(character)) not in SHARED:
+            counts[code] += n
+    return dict(counts)
 
 
 @lru_cache(maxsize=1 << 14)

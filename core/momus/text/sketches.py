@@ -1,174 +1,360 @@
-"""Word shingles of documents, their MinHash signatures, and the exact Jaccard index of pairs of documents."""
+"""Sketches of texts: what the checks need to know of each document, in a few numbers and a signature.
+
+A sketch has a row of about 200 bytes for each document, and no text. The sketches of the parts of a text are joined to
+that of the whole, so a text can be checked that does not fit into memory; a text in memory is one part.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+import heapq
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from momus.numeric.ragged import kept_offsets, offsets_of, owners_of, ranges_of
-from momus.numeric.types import Bools, Floats, Ints
+from momus.errors import UsageError
+from momus.numeric.ragged import offsets_of, ranges_of
+from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus.text.digests import Hashes, canonical_order, fingerprint_of
+from momus.text.languages import LONGEST, SHORTEST, identify
+from momus.text.scripts import script_counts
+from momus.text.shingles import HASHES, Signatures, min_hashes, type_counts
 from momus.text.tokens import TokenTable, get_tokenizer
 
-SHINGLE = 3
-"""Words per shingle. Single words compare topics and not wording; with five, one changed word in fourteen brings the
-Jaccard index of two documents below ½."""
-HASHES = 64
-CHUNK_TOKENS = 1 << 20
-"""Tokens whose shingles are held at a time: 8 MB per array."""
-MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-WEIGHTS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9))
+OPENING = 100
+"""Characters of an opening, about twenty words; white space counts as one space. Of unrelated documents of one kind,
+fewer than one in a hundred share so many; continuations of a prompt of thirty tokens nearly all do."""
+HEAD = 1000
+"""Characters of a document that are looked at to tell how much of its opening is shared."""
+FREQUENT = 4096
+"""Most frequent words that are counted: of those of a text, the first 100 are also among the first of each part."""
+SAMPLE = 200
+"""Documents of which languages and scripts are identified: those with the smallest hashes, in any order the same."""
 
-Hashes = NDArray[np.uint64]
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("prompt", pa.string()),
+        ("group", pa.string()),
+        ("language", pa.string()),
+        ("hash", pa.uint64()),
+        ("opening", pa.uint64()),
+        ("signature", pa.binary(2 * HASHES)),
+        ("shingles", pa.int32()),
+        ("tokens", pa.int32()),
+        ("types", pa.int32()),
+        ("blank", pa.bool_()),
+        ("unspaced", pa.bool_()),
+        ("identified", pa.string()),
+        ("scripts", pa.map_(pa.string(), pa.int32())),
+    ]
+)
+"""Columns of a sketch: ``id``, ``prompt``, ``group`` and ``language`` (of the metadata) as in `Corpus`; ``hash`` of the
+text; ``opening``, a hash of the first `OPENING` characters, 0 for shorter documents; ``signature`` and ``shingles``
+(`momus.text.shingles.MinHashes`); ``tokens`` and ``types``, numbers of words and of different words; ``blank`` and
+``unspaced`` as in `Corpus`; ``identified``, the language, and ``scripts``, the number of letters of each script, of the
+documents in the sample, else null."""
+METADATA = b"momus.sketch"
+
+Fetch = Callable[[Ints], Corpus]
+"""Reads the documents at different row numbers, int64 (n,), in the order of these."""
 
 
-@dataclass(frozen=True)
-class Shingles:
-    """The different shingles of some documents.
+@dataclass(eq=False)
+class TextSketch:
+    """The sketch of a text, or of a part of one; documents are in the order in which they were read.
 
     Attributes
     ----------
-    values
-        uint64 (N,): 64-bit hashes, ascending within each document.
-    offsets
-        int64 (documents + 1,): offset in ``values`` at which each document starts.
+    name
+        Name of the text.
+    table
+        The columns of `SCHEMA`, a row per document.
+    words
+        The `FREQUENT` most frequent words with their numbers.
+    fetch
+        Reads some of the documents again: the few whose wording decides; None if no document can be read.
+
+    >>> sketch = TextSketch.of(Corpus.from_texts(["To be.", "Not to be."], name="hamlet"))
+    >>> sketch
+    TextSketch('hamlet', 2 documents)
+    >>> sketch.tokens.tolist(), sketch.words["be"]
+    ([3, 4], 2)
     """
 
-    values: Hashes
-    offsets: Ints
+    name: str
+    table: pa.Table
+    words: Mapping[str, int] = field(default_factory=dict)
+    fetch: Fetch | None = None
+
+    @classmethod
+    def of(cls, corpus: Corpus, sample: int = SAMPLE) -> TextSketch:
+        """Sketch a text or a part of one, which is split into words for it.
+
+        Parameters
+        ----------
+        sample
+            Number of documents of which languages and scripts are identified. Of a text in parts it may be smaller than
+            `SAMPLE`: see `sample_size`.
+        """
+        table = corpus.tokens(get_tokenizer("words"))
+        minhash = min_hashes(table)
+        signatures = pa.Array.from_buffers(
+            SCHEMA.field("signature").type, len(corpus), [None, pa.py_buffer(minhash.signatures)]
+        )
+        identified, scripts = _identified(corpus, sample)
+        columns: dict[str, Any] = {
+            **{name: corpus.table[name] for name in ("id", "prompt", "group")},
+            "language": corpus.languages,
+            "hash": corpus.hashes,
+            "opening": opening_hashes(corpus),
+            "signature": signatures,
+            "shingles": minhash.sizes,
+            "tokens": table.lengths,
+            "types": type_counts(table),
+            "blank": corpus.blank,
+            "unspaced": corpus.unspaced,
+            "identified": identified,
+            "scripts": scripts,
+        }
+        typed = [_column(columns[f.name], f.type) for f in SCHEMA]
+        return cls(corpus.name, pa.Table.from_arrays(typed, schema=SCHEMA), _frequent(table), corpus.take)
+
+    @classmethod
+    def joined(cls, parts: Sequence[TextSketch], name: str | None = None) -> TextSketch:
+        """Join the sketches of consecutive parts of a text, in order.
+
+        >>> corpus = Corpus.from_texts("abcde")
+        >>> parts = TextSketch.of(corpus.slice(0, 2)), TextSketch.of(corpus.slice(2, 5))
+        >>> TextSketch.joined(parts).table.equals(TextSketch.of(corpus).table)
+        True
+        """
+        if not parts:
+            raise UsageError("there is no sketch to join", hint="give the sketch of at least one part")
+        words: Counter[str] = Counter()
+        for part in parts:
+            words.update(part.words)
+        table = pa.concat_tables([p.table for p in parts]).combine_chunks()
+        fetches = [p.fetch for p in parts if p.fetch is not None]
+        offsets = offsets_of([len(p) for p in parts])
+        fetch = _fetch_from(fetches, offsets) if len(fetches) == len(parts) else None
+        return cls(parts[0].name if name is None else name, table, _most_frequent(words), fetch)
+
+    def to_table(self) -> pa.Table:
+        """Return the columns, with the name and the frequent words in the metadata of the schema.
+
+        >>> sketch = TextSketch.of(Corpus.from_texts(["To be."], name="hamlet"))
+        >>> TextSketch.from_table(sketch.to_table()).words == sketch.words
+        True
+        """
+        metadata = json.dumps({"name": self.name, "words": self.words}, ensure_ascii=True).encode("ascii")
+        return self.table.replace_schema_metadata({METADATA: metadata})
+
+    @classmethod
+    def from_table(cls, table: pa.Table, fetch: Fetch | None = None) -> TextSketch:
+        """Return the sketch that `to_table` made a table of; other columns are ignored.
+
+        Parameters
+        ----------
+        fetch
+            Reads documents by their row numbers.
+        """
+        kept = json.loads((table.schema.metadata or {})[METADATA])
+        return cls(kept["name"], table.select(SCHEMA.names).cast(SCHEMA), kept["words"], fetch)
+
+    def take(self, rows: Ints, name: str | None = None) -> TextSketch:
+        """Return the documents at these row numbers, in this order; frequent words stay those of all documents."""
+        index, fetch = np.asarray(rows, dtype=np.int64), self.fetch
+        taken = None if fetch is None else lambda some: fetch(index[some])
+        return TextSketch(name or self.name, self.table.take(index), self.words, taken)
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        return f"TextSketch({self.name!r}, {counted(len(self), 'document')})"
+
+    def documents(self, rows: Ints) -> Corpus:
+        """Read the documents at different row numbers.
+
+        Raises
+        ------
+        UsageError
+            The sketch was kept without a way to read its documents.
+        """
+        if self.fetch is None:
+            raise UsageError(
+                f"{self.name}: {counted(len(rows), 'document')} must be read again, and it is not known from where",
+                hint="give `fetch` to TextSketch.from_table",
+            )
+        return self.fetch(rows)
+
+    def ids(self, rows: Ints) -> list[str]:
+        """Ids of the documents at these row numbers."""
+        return list(self.table["id"].take(pa.array(rows)).to_pylist())
+
+    @cached_property
+    def hashes(self) -> Hashes:
+        """The hash of each document's text: uint64 (documents,)."""
+        return np.asarray(self.table["hash"].to_numpy(), dtype=np.uint64)
+
+    @cached_property
+    def openings(self) -> Hashes:
+        """The hash of each document's opening, 0 for short documents: uint64 (documents,)."""
+        return np.asarray(self.table["opening"].to_numpy(), dtype=np.uint64)
+
+    @cached_property
+    def signatures(self) -> Signatures:
+        """MinHash signatures: uint16 (documents, 64)."""
+        chunks = [
+            np.frombuffer(chunk.buffers()[1], np.uint16, len(chunk) * HASHES, chunk.offset * 2 * HASHES)
+            for chunk in self.table["signature"].chunks
+            if len(chunk)
+        ]
+        return np.concatenate([np.zeros(0, np.uint16), *chunks]).reshape(-1, HASHES)
+
+    @cached_property
+    def shingles(self) -> Ints:
+        """Number of different shingles of each document: int64 (documents,)."""
+        return np.asarray(self.table["shingles"].to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def tokens(self) -> Ints:
+        """Number of words of each document: int64 (documents,)."""
+        return np.asarray(self.table["tokens"].to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def types(self) -> Ints:
+        """Number of different words of each document: int64 (documents,)."""
+        return np.asarray(self.table["types"].to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def blank(self) -> Bools:
+        """Whether each document holds nothing but white space: bool (documents,)."""
+        return np.asarray(self.table["blank"].to_numpy(), dtype=np.bool_)
+
+    @cached_property
+    def unspaced(self) -> Bools:
+        """Whether each document is in a script that writes words together: bool (documents,)."""
+        return np.asarray(self.table["unspaced"].to_numpy(), dtype=np.bool_)
+
+    def sampled(self, column: str) -> list[Any]:
+        """Values of ``identified`` or ``scripts`` of the `SAMPLE` documents with the smallest hashes that have one."""
+        values = self.table[column]
+        rows = np.flatnonzero(values.is_valid().to_numpy())
+        chosen = rows[np.argsort(self.hashes[rows], kind="stable")[:SAMPLE]]
+        return list(values.take(pa.array(chosen)).to_pylist())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that identify the texts, regardless of their order (`Corpus.fingerprint`)."""
+        return fingerprint_of(self.hashes)
+
+    @cached_property
+    def canonical_rows(self) -> Ints:
+        """Row numbers in an order that depends on the documents and not on their order: int64 (documents,).
+
+        As `Corpus.canonical_rows`: by the hash of the text, and equal texts by prompt, group and id.
+        """
+        return canonical_order(self.hashes, self.table.select(["prompt", "group", "id"]))
 
 
-@dataclass(frozen=True)
-class Sketch:
-    """A corpus with what the search for duplicates needs.
+def sample_size(parts: int) -> int:
+    """Number of documents to sample of each of so many parts, for `SAMPLE` of either half of the text.
 
-    Attributes
-    ----------
-    corpus
-        The documents.
-    signatures
-        uint32 (documents, 64): smallest value of each of 64 hash functions over the shingles of a document.
-    sizes
-        int64 (documents,): number of different shingles.
+    The documents with the 2 `SAMPLE` smallest hashes of a text are spread over its parts at random.
+
+    >>> sample_size(1), sample_size(100)
+    (562, 22)
     """
-
-    corpus: Corpus
-    signatures: NDArray[np.uint32]
-    sizes: Ints
+    mean = 2 * SAMPLE / parts
+    return min(3 * SAMPLE, int(np.ceil(mean + 8 * np.sqrt(mean) + 2)))
 
 
-def sketch(corpus: Corpus) -> Sketch:
-    """Compute the MinHash signatures (Broder 1997) of all documents.
-
-    Two documents agree in each of the 64 numbers with a probability that is the Jaccard index of their shingles.
-
-    >>> made = sketch(Corpus.from_texts(["To be, or not to be.", "Or not to be, to be?"]))
-    >>> made.signatures.shape, made.sizes.tolist()
-    ((2, 64), [6, 6])
-    """
-    table = corpus.tokens(get_tokenizer("words"))
-    rng = np.random.default_rng(20)
-    # multiply-shift hashing (Dietzfelbinger et al. 1997): an odd factor and a summand per function, shape (64,)
-    factors = rng.integers(0, 1 << 63, HASHES, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    summands = rng.integers(0, 1 << 63, HASHES, dtype=np.uint64)
-    signatures = np.full((len(corpus), HASHES), np.iinfo(np.uint32).max, dtype=np.uint32)
-    sizes = np.zeros(len(corpus), dtype=np.int64)
-    for start, stop in _batches(table):
-        shingles = shingles_of(table.slice(start, stop))
-        sizes[start:stop] = np.diff(shingles.offsets)
-        filled = np.flatnonzero(sizes[start:stop])
-        if len(filled):
-            begins = shingles.offsets[filled]
-            for k in range(HASHES):
-                hashed = ((shingles.values * factors[k] + summands[k]) >> np.uint64(32)).astype(np.uint32)
-                signatures[start + filled, k] = np.minimum.reduceat(hashed, begins)
-    return Sketch(corpus, signatures, sizes)
+def heads_of(corpus: Corpus, rows: Ints | None = None) -> list[str]:
+    """The first `HEAD` characters of each document (of some rows), each run of white space as one space."""
+    starts, counts = offsets_of(corpus.section_counts)[:-1], corpus.section_counts
+    chosen = slice(None) if rows is None else rows
+    sections = corpus.section_texts.take(pa.array(ranges_of(starts[chosen], counts[chosen])))
+    # twice as many characters leave enough where white space is dropped, except in text that is mostly white space
+    texts = pc.utf8_slice_codeunits(sections, 0, 2 * HEAD).to_pylist()
+    offsets = offsets_of(counts[chosen]).tolist()
+    return [" ".join(" ".join(texts[a:b]).split())[:HEAD] for a, b in pairwise(offsets)]
 
 
-def shingles_of(table: TokenTable) -> Shingles:
-    """Hash the runs of three words of each document; a document of one or two words is one shingle."""
-    offsets = table.offsets
-    lengths = np.diff(offsets)
-    counts = np.where(lengths > 0, np.maximum(lengths - SHINGLE + 1, 1), 0)
-    words = _word_hashes(table)
-    starts = ranges_of(offsets[:-1], counts)  # first token of each shingle, (shingles,)
-    ends = np.repeat(offsets[1:], counts)  # the end of its document
-    values = np.zeros(len(starts), dtype=np.uint64)
-    for k, weight in enumerate(WEIGHTS):
-        at = starts + k
-        values += words[np.where(at < ends, at, len(table.ids))] * weight
-    # the finaliser of SplitMix64 spreads neighbouring sums over all 64 bits
-    values = (values ^ (values >> np.uint64(30))) * MIX[0]
-    values = (values ^ (values >> np.uint64(27))) * MIX[1]
-    values ^= values >> np.uint64(31)
-    owners = np.repeat(np.arange(len(lengths)), counts)
-    order = np.lexsort((values, owners))
-    values = values[order]
-    new = np.ones(len(values), dtype=bool)
-    new[1:] = (values[1:] != values[:-1]) | (owners[1:] != owners[:-1])
-    return Shingles(values[new], kept_offsets(new, offsets_of(counts)))
-
-
-def jaccard(first: Sketch, second: Sketch, pairs: Ints) -> Floats:
-    """Jaccard index of the shingles of each pair: float64 (P,).
-
-    Parameters
-    ----------
-    pairs
-        int64 (P, 2): a row number of ``first`` and one of ``second``; each has a shingle.
-    """
-    result = np.zeros(len(pairs))
-    sizes = first.sizes[pairs[:, 0]] + second.sizes[pairs[:, 1]]
-    # chunks of pairs that have about CHUNK_TOKENS shingles together
-    edges = np.unique(np.cumsum(sizes) // CHUNK_TOKENS, return_index=True)[1]
-    for start, stop in pairwise([*edges.tolist(), len(pairs)]):
-        chunk = pairs[start:stop]
-        sides = [_rows(first, chunk[:, 0]), _rows(second, chunk[:, 1])]
-        values = np.concatenate([s.values for s in sides])
-        owners = np.concatenate([owners_of(s.offsets) for s in sides])
-        order = np.lexsort((values, owners))
-        # a shingle that both sides have occurs twice in its pair, side by side
-        twice = (values[order][1:] == values[order][:-1]) & (owners[order][1:] == owners[order][:-1])
-        common = np.bincount(owners[order][1:][twice], minlength=len(chunk))
-        result[start:stop] = common / (sizes[start:stop] - common)
-    return result
-
-
-def estimates(first: Sketch, second: Sketch, pairs: Ints) -> Floats:
-    """Estimate the Jaccard index of each pair by the share of equal numbers of the signatures: float64 (P,)."""
-    result = np.zeros(len(pairs))
-    for start in range(0, len(pairs), 1 << 14):
-        chunk = pairs[start : start + (1 << 14)]
-        equal: Bools = first.signatures[chunk[:, 0]] == second.signatures[chunk[:, 1]]
-        result[start : start + len(chunk)] = equal.mean(axis=1)
-    return result
-
-
-def _rows(side: Sketch, rows: Ints) -> Shingles:
-    """Shingles of some documents, computed again: holding them for all documents would take the memory of the text."""
-    unique, inverse = np.unique(rows, return_inverse=True)
-    shingles = shingles_of(side.corpus.tokens(get_tokenizer("words")).take(unique))
-    lengths = np.diff(shingles.offsets)[inverse]
-    return Shingles(shingles.values[ranges_of(shingles.offsets[inverse], lengths)], offsets_of(lengths))
-
-
-def _batches(table: TokenTable) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) of consecutive documents with about `CHUNK_TOKENS` tokens."""
-    numbers = table.offsets[:-1] // CHUNK_TOKENS
-    yield from pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)).tolist(), len(table)])
-
-
-def _word_hashes(table: TokenTable) -> Hashes:
-    """A 64-bit hash of each token's word, the same in all corpora, and 0 for no word at the end: uint64 (N + 1,)."""
-    used, inverse = np.unique(table.ids, return_inverse=True)
+def opening_hashes(corpus: Corpus) -> Hashes:
+    """A hash of the first `OPENING` characters of each document, 0 for shorter ones: uint64 (documents,)."""
+    filled = np.flatnonzero(corpus.section_counts)
+    first = corpus.section_texts.take(pa.array(offsets_of(corpus.section_counts)[filled]))
+    heads = [""] * len(corpus)
+    for row, text in zip(filled.tolist(), pc.utf8_slice_codeunits(first, 0, 3 * OPENING).to_pylist(), strict=True):
+        heads[row] = " ".join(text.split())
+    # where the beginning of the first section is not enough, what follows counts, too
+    short = np.flatnonzero([len(head) <= OPENING for head in heads])
+    for row, head in zip(short.tolist(), heads_of(corpus, short), strict=True):
+        heads[row] = head
     digests = b"".join(
-        hashlib.blake2b(table.vocabulary[i].encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        for i in used.tolist()
+        hashlib.blake2b(head[:OPENING].encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        if len(head) >= OPENING
+        else bytes(8)
+        for head in heads
     )
-    hashes = np.frombuffer(digests, dtype="<u8").astype(np.uint64)[inverse]
-    return np.append(hashes, np.uint64(0))
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def _identified(corpus: Corpus, sample: int) -> tuple[list[str | None], list[dict[str, int] | None]]:
+    """Languages and counts of scripts of the documents with the smallest hashes; None for the others."""
+    languages: list[str | None] = [None] * len(corpus)
+    scripts: list[dict[str, int] | None] = [None] * len(corpus)
+    order = np.argsort(corpus.hashes, kind="stable")
+    for row in order[:sample].tolist():
+        scripts[row] = script_counts(corpus[row].text)
+    for row in order[corpus.characters[order] >= SHORTEST][:sample].tolist():
+        languages[row] = identify(corpus[row].text[:LONGEST])
+    return languages, scripts
+
+
+def _frequent(table: TokenTable) -> dict[str, int]:
+    counts = np.bincount(table.ids, minlength=len(table.vocabulary))
+    # the vocabulary is in alphabetical order, which decides between words of one frequency
+    top = np.argsort(-counts, kind="stable")[:FREQUENT]
+    return {table.vocabulary[i]: int(counts[i]) for i in top.tolist() if counts[i]}
+
+
+def _most_frequent(words: Mapping[str, int]) -> dict[str, int]:
+    return dict(heapq.nsmallest(FREQUENT, words.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _column(values: Any, kind: pa.DataType) -> pa.ChunkedArray | pa.Array:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if isinstance(values, np.ndarray):
+        return pa.array(values).cast(kind)
+    return pa.array([list(v.items()) if isinstance(v, dict) else v for v in values], kind)
+
+
+def _fetch_from(fetches: Sequence[Fetch], offsets: Ints) -> Fetch:
+    """Read documents from the parts that have them."""
+
+    def fetch(rows: Ints) -> Corpus:
+        index = np.asarray(rows, dtype=np.int64)
+        owners = np.searchsorted(offsets, index, side="right") - 1
+        corpora, places = [], []
+        for part in np.unique(owners).tolist():
+            at = np.flatnonzero(owners == part)
+            corpora.append(fetches[part](index[at] - offsets[part]))
+            places.append(at)
+        whole = Corpus(pa.concat_tables([c.table for c in corpora]), corpora[0].name)
+        return whole.take(np.argsort(np.concatenate(places)))
+
+    return fetch

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count
+from itertools import chain, count
 from typing import IO
 
 import numpy as np
@@ -21,6 +21,10 @@ from momus.text.words import icu_version, split_by_icu, split_words
 
 CHUNK_CHARACTERS = 1 << 24
 """Sections are passed to the splitter in chunks of about this many characters, which bounds memory."""
+MOST_RECODED = 8
+"""Other vocabularies whose codes a table keeps."""
+CHUNK_SECTIONS = 4_096
+"""Sections that are turned into Python strings at once."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,9 @@ def get_tokenizer(name: str, lower: bool = True) -> Tokenizer:
     return Tokenizer(name, _SPLITTERS[name], lower, dictionaries=name != "whitespace")
 
 
+Recoded = dict[tuple[int, int, int], tuple[Sequence[str] | dict[str, int], NDArray[np.int32]]]
+
+
 @dataclass(frozen=True)
 class TokenTable:
     """The tokens of a corpus, or of a slice of one.
@@ -101,6 +108,8 @@ class TokenTable:
         if each document is one text.
     groups
         int64 array, ascending: offsets in ``ids`` at which groups of texts end, as ``ends``; None without groups.
+    recoded
+        The vocabulary in the codes of other vocabularies, which all slices of a table share (`codes`).
 
     >>> from momus.text.corpus import Corpus
     >>> table = Corpus.from_texts(["a b a", "c"]).tokens(get_tokenizer("words"))
@@ -114,6 +123,7 @@ class TokenTable:
     vocabulary: list[str]
     ends: Ints | None = None
     groups: Ints | None = None
+    recoded: Recoded = field(default_factory=dict, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.document_sections) - 1
@@ -147,7 +157,7 @@ class TokenTable:
         first, last = offsets[0], offsets[-1]
         ends, groups = (None if e is None else e[(e > first) & (e <= last)] - first for e in (self.ends, self.groups))
         ids = self.ids[first:last]
-        return TokenTable(ids, offsets - first, sections - sections[0], self.vocabulary, ends, groups)
+        return TokenTable(ids, offsets - first, sections - sections[0], self.vocabulary, ends, groups, self.recoded)
 
     def take(self, rows: Ints) -> TokenTable:
         """Return the documents at these row numbers, in the given order."""
@@ -166,15 +176,16 @@ class TokenTable:
             self.vocabulary,
             ends,
             groups,
+            self.recoded,
         )
 
-    def codes(self, index: dict[str, int], unknown: int = -1) -> NDArray[np.int32]:
+    def codes(self, words: Sequence[str] | dict[str, int], unknown: int = -1) -> NDArray[np.int32]:
         """Encode the tokens by another vocabulary.
 
         Parameters
         ----------
-        index
-            The number of each known word.
+        words
+            The words of the vocabulary, or the number of each. It must not change while the table is in use.
         unknown
             The number of all other words.
 
@@ -182,10 +193,15 @@ class TokenTable:
         -------
         int32 array (N,)
         """
-        get = index.get
-        # look up each word of the vocabulary once, shape (V,), then map the ids
-        recode = np.fromiter((get(word, unknown) for word in self.vocabulary), np.int32, len(self.vocabulary))
-        codes: NDArray[np.int32] = recode[self.ids]
+        name = id(words), len(words), unknown
+        if name not in self.recoded:
+            get = (words if isinstance(words, dict) else {word: i for i, word in enumerate(words)}).get
+            # look up each word of the vocabulary once, shape (V,), then map the ids; the words are kept with their id
+            recode = np.fromiter((get(word, unknown) for word in self.vocabulary), np.int32, len(self.vocabulary))
+            if len(self.recoded) >= MOST_RECODED:
+                self.recoded.clear()
+            self.recoded[name] = words, recode
+        codes: NDArray[np.int32] = self.recoded[name][1][self.ids]
         return codes
 
 
@@ -200,14 +216,15 @@ def tokenize(sections: pa.ChunkedArray, counts: Ints, tokenizer: Tokenizer) -> T
     with tempfile.TemporaryFile() as file:
         for texts in _chunks(sections):
             tokens = [tokenizer.split(text.lower() if tokenizer.lower else text) for text in texts]
-            lengths.append(np.fromiter(map(len, tokens), np.int64, len(tokens)))
-            for words in tokens:
-                # not `tofile`, which says nothing if the disk is full
-                file.write(np.fromiter(map(numbers.__getitem__, words), np.int32, len(words)).tobytes())
-        words = list(numbers)
-        order = sorted(range(len(words)), key=words.__getitem__)
+            sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
+            lengths.append(sizes)
+            words = chain.from_iterable(tokens)
+            # not `tofile`, which says nothing if the disk is full
+            file.write(np.fromiter(map(numbers.__getitem__, words), np.int32, int(sizes.sum())).tobytes())
+        vocabulary = list(numbers)
+        order = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
         ids = _map_ids(file, np.argsort(order).astype(np.int32))
-    return TokenTable(ids, offsets_of(np.concatenate(lengths)), offsets_of(counts), [words[i] for i in order])
+    return TokenTable(ids, offsets_of(np.concatenate(lengths)), offsets_of(counts), [vocabulary[i] for i in order])
 
 
 def _map_ids(file: IO[bytes], renumbered: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -228,12 +245,12 @@ def _chunks(sections: pa.ChunkedArray) -> Iterator[list[str]]:
     chunk: list[str] = []
     characters = 0
     for array in sections.chunks:
-        for scalar in array:
-            text = scalar.as_py() or ""
-            chunk.append(text)
-            characters += len(text)
-            if characters >= CHUNK_CHARACTERS:
-                yield chunk
-                chunk, characters = [], 0
+        for start in range(0, len(array), CHUNK_SECTIONS):
+            for text in array.slice(start, CHUNK_SECTIONS).to_pylist():
+                chunk.append(text or "")
+                characters += len(chunk[-1])
+                if characters >= CHUNK_CHARACTERS:
+                    yield chunk
+                    chunk, characters = [], 0
     if chunk:
         yield chunk

@@ -71,7 +71,7 @@ def _allowed(word: str, rules: VocabularyRules) -> bool:
 
 def count_words(table: TokenTable, vocabulary: list[str]) -> sparse.csr_array:
     """Count each word of a vocabulary in each document: float64 CSR (n, V); other words are left out."""
-    codes = table.codes({word: i for i, word in enumerate(vocabulary)})
+    codes = table.codes(vocabulary)
     known = codes >= 0
     # one entry of 1 per known token, in the row of its document; summing duplicates gives the counts
     matrix = sparse.csr_array(

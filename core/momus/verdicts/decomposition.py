@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.critic import PARTS, DecompositionMixin, Scores, Statistic, mean
-from momus.critic.decomposition import Kind
+from momus.critic.powers import Kind
 from momus.inference import Design, design_of
 from momus.inference.influence import standard_error
 from momus.inference.intervals import symmetric, t_quantile

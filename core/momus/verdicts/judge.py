@@ -1,4 +1,4 @@
-"""From two tables of scores to verdicts: the statistics of the protocol, the guard, and the critic's own."""
+"""From two tables of scores to verdicts: tests of every statistic of a critic, and of its unscored documents."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from momus.inference.pooling import Tables, total
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.relabelling import FIRST, STAGES
 from momus.inference.testing import NOISE
+from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands, default_band
 from momus.verdicts.judge_laws import judge_laws
-from momus.verdicts.missing import UNSCORED, missing_result
 from momus.verdicts.settings import Settings, with_options
-from momus.verdicts.statistics import all_statistics, told_statistic, wordings
+from momus.verdicts.statistics import UNSCORED, all_statistics, told_statistic, wordings
 from momus.verdicts.verdict import Verdict, within
 
 if TYPE_CHECKING:
@@ -312,3 +312,48 @@ def _same_columns(
         else:
             out[0][key], out[1][key] = np.asarray(mine), np.asarray(theirs)
     return out
+
+
+def missing_result(
+    real: Scores, generated: Scores, settings: Settings | None = None, family: int = 1
+) -> TestResult | None:
+    """Test whether the share of unscored documents differs, over all documents of both texts.
+
+    Blank or broken documents have no score, so no other row shows them.
+
+    Parameters
+    ----------
+    settings
+        ``paired``, ``permutations``, ``confidence`` and ``seed`` are read.
+    family
+        Number of rows whose p-values are adjusted together.
+
+    Returns
+    -------
+    Difference of the shares (generated − real) with its test; None if both texts are scored in full, or have no
+    document.
+
+    Raises
+    ------
+    UsageError
+        The scores are of different critics, or pairs were asked for and the texts share fewer than two prompts.
+    """
+    if real.critic != generated.critic:
+        raise UsageError(
+            f"scores of {real.critic!r} and of {generated.critic!r} cannot be compared",
+            hint="score both texts with one critic",
+        )
+    settings = settings or Settings()
+    if not len(real) or not len(generated) or (real.scored.all() and generated.scored.all()):
+        return None
+    sides = real, generated
+    rows: list[dict[str, Rows]] = [{UNSCORED.rows: _unscored_rows(s)} for s in sides]
+    names, groups = (real.corpus, generated.corpus), (real.groups, generated.groups)
+    design = design_of(real.prompts, generated.prompts, settings.paired, names, groups=groups)
+    (result,) = _tested([UNSCORED], (rows[0], rows[1]), design, replace(settings, resamples=0), family, USUAL)
+    return result
+
+
+def _unscored_rows(scores: Scores) -> Floats:
+    """[unscored, 1] of every document: (n, 2)."""
+    return np.column_stack([~scores.scored, np.ones(len(scores))]).astype(np.float64)

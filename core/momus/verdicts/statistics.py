@@ -18,6 +18,7 @@ from momus.critic import (
 from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
 from momus.errors import UsageError
 from momus.evidence import Wording
+from momus.numeric.types import Floats
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -59,6 +60,27 @@ DIVERGENCE = Statistic(
     jensen_shannon,
     label="divergence of the aggregated posteriors",
     unit="nats",
+)
+
+
+def unscored_share(pooled: Floats) -> Floats:
+    """Share of unscored documents, from pooled rows [unscored, 1].
+
+    Not ``mean`` itself, which would be studentised: with one unscored document |T| is about 1 under every relabelling,
+    and sizes of clusters alone would decide. A share without an effect has equal variances too, so its permutation test
+    needs no studentising.
+    """
+    return mean(pooled)
+
+
+UNSCORED = Statistic(
+    "unscored_share",
+    "unscored",
+    "value",
+    unscored_share,
+    label="share of unscored documents",
+    direction=("scored more often", "scored less often"),
+    format="share",
 )
 
 

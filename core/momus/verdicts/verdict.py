@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from momus.critic import Scores
 from momus.errors import UsageError
@@ -17,24 +17,50 @@ if TYPE_CHECKING:
 
 ADJUSTMENTS = ("holm", "bh", "none")
 ALPHA = 0.05
-NUMBERS = (
-    *("real_value", "generated_value", "difference", "low", "high", "effect", "effect_low", "effect_high"),
-    *("equivalence_low", "equivalence_high", "p", "mde", "standard_error", "freedom"),
-    *("effective_real", "effective_generated"),
+KEYS = (
+    *("critic", "axis", "statistic", "unit", "generated", "real_value", "generated_value", "difference", "low", "high"),
+    *("effect", "effect_kind", "p", "p_adjusted", "q", "mde", "n_real", "n_generated", "unscored_real"),
+    *("unscored_generated", "headline", "reference", "effect_low", "effect_high", "equivalence_low"),
+    *("equivalence_high", "band", "band_source", "band_groups", "standard_error", "freedom", "effective_real"),
+    *("effective_generated", "left_out_real", "left_out_generated", "alpha", "delta", "equivalent", "refit_spread"),
+    *("method", "told", "wording"),
 )
-"""Numbers of a test result that a verdict holds as floats, or None where they do not exist."""
+"""Keys of a row of ``verdicts.jsonl``, in order."""
+_T = TypeVar("_T")
 _Nested = TypeVar("_Nested", Method, Wording)
 Finding = Literal[
     "not tested", "not told apart", "within human variation", "undecided", "beyond human variation", "differs"
 ]
 
 
+class _OfResult(Generic[_T]):
+    """An attribute of a verdict that its test result holds."""
+
+    def __set_name__(self, owner: type[Verdict], name: str) -> None:
+        self.name = name
+
+    def __get__(self, verdict: Verdict, owner: type[Verdict]) -> _T:
+        value: _T = getattr(verdict.result, self.name)
+        return value
+
+
+class _Number(_OfResult[float | None]):
+    """A number that the test result holds; None where that has NaN or an infinity."""
+
+    def __get__(self, verdict: Verdict, owner: type[Verdict]) -> float | None:
+        return finite(super().__get__(verdict, owner))
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """One row of ``verdicts.jsonl``; a value that does not exist is None.
+    """The test of one statistic of a critic between two texts, with what the table makes of it.
+
+    All attributes but ``result`` are keys of a row of ``verdicts.jsonl``; a value that does not exist is None.
 
     Attributes
     ----------
+    result
+        The test; the attributes of the statistic, from ``statistic`` to ``method`` below, are read from it.
     real_value, generated_value
         The statistic of each corpus. Of a distance: the mean distance of two samples of these sizes from one source,
         over permutations, and the distance of the two corpora.
@@ -80,69 +106,52 @@ class Verdict:
 
     critic: str
     axis: str
-    statistic: str
     unit: str
     generated: str
-    real_value: float | None
-    generated_value: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    effect: float | None
-    effect_kind: str
-    p: float | None
-    p_adjusted: float | None
-    q: float | None
-    mde: float | None
-    n_real: int
-    n_generated: int
+    result: TestResult
     unscored_real: int
     unscored_generated: int
     headline: bool
     reference: str = "real"
-    effect_low: float | None = None
-    effect_high: float | None = None
-    equivalence_low: float | None = None
-    equivalence_high: float | None = None
+    p_adjusted: float | None = None
+    q: float | None = None
     band: float | None = None
     band_source: str = ""
     band_groups: int = 0
-    standard_error: float | None = None
-    freedom: float | None = None
-    effective_real: float | None = None
-    effective_generated: float | None = None
-    left_out_real: int = 0
-    left_out_generated: int = 0
     alpha: float = ALPHA
     delta: float | None = None
     equivalent: bool | None = None
     refit_spread: float | None = None
-    method: Method = field(default_factory=Method)
     told: bool = False
     wording: Wording = field(default_factory=Wording)
+
+    statistic, effect_kind = _OfResult[str](), _OfResult[str]()
+    real_value, generated_value = _Number(), _Number()
+    difference, low, high = _Number(), _Number(), _Number()
+    effect, effect_low, effect_high = _Number(), _Number(), _Number()
+    equivalence_low, equivalence_high = _Number(), _Number()
+    p, mde, standard_error, freedom = _Number(), _Number(), _Number(), _Number()
+    n_real, n_generated = _OfResult[int](), _OfResult[int]()
+    effective_real, effective_generated = _Number(), _Number()
+    left_out_real, left_out_generated = _OfResult[int](), _OfResult[int]()
+    method = _OfResult[Method]()
 
     @classmethod
     def of(
         cls, critic: Critic[Any], result: TestResult, real: Scores, generated: Scores, *, alpha: float = ALPHA
     ) -> Verdict:
         """Build the row of one test."""
-        # fields that a test result and a verdict both have; NaN becomes None
-        shared = {f.name for f in fields(cls)} & {f.name for f in fields(result)}
-        values = {name: getattr(result, name) for name in shared}
-        values |= {name: finite(values[name]) for name in NUMBERS}
         return cls(
             critic=critic.name,
             axis=critic.axis,
             unit=critic.unit,
             generated=generated.corpus,
-            reference=real.corpus,
+            result=result,
             unscored_real=len(real) - real.n_scored,
             unscored_generated=len(generated) - generated.n_scored,
             headline=result.statistic == critic.headline_statistic,
-            p_adjusted=None,
-            q=None,
+            reference=real.corpus,
             alpha=alpha,
-            **values,
         )
 
     @property
@@ -186,8 +195,9 @@ class Verdict:
         return "beyond human variation" if interval[0] > 1 else "undecided"
 
     def row(self) -> dict[str, Any]:
-        """The fields as a dict that JSON can hold."""
-        return asdict(self)
+        """The values of `KEYS` as a dict that JSON can hold."""
+        nested = {"method": asdict(self.method), "wording": asdict(self.wording)}
+        return {name: nested[name] if name in nested else getattr(self, name) for name in KEYS}
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Verdict:
@@ -200,16 +210,16 @@ class Verdict:
         """
         if not isinstance(row.get("method"), Mapping):
             raise ValueError("a row has no fields under `method`: an older version wrote it")
-        known: dict[str, Any] = {f.name: row[f.name] if f.name in row else _default(f) for f in fields(cls)}
-        known["method"] = _nested(Method, row["method"])
+        tested = {f.name: row[f.name] for f in fields(TestResult) if row.get(f.name) is not None}
         words = dict(row.get("wording") or {})
-        known["wording"] = _nested(Wording, {**words, "direction": tuple(words.get("direction", ()))})
-        return cls(**known)
-
-
-def _default(field: Field[Any]) -> Any:
-    """The default of a field that a row lacks; None where there is none."""
-    return None if field.default is MISSING else field.default
+        values = {f.name: row.get(f.name, None if f.default is MISSING else f.default) for f in fields(cls)}
+        return cls(
+            **{
+                **values,
+                "result": TestResult(**{**tested, "method": _nested(Method, row["method"])}),
+                "wording": _nested(Wording, {**words, "direction": tuple(words.get("direction", ()))}),
+            }
+        )
 
 
 def _nested(kind: type[_Nested], row: Mapping[str, Any]) -> _Nested:

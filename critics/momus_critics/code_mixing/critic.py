@@ -219,7 +219,7 @@ class CodeMixing(
     def known(self, corpus: Corpus) -> Tokens:
         """Tokens of a corpus that are in the vocabulary."""
         table = corpus.tokens(self.tokenizer)
-        codes = table.codes({word: i for i, word in enumerate(self.vocabulary_)})
+        codes = table.codes(self.vocabulary_)
         offsets = kept_offsets(codes >= 0, table.offsets)
         words = codes[table.offsets[0] : table.offsets[-1]] if len(codes) else codes
         return Tokens(words[words >= 0].astype(np.int64), offsets - offsets[0])
@@ -323,7 +323,7 @@ class CodeMixing(
     def spans(self, document: Corpus) -> list[Span]:
         """Spans of one document: the most probable, if it switches every ``span`` words on average."""
         self.check_fitted()
-        codes = document.tokens(self.tokenizer).codes({word: i for i, word in enumerate(self.vocabulary_)})
+        codes = document.tokens(self.tokenizer).codes(self.vocabulary_)
         return decode(np.log(self.phi_), codes, self.span)
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import momus
+from momus.checks.languages import Languages, languages_of
 from momus.critic import Scores
 from momus.joint.distribution import bin_edges, shares_of
 from momus.runs.examples import compared_rows, find_examples
 from momus.text.corpus import Corpus
-from momus.text.languages import Languages, languages_of
+from momus.text.sketches import TextSketch
 from momus_critics.length import Length
 
 
@@ -92,12 +93,12 @@ STORIES = {
 @pytest.mark.parametrize("code", STORIES)
 def test_languages_are_identified(code):
     texts = Corpus.from_texts([STORIES[code] * 4 + str(i) for i in range(9)])
-    assert languages_of(texts).shares == ((code, 1.0),)
-    assert languages_of(texts.take(np.arange(9)[::-1])) == languages_of(texts)
+    assert languages_of(TextSketch.of(texts)).shares == ((code, 1.0),)
+    assert languages_of(TextSketch.of(texts.take(np.arange(9)[::-1]))) == languages_of(TextSketch.of(texts))
 
 
 def test_short_texts_have_no_language():
-    short = languages_of(Corpus.from_texts(["Rain."] * 5))
+    short = languages_of(TextSketch.of(Corpus.from_texts(["Rain."] * 5)))
     assert (short.main, short.documents) == ("", 0)
     assert not short.differs(Languages("x", (("en", 1.0),), 50))
 

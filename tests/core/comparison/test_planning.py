@@ -1,44 +1,42 @@
 """Plans: against textbook sample sizes, scaling with the pilot, achieved power by simulation, reasons."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from tests.verdicts import verdict_of
 
 from momus.errors import UsageError
 from momus.inference.method import Method
 from momus.joint.planning import factor_for, pilot_of, plan, power_at
-from momus.verdicts.verdict import Verdict
 
 
 def verdict(**changes):
-    base = Verdict(
-        critic="length",
-        axis="length of documents",
-        statistic="mean",
-        unit="words",
-        generated="g",
-        real_value=10.0,
-        generated_value=10.6,
-        difference=0.6,
-        low=0.0,
-        high=1.2,
-        effect=0.3,
-        effect_kind="hedges_g",
-        p=0.04,
-        p_adjusted=0.04,
-        q=0.04,
-        mde=0.8,
-        n_real=100,
-        n_generated=100,
-        unscored_real=0,
-        unscored_generated=0,
-        headline=True,
-        standard_error=2 * np.sqrt(2 / 100),
-        freedom=198.0,
-        method=Method(test="permutation", units_real=100, units_generated=100),
-    )
-    return replace(base, **changes)
+    base = {
+        "critic": "length",
+        "axis": "length of documents",
+        "statistic": "mean",
+        "unit": "words",
+        "generated": "g",
+        "real_value": 10.0,
+        "generated_value": 10.6,
+        "difference": 0.6,
+        "low": 0.0,
+        "high": 1.2,
+        "effect": 0.3,
+        "effect_kind": "hedges_g",
+        "p": 0.04,
+        "p_adjusted": 0.04,
+        "q": 0.04,
+        "mde": 0.8,
+        "n_real": 100,
+        "n_generated": 100,
+        "unscored_real": 0,
+        "unscored_generated": 0,
+        "headline": True,
+        "standard_error": 2 * np.sqrt(2 / 100),
+        "freedom": 198.0,
+        "method": Method(test="permutation", units_real=100, units_generated=100),
+    }
+    return verdict_of(**(base | changes))
 
 
 @pytest.mark.parametrize(("d", "n"), [(0.2, 394), (0.5, 64), (0.8, 26)])

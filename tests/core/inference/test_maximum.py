@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from momus.inference.design import Design
-from momus.inference.maximum import maximum_test, strength_of_contrasts, strength_of_t
-from momus.inference.shared import SharedLabels, restricted
+from momus.inference.multiplicity import maximum_test, strength_of_contrasts, strength_of_t
+from momus.inference.shared_draws import SharedLabels, restricted
 
 
 def by_definition(here, null):

@@ -1,0 +1,134 @@
+"""Languages of texts, from a sample of their documents and from their metadata, and warnings where they differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momus.text.counting import counted, percentage
+from momus.text.sketches import TextSketch
+from momus.text.words import EXTRA, has_icu
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+    from momus.runs.texts import Texts
+
+MORE = 0.1
+"""Two texts differ in language if their shares of one language differ by more than this, and by more than chance."""
+MIXED = 0.1
+"""A text is mixed if documents in other languages than the most frequent one are at least this share."""
+MOST = 0.5
+"""Share of documents in a critic's language above which the critic reads a text."""
+
+
+@dataclass(frozen=True)
+class Languages:
+    """Shares of languages (ISO 639-1 codes) among the sampled documents, the most frequent first.
+
+    Attributes
+    ----------
+    documents
+        Number of documents in the sample: at most 200, each of 200 characters or more.
+    """
+
+    corpus: str
+    shares: Sequence[tuple[str, float]]
+    documents: int
+
+    @property
+    def main(self) -> str:
+        """The most frequent language; empty if no document is long enough."""
+        return self.shares[0][0] if self.shares else ""
+
+    def share(self, code: str) -> float:
+        """Share of one language."""
+        return dict(self.shares).get(code, 0.0)
+
+    def differs(self, other: Languages) -> bool:
+        """Whether the shares of the other text's main language differ by more than `MORE` and two standard errors."""
+        if not (self.documents and other.documents):
+            return False
+        p, q = self.share(other.main), other.share(other.main)
+        error = np.sqrt(p * (1 - p) / self.documents + q * (1 - q) / other.documents)
+        return bool(abs(p - q) > MORE + 2 * error)
+
+
+def languages_of(sketch: TextSketch) -> Languages:
+    """Languages of a sample of documents, which depends on their texts and not on their order.
+
+    >>> from momus.text.corpus import Corpus
+    >>> stories = ["The rain had stopped by the time they reached the house on the hill. " * 4] * 3
+    >>> languages_of(TextSketch.of(Corpus.from_texts(stories))).main
+    'en'
+    """
+    codes = sketch.sampled("identified")
+    ranked = sorted(Counter(codes).items(), key=lambda item: (-item[1], item[0]))
+    return Languages(sketch.name, tuple((code, n / len(codes)) for code, n in ranked), len(codes))
+
+
+def language_warnings(languages: Mapping[str, Languages], real: str) -> list[str]:
+    """One warning for each text that is not in the languages of the real one."""
+    warnings = []
+    for found in languages.values():
+        main = languages[real].main
+        if found.differs(languages[real]):
+            warnings.append(
+                f"Only {percentage(found.share(main), 0)} of {found.documents:,} sampled documents of "
+                f"{found.corpus!r} are in {main!r}, the main language of {real!r} "
+                f"({percentage(languages[real].share(main), 0)}); most are in {found.main!r}: differences may be "
+                "those of languages."
+            )
+    return warnings
+
+
+def language_warning(critic: Critic[Any], texts: Texts) -> str:
+    """Say that a critic reads the real text in another language than its main one; empty if it does not."""
+    assumed, found = critic.assumed_language(texts.real), texts.languages.get(texts.real.name)
+    if not assumed or found is None or not found.main or found.main == assumed or found.share(assumed) > MOST:
+        return ""
+    return (
+        f"Critic {critic.name!r} reads the texts as {assumed!r}, while {percentage(found.share(found.main), 0)} of "
+        f"{found.documents:,} sampled documents of {found.corpus!r} are in {found.main!r}: give --language "
+        f"{found.main}, or its parameters."
+    )
+
+
+def mixture_note(sketch: TextSketch) -> str:
+    """Say which languages a text with several has by its metadata, and how many documents have none; else empty.
+
+    >>> from momus.text.corpus import Corpus
+    >>> mixture_note(TextSketch.of(Corpus.from_texts(["a", "b", "c"], name="x")))
+    ''
+    """
+    counts = {row["values"]: row["counts"] for row in sketch.table["language"].value_counts().to_pylist()}
+    unknown = counts.pop(None, 0)
+    if not counts:
+        return ""
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    if 1 - ranked[0][1] / len(sketch) < MIXED:
+        return ""
+    shares = ", ".join(f"{code!r} {percentage(n / len(sketch), 0)}" for code, n in ranked[:5])
+    more = f" and {counted(len(ranked) - 5, 'other language')}" if len(ranked) > 5 else ""
+    none = f"; {counted(unknown, 'document')} without a known language" if unknown else ""
+    return (
+        f"{sketch.name!r} is in several languages ({shares}{more}{none}): differences between texts may be those of "
+        "their mixtures."
+    )
+
+
+def splitting_warnings(sketches: Sequence[TextSketch]) -> list[str]:
+    """One warning for all documents whose words are not found without ICU."""
+    if has_icu():
+        return []
+    lacking = [(s.name, int(s.unspaced.sum())) for s in sketches]
+    parts = [f"{counted(n, 'document')} of {name!r}" for name, n in lacking if n]
+    if not parts:
+        return []
+    return [
+        f"{', '.join(parts)} hold text in Chinese, Japanese, Thai, Lao, Khmer or Burmese script, which writes words "
+        f"together: critics of words leave them out. pip install '{EXTRA}' finds the words."
+    ]

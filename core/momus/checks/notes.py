@@ -1,0 +1,157 @@
+"""Notes on the results of critics: the order of documents, groups that scores show, prompts that both sides share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momus.checks.dependence import LEVEL, HiddenGroups, OrderCorrelation, hidden_groups
+from momus.critic import Note, RunningTextCritic, Scores
+from momus.inference.matching import MATCHED
+from momus.numeric.types import Ints
+from momus.text.splitting import RUNS
+
+if TYPE_CHECKING:
+    from momus.checks.texts import TrustCheck
+    from momus.critic import Critic
+    from momus.runs.texts import Texts
+    from momus.text.corpus import Corpus
+    from momus.verdicts.verdict import Verdict
+
+ORDER = "This is a property of running text: it depends on the order of the documents, which is as given."
+ENOUGH = 0.5
+"""A side without a correlation of neighbours counts as unordered if it has this share of the documents of the other."""
+
+WITHIN = ("pairs", "prompts")
+"""Designs that compare within prompts."""
+
+
+def order_notes(texts: Texts, critic: Critic[Any]) -> list[Note]:
+    """Notes on the order of the documents, for the results of a critic of running text; none for other critics."""
+    if not isinstance(critic, RunningTextCritic):
+        return []
+    notes = [Note(ORDER)]
+    if texts.by_runs:
+        notes.append(
+            Note(
+                f"Seed {texts.seed} split the real text by runs of neighbouring documents (at most {RUNS}), to keep "
+                "the order that the law depends on."
+            )
+        )
+    elif texts.whole is not None and texts.whole.units.prompts:
+        notes.append(
+            Note(
+                "The orders of both sides are not comparable: the real text was split by prompts, so it is a random "
+                "sample of its documents, while the generated text keeps all its neighbours. What the law says of "
+                "correlations beyond one document is about the order of the files; give a text to --fit.",
+                warning=True,
+            )
+        )
+    return [*notes, *(_of_orders(texts, name) for name in differently_ordered(texts))]
+
+
+def differently_ordered(texts: Texts) -> list[str]:
+    """Names of generated corpora of which neighbours resemble each other and those of the real text not, or reverse."""
+    orders = {check.corpus: check for check in texts.checks if check.kind == "order"}
+    real = orders.get("real")
+    found = []
+    for corpus in texts.generated:
+        check = orders.get(corpus.name)
+        if real is not None and check is not None and real.warns != check.warns:
+            ordered, unordered = (real, check) if real.warns else (check, real)
+            if unordered.documents >= ENOUGH * ordered.documents:
+                found.append(corpus.name)
+    return found
+
+
+def _of_orders(texts: Texts, name: str) -> Note:
+    correlations = {c.corpus: c.found.correlation for c in texts.checks if isinstance(c.found, OrderCorrelation)}
+    return Note(
+        f"The orders of 'real' and {name!r} are not comparable: neighbouring documents resemble each other on one side "
+        f"and not on the other (correlation {correlations['real']:.2f} in 'real', {correlations[name]:.2f} in "
+        f"{name!r}), as in a text and a random sample of it. What the law says of correlations beyond one document is "
+        "about the order of the files.",
+        warning=True,
+    )
+
+
+def check_groups(scores: Scores) -> HiddenGroups | None:
+    """Test whether the Latent NLL per step of a critic shows groups that the ids betray.
+
+    None if the groups are known, if several documents answer one prompt (tests keep these together already), or if the
+    ids suggest no groups.
+    """
+    kept = _unknown(scores)
+    if kept is None:
+        return None
+    return hidden_groups(scores.per_step[kept], [scores.ids[i] for i in kept], covariate="Latent NLL per step")
+
+
+def group_notes(
+    critic: Critic[Any], scored: Sequence[Scores], checks: Sequence[TrustCheck], family: int = 1
+) -> list[Note]:
+    """Warn of texts whose scores, though not their words, show groups that the ids betray.
+
+    Each critic makes one test per text, so a family of m headline rows has at most 2m of them: each is made at level
+    `LEVEL`/(2m).
+
+    Parameters
+    ----------
+    scored
+        Scores of the real and the generated texts.
+    checks
+        Checks of the texts; a text whose words show its groups was warned of already.
+    family
+        Number of headline rows of the run.
+    """
+    if isinstance(critic, RunningTextCritic):
+        return []
+    known = {check.corpus for check in checks if check.kind == "groups" and check.warns}
+    tested = [(s.corpus, check_groups(s)) for s in scored if s.corpus not in known]
+    level = LEVEL / (2 * max(family, 1))
+    return [Note(_of_scores(name, f), warning=True) for name, f in tested if f is not None and f.warns(level)]
+
+
+def _of_scores(corpus: str, found: HiddenGroups) -> str:
+    names = " and ".join(map(repr, found.examples))
+    return (
+        f"documents of {corpus!r} whose ids begin alike, such as {names}, resemble each other in {found.covariate} "
+        f"(intraclass correlation {found.icc:.2f}, 95 % interval {found.low:.2f} to {found.high:.2f}, "
+        f"p = {found.p:.2g}, {found.groups:,} groups of {found.documents:,} documents): intervals that ignore this are "
+        f"too narrow by a factor of about {np.sqrt(found.design_effect):.1f}. Give the documents a group_id."
+    )
+
+
+def _unknown(scores: Scores) -> Ints | None:
+    """Rows of the scored documents; None if groups or repeated prompts say which of them belong together."""
+    prompts = [p for p in scores.scored_prompts if p is not None]
+    if any(g is not None for g in scores.scored_groups) or len(set(prompts)) < len(prompts):
+        return None
+    return np.flatnonzero(scores.scored)
+
+
+def mixed_prompts_warnings(real: Corpus, generated: Sequence[Corpus], verdicts: Sequence[Verdict]) -> list[str]:
+    """Say of each generated text that shares some prompts with the real one why these are not used, and what counts.
+
+    A text whose critics all compare within prompts, or that shares none, has no warning; documents that then take no
+    part are counted elsewhere.
+    """
+    warnings = []
+    for corpus in generated:
+        designs = {v.method.design for v in verdicts if v.generated == corpus.name and v.headline and v.method}
+        sides = [[p for p in c.prompts if p is not None] for c in (real, corpus)]
+        common = set(sides[0]) & set(sides[1])
+        if not common or not designs or not designs.isdisjoint(WITHIN):
+            continue
+        smaller = min((real, corpus), key=len)
+        found = sum(p in common for p in smaller.prompts)
+        together = "those of one prompt as one unit" if "clusters" in designs else "each by itself"
+        warnings.append(
+            f"{found:,} of the {len(smaller):,} documents of {smaller.name!r} answer a prompt that "
+            f"{(corpus if smaller is real else real).name!r} has too, fewer than {MATCHED:.0%}: the comparison is not "
+            f"made within prompts. Value, difference, interval and p are of all {len(real):,} and {len(corpus):,} "
+            f"documents that are scored, {together} (--paired compares those of shared prompts only)."
+        )
+    return warnings

@@ -1,0 +1,184 @@
+"""Checks of the texts of a comparison: copies within and between them, and documents that are not independent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow.compute as pc
+
+from momus.checks.covariates import groups_of_texts, order_of_texts
+from momus.checks.dependence import LEVEL, HiddenGroups, OrderCorrelation, SharedGroups
+from momus.checks.sentences import SAME, sentence
+from momus.text.digests import is_among
+from momus.text.duplicates import EXAMPLES, Duplicates, Shared, near_duplicates, shared_texts
+from momus.text.openings import Openings, shared_openings
+from momus.text.sketches import TextSketch
+
+SHARE, FEWEST = 0.01, 2
+"""Copies are worth a warning if they are at least this share of the documents, and at least so many."""
+
+OPENINGS = 0.05
+"""Shared openings are worth a warning from this share on: in documents of one series (proposals, forms) about two in a
+hundred open like another one by chance, where a prompt is left in nearly all do."""
+Kind = Literal["repeated", "fitted", "memorised", "copied", "opening", "leaked", "groups", "order"]
+
+
+@dataclass(frozen=True)
+class TrustCheck:
+    """The outcome of one check.
+
+    Attributes
+    ----------
+    kind
+        ``repeated``: documents that repeat others of the same corpus; ``fitted`` and ``memorised``: real and generated
+        documents that are also in the text that critics are fitted on; ``copied``: generated documents that are also
+        in the real text; ``opening``: documents that begin like one of another corpus and go on differently;
+        ``leaked``: real documents of groups that critics are fitted on; ``groups``: ids betray groups of documents that
+        resemble each other; ``order``: neighbouring documents resemble each other.
+    corpus, other
+        Names of the corpus that is checked, and of the one it is compared with, if any.
+    documents, total
+        Number of documents that the check found, and of the documents of the corpus.
+    warns
+        Whether a reader should know.
+    found
+        What the check measured.
+    """
+
+    kind: Kind
+    corpus: str
+    other: str | None
+    documents: int
+    total: int
+    warns: bool
+    found: Duplicates | Shared | Openings | HiddenGroups | OrderCorrelation | SharedGroups
+
+    @property
+    def share(self) -> float:
+        """Share of the documents of the corpus that the check found."""
+        return self.documents / self.total if self.total else 0.0
+
+    def summary(self) -> dict[str, Any]:
+        """What a run keeps of the check."""
+        kept = ("kind", "corpus", "other", "documents", "total", "warns")
+        return {name: getattr(self, name) for name in kept}
+
+    @property
+    def warning(self) -> str:
+        """The outcome in a sentence or two."""
+        return sentence(self)
+
+
+def check_texts(
+    fitting: TextSketch, real: TextSketch, generated: Sequence[TextSketch], whole: TextSketch | None = None
+) -> list[TrustCheck]:
+    """Check the texts of a comparison for copies and for dependent documents.
+
+    Documents are read again by the sketches' ``fetch`` only where their wording decides: candidates for near copies, up
+    to `momus.text.openings.MEASURED` shared openings, and at most twice `momus.checks.covariates.MOST_DOCUMENTS` whose
+    use of words is compared.
+
+    Parameters
+    ----------
+    whole
+        The real text before it was split into ``fitting`` and ``real``, if it was.
+
+    Returns
+    -------
+    All checks that could be made, also those that found nothing (``warns`` is False).
+    """
+    known = [shared_texts(s, fitting) for s in (real, *generated)]
+    checks = [_known(s, s is real, fitting, k) for s, k in zip((real, *generated), known, strict=True)]
+    checks += [_repeated(s) for s in ([real] if fitting is real else [fitting, real])]
+    checks += [_repeated(s) for s in generated]
+    text = real if whole is None else whole
+    for s, k in zip(generated, known[1:], strict=True):
+        shared = shared_texts(s, real)
+        copies = shared if whole is None else _joined(shared, k)
+        copied = _copied(s, text, copies)
+        if copied.share >= SAME:  # that both sides are one text says all that its copies in the fitted text could say
+            known_too = ("memorised", copied.corpus)
+            checks = [replace(c, warns=False) if (c.kind, c.corpus) == known_too else c for c in checks]
+        checks += [copied, _opening(s, text, copies)]
+    if fitting is not real and whole is None:
+        checks.append(_opening(real, fitting, known[0]))
+    if fitting is not real:
+        checks.append(_leaked(real, fitting))
+    sources = [whole] if whole is not None else [real] if fitting is real else [fitting, real]
+    for source in (*sources, *generated):
+        checks += dependence_checks(source)
+    return checks
+
+
+def dependence_checks(sketch: TextSketch) -> list[TrustCheck]:
+    """Check whether ids or the order of a text betray documents that resemble each other.
+
+    The two tests share the level; both are left out where group ids, or prompts that repeat, say what belongs together.
+    """
+    found = [f for f in (groups_of_texts(sketch), order_of_texts(sketch)) if f is not None]
+    level = LEVEL / max(len(found), 1)
+    kinds: list[Kind] = ["groups" if isinstance(f, HiddenGroups) else "order" for f in found]
+    return [
+        TrustCheck(kind, sketch.name, None, f.documents, len(sketch), f.warns(level), f)
+        for kind, f in zip(kinds, found, strict=True)
+    ]
+
+
+def _repeated(sketch: TextSketch) -> TrustCheck:
+    """Find documents that repeat others of the same text."""
+    found = near_duplicates(sketch)
+    copies = found.exact + found.near
+    return TrustCheck("repeated", sketch.name, None, copies, len(sketch), _many(copies, found.documents), found)
+
+
+def _known(sketch: TextSketch, real: bool, fitting: TextSketch, found: Shared) -> TrustCheck:
+    """Find documents that critics were fitted on; here, one document known word for word is one too many."""
+    known = is_among(sketch.hashes, fitting.hashes) & ~sketch.blank
+    documents = int((known | found.either[0]).sum())
+    kind: Kind = "fitted" if real else "memorised"
+    warns = bool(known.any()) or _many(documents, found.documents[0])
+    return TrustCheck(kind, sketch.name, fitting.name, documents, len(sketch), warns, found)
+
+
+def _joined(real: Shared, fitting: Shared) -> Shared:
+    """What a text shares with either half of the real one; of the second side, the half to compare comes first."""
+    exact, either = (
+        (a[0] | b[0], np.concatenate([a[1], b[1]]))
+        for a, b in ((real.exact, fitting.exact), (real.either, fitting.either))
+    )
+    documents = real.documents[0], real.documents[1] + fitting.documents[1]
+    return Shared(documents, exact, either, [*real.examples, *fitting.examples][:EXAMPLES])
+
+
+def _copied(sketch: TextSketch, real: TextSketch, found: Shared) -> TrustCheck:
+    """Find copies of real documents; those too short to compare count where the texts are equal as a whole."""
+    copies = int(found.either[0].sum())
+    warns = _many(copies, found.documents[0])
+    if sketch.fingerprint == real.fingerprint and not sketch.blank.all():
+        found = replace(found, exact=(np.ones(len(sketch), dtype=bool), found.exact[1]))
+        copies, warns = len(sketch), True
+    return TrustCheck("copied", sketch.name, real.name, copies, len(sketch), warns, found)
+
+
+def _opening(sketch: TextSketch, other: TextSketch, copies: Shared) -> TrustCheck:
+    """Find documents that open like one of another text, and are no copies."""
+    found = shared_openings(sketch, other, copies.either[0])
+    documents = int(found.rows.sum())
+    warns = documents >= max(FEWEST, OPENINGS * found.documents)
+    return TrustCheck("opening", sketch.name, other.name, documents, len(sketch), warns, found)
+
+
+def _leaked(sketch: TextSketch, fitting: TextSketch) -> TrustCheck:
+    """Find documents of groups that critics are fitted on."""
+    groups = sketch.table["group"].drop_null()
+    leaked = groups.filter(pc.is_in(groups, fitting.table["group"].drop_null()))
+    names = sorted(leaked.unique().to_pylist())
+    shared = SharedGroups(len(names), tuple(names[:3]))
+    return TrustCheck("leaked", sketch.name, fitting.name, len(leaked), len(sketch), len(leaked) > 0, shared)
+
+
+def _many(copies: int, documents: int) -> bool:
+    return copies >= max(FEWEST, SHARE * documents)

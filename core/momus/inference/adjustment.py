@@ -1,0 +1,315 @@
+"""Adjustment for covariates: bins of them, the overlap of two texts there, and the share of a difference left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from momus.critic.statistic import Statistic, mean
+from momus.inference.contrast import is_ratio
+from momus.inference.design import Design
+from momus.inference.intervals import NONE, Interval, effective_n, symmetric, t_quantile
+from momus.inference.many_tests import LabelledSums
+from momus.inference.weights import CHUNK, multiplicities
+from momus.inference.witness import witness_of
+from momus.numeric.types import Floats, Ints
+
+Column: TypeAlias = Floats | Sequence[str | None]
+"""A covariate of each document, (n,): numbers (NaN: missing), or names (None: missing)."""
+BINS = 20
+"""Quantile bins of one covariate."""
+CELLS = 30
+"""Cells of the cross product of several covariates."""
+PER_BIN = 5
+"""Documents per bin and side, on average, that quantile bins leave at least."""
+LEAST_SHARE, LEAST_DOCUMENTS = 0.25, 20.0
+"""A comparison within bins is refused below this share of the documents of an unadjusted one, or effective number."""
+LEAST_GROUPS = 5.0
+"""… and below this effective number of groups, where documents belong to groups."""
+MISSING = -1
+
+Refusal = Literal["", "no values", "constant", "no overlap", "little overlap", "few documents", "few groups"]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """How many documents a comparison within bins rests on.
+
+    Attributes
+    ----------
+    share
+        Σ 2rg/(r + g) over bins with r real and g generated documents, divided by 2RG/(R + G) for all R and G documents
+        that have the covariate: 1 if every bin has both texts in the same proportion, 0 if no bin has both.
+    effective_real, effective_generated
+        Numbers of equally weighted documents with the same variance of a mean (Kish 1965).
+    bins
+        Bins with documents of both texts.
+    left_out_real, left_out_generated
+        Documents without the covariate, or in bins with one text only.
+    refusal
+        Why the comparison is refused; empty if it is not.
+    """
+
+    share: float
+    effective_real: float
+    effective_generated: float
+    bins: int
+    left_out_real: int
+    left_out_generated: int
+    refusal: Refusal = ""
+
+
+@dataclass(frozen=True)
+class Binned:
+    """A design within bins, and its overlap.
+
+    Attributes
+    ----------
+    design
+        Over all documents of both texts, of which those without a bin do not take part; None if refused.
+    """
+
+    design: Design | None
+    overlap: Overlap
+
+
+def bin_codes(real: Sequence[Column], generated: Sequence[Column], bins: int = BINS) -> tuple[Ints, Ints]:
+    """Number the bin of each document, for one or several covariates.
+
+    Numbers are cut at quantiles of both texts together: 20 bins for one covariate, fewer if the smaller text has fewer
+    than five documents per bin; about 30 cells in the cross product of several. Equal values share a bin. Names have
+    one bin each.
+
+    Returns
+    -------
+    int64 (n,) and (m,); −1 where a covariate is missing.
+
+    >>> [codes.tolist() for codes in bin_codes([np.array([1.0, 2.0, 3.0])], [np.array([2.0, np.nan])], bins=2)]
+    [[0, 0, 1], [0, -1]]
+    >>> [codes.tolist() for codes in bin_codes([["a", "b", None]], [["b", "b"]])]
+    [[0, 1, -1], [1, 1]]
+    """
+    sizes = len(real[0]), len(generated[0])
+    numbered = [_names(one, other) if _named(one) else None for one, other in zip(real, generated, strict=True)]
+    # what names leave of the cells is shared by the numbers
+    named = [int(codes.max(initial=0)) + 1 for codes in numbered if codes is not None]
+    numeric = len(numbered) - len(named)
+    cells = min(bins if len(numbered) == 1 else round(bins * CELLS / BINS), max(min(sizes) // PER_BIN, 2))
+    each = max(int((cells / np.prod(named, dtype=float)) ** (1 / max(numeric, 1)) + 1e-9), 2)
+    cell = np.zeros(sum(sizes), dtype=np.int64)
+    missing = np.zeros(sum(sizes), dtype=bool)
+    for codes, one, other in zip(numbered, real, generated, strict=True):
+        of_column = quantile_codes(np.concatenate([_floats(one), _floats(other)]), each) if codes is None else codes
+        missing |= of_column == MISSING
+        cell = cell * (int(of_column.max(initial=0)) + 1) + of_column
+    cell[missing] = MISSING
+    return cell[: sizes[0]], cell[sizes[0] :]
+
+
+def quantile_codes(values: Floats, bins: int) -> Ints:
+    """Number the quantile bin of each value, (n,); −1 for NaN. Cuts are values themselves, and belong to the bin below.
+
+    The bins are the same for any increasing function of the values.
+
+    >>> quantile_codes(np.array([5.0, 1.0, 1.0, 1.0, 9.0, 7.0]), 3).tolist()
+    [1, 0, 0, 0, 2, 2]
+    """
+    known = np.isfinite(values)
+    codes = np.full(len(values), MISSING, dtype=np.int64)
+    if known.any():
+        ordered = np.sort(values[known])
+        # the last value of each bin: of n values, number ⌈i·n/bins⌉ for i = 1 … bins − 1
+        cuts = np.unique(ordered[-(-np.arange(1, bins) * len(ordered) // bins) - 1])
+        codes[known] = np.unique(np.searchsorted(cuts, values[known], side="left"), return_inverse=True)[1]
+    return codes
+
+
+def _named(column: Column) -> bool:
+    return not (isinstance(column, np.ndarray) and np.issubdtype(column.dtype, np.number))
+
+
+def _floats(column: Column) -> Floats:
+    return np.asarray(column, dtype=np.float64)
+
+
+def _names(real: Column, generated: Column) -> Ints:
+    names = [*real, *generated]
+    number = {name: i for i, name in enumerate(sorted({str(n) for n in names if n is not None}))}
+    return np.array([MISSING if n is None else number[str(n)] for n in names], dtype=np.int64)
+
+
+def binned(codes: tuple[Ints, Ints], groups: tuple[Ints, Ints] | None = None) -> Binned:
+    """Build the design within bins, or say why too few documents are comparable.
+
+    Parameters
+    ----------
+    codes
+        Bin of each real and each generated document, (n,) and (m,); −1: takes no part.
+    groups
+        Number of the independent unit of each document, if documents belong together.
+
+    >>> apart = binned((np.array([0, 0, 1]), np.array([2, 2])))
+    >>> apart.design, apart.overlap.refusal
+    (None, 'no overlap')
+    """
+    # documents without a bin get one of their own side, which leaves them out
+    top = max(int(side.max(initial=0)) for side in codes) + 1
+    real, generated = (np.where(side >= 0, side, top + k) for k, side in enumerate(codes))
+    totals = [int((side >= 0).sum()) for side in codes]
+    counts = [np.bincount(side[side >= 0], minlength=top).astype(np.float64) for side in codes]
+    used = (counts[0] > 0) & (counts[1] > 0)
+    bins = int(used.sum())
+    if not all(totals) or not bins:
+        refusal: Refusal = "no overlap" if all(totals) else "no values"
+        return Binned(None, Overlap(0.0, 0.0, 0.0, 0, len(real), len(generated), refusal))
+    weight = 2 * counts[0][used] * counts[1][used] / (counts[0] + counts[1])[used]
+    share = float(weight.sum()) / (2 * totals[0] * totals[1] / sum(totals))
+    design = Design.bins(real, generated)
+    if groups is not None:
+        design = design.grouped(*groups)
+    one, other = (effective_n(w) for w in design.weights)
+    overlap = Overlap(share, one, other, bins, *design.left_out)
+    refusal = _refusal(design, overlap, constant=int(((counts[0] + counts[1]) > 0).sum()) == 1)
+    return Binned(None if refusal else design, replace(overlap, refusal=refusal))
+
+
+def _refusal(design: Design, overlap: Overlap, constant: bool) -> Refusal:
+    if constant:
+        return "constant"
+    if overlap.share < LEAST_SHARE:
+        return "little overlap"
+    if min(overlap.effective_real, overlap.effective_generated) < LEAST_DOCUMENTS:
+        return "few documents"
+    if design.groups is not None:
+        units = (
+            np.asarray(np.bincount(n, w), dtype=np.float64) for n, w in zip(design.groups, design.weights, strict=True)
+        )
+        if min(effective_n(w) for w in units) < LEAST_GROUPS:
+            return "few groups"
+    return ""
+
+
+Influences = tuple[Floats, Floats]
+"""Influence of each document of the real and of the generated text on a contrast: (n,) and (m,)."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Variances of an unadjusted and an adjusted contrast, their covariance, and degrees of freedom."""
+
+    unadjusted: float
+    adjusted: float
+    covariance: float
+    freedom: float
+
+    def interval(self, adjusted: float, confidence: float) -> Interval:
+        """Interval of the adjusted contrast: ± t times its standard error."""
+        return symmetric(adjusted, math.sqrt(self.adjusted), t_quantile((1 + confidence) / 2, self.freedom))
+
+    def share(self, unadjusted: float, adjusted: float, confidence: float) -> Interval:
+        """Interval of adjusted/unadjusted by Fieller's theorem (1954).
+
+        All ratios ρ with |adjusted − ρ·unadjusted| ≤ t · its standard error; NaN where they have no bounds, because the
+        unadjusted contrast is not told from 0.
+
+        >>> low, high = Joint(0.01, 0.01, 0.0, 1e6).share(1.0, 0.5, 0.95)
+        >>> round(low, 3), round(high, 3)
+        (0.296, 0.744)
+        """
+        square = t_quantile((1 + confidence) / 2, self.freedom) ** 2
+        # (adjusted − ρ·unadjusted)² = t²·variance is a·ρ² − 2b·ρ + c = 0
+        a = unadjusted**2 - square * self.unadjusted
+        b = unadjusted * adjusted - square * self.covariance
+        c = adjusted**2 - square * self.adjusted
+        if not (a > 0 and b**2 >= a * c):
+            return NONE
+        root = math.sqrt(b**2 - a * c)
+        return (b - root) / a, (b + root) / a
+
+
+def joint(statistic: Statistic, sums: tuple[LabelledSums, LabelledSums], seed: int) -> Joint:
+    """Variances and covariance of a contrast under two designs of the same documents, the second within bins.
+
+    From influences of documents on means, on ratios, and on distances with a witness; from 64 resamples of documents
+    otherwise, in which weights follow the resampled bins. Influences are summed over groups of documents.
+    """
+    designs = [s.design for s in sums]
+    units = designs[0].unit_numbers if designs[0].kind == "clusters" else None
+    of_both = [influences(statistic, s) for s in sums]
+    if of_both[0] is None or of_both[1] is None:
+        return _bootstrapped(statistic, sums, seed)
+    table = np.zeros((2, 2))
+    sizes = []
+    for side in (0, 1):
+        rows = _on_all(designs, side, [pair[side] for pair in of_both if pair is not None])  # (2, documents)
+        if units is not None:
+            rows = np.stack([np.bincount(units[side], row) for row in rows])
+        n = rows.shape[1]
+        table += rows @ rows.T * n / max(n - 1, 1)
+        sizes.append(n)
+    return Joint(float(table[0, 0]), float(table[1, 1]), float(table[0, 1]), float(max(sum(sizes) - 2, 1)))
+
+
+def influences(statistic: Statistic, sums: LabelledSums) -> Influences | None:
+    """Influence of each document on the contrast, centred within bins; None if the statistic has no formula."""
+    (real, generated), design = sums.observed, sums.design
+    logarithm = statistic.function is mean and statistic.scale == "log" and statistic.prepare is None
+    if is_ratio(statistic) or logarithm:
+        # of a ratio θ = Σx/Σw, a document has the influence (x − θw)/Σw, and (x − θw)/Σx on its logarithm
+        below = 0 if logarithm else 1
+        scales = -1.0 / real[0, below], 1.0 / generated[0, below]
+        values = [
+            scale * (rows[:, 0] - float(total[0, 0] / total[0, 1]) * rows[:, 1])
+            for rows, scale, total in zip(sums.sides, scales, (real, generated), strict=True)
+        ]
+    else:
+        witness = witness_of(statistic)
+        if witness is None:
+            return None
+        values = []
+        for rows, h, total in zip(sums.sides, witness(real, generated), (real, generated), strict=True):
+            whole = float(total.sum())
+            tokens = np.asarray(rows.sum(axis=1, dtype=np.float64)).ravel()
+            values.append((np.asarray(rows @ h).ravel() - float(total[0] @ h) / whole * tokens) / whole)
+    weighted = [np.asarray(v) * w for v, w in zip(values, design.weights, strict=True)]
+    if design.kind == "bins" and design.numbers is not None and design.groups is None:
+        weighted = [_centred(v, n) for v, n in zip(weighted, design.numbers, strict=True)]
+    return weighted[0], weighted[1]
+
+
+def _centred(values: Floats, numbers: Ints) -> Floats:
+    """Subtract the mean of the bin, and scale to the unbiased variance within it; single documents stay."""
+    n = np.bincount(numbers)
+    means = np.bincount(numbers, values) / np.maximum(n, 1)
+    scale = np.where(n > 1, np.sqrt(n / np.maximum(n - 1, 1)), 1.0)
+    return np.asarray((values - np.where(n > 1, means, 0.0)[numbers]) * scale[numbers])
+
+
+def _on_all(designs: list[Design], side: int, values: list[Floats]) -> Floats:
+    """Influences under both designs on all documents of a side, (2, n): 0 on those that take no part."""
+    n = max(len(v) for v in values)
+    table = np.zeros((2, n))
+    for row, design, v in zip(table, designs, values, strict=True):
+        row[slice(None) if design.rows is None else design.rows[side]] = v
+    return table
+
+
+def _bootstrapped(statistic: Statistic, sums: tuple[LabelledSums, LabelledSums], seed: int) -> Joint:
+    """Variances and covariance over resamples of documents (of groups), the same ones under both designs."""
+    whole, within = (s.design for s in sums)
+    drawn = multiplicities(whole, seed, 0, CHUNK)
+    part = drawn if within.rows is None else (drawn[0][within.rows[0]], drawn[1][within.rows[1]])
+    if sums[0].replicates is None:  # one unadjusted contrast is compared with many adjusted ones
+        sums[0].replicates = sums[0].resampled(statistic, drawn)
+    values = np.array([sums[0].replicates, sums[1].resampled(statistic, part)])  # (2, B)
+    values = values[:, np.isfinite(values).all(axis=0)]
+    freedom, fewest = float(max(sum(whole.units) - 2, 1)), min(whole.units)
+    if values.shape[1] < CHUNK // 2 or fewest < 2:
+        return Joint(math.nan, math.nan, math.nan, freedom)
+    # resamples of n units have (n − 1)/n of their variance
+    table = np.cov(values) * fewest / (fewest - 1)
+    return Joint(float(table[0, 0]), float(table[1, 1]), float(table[0, 1]), freedom)

@@ -1,0 +1,284 @@
+"""Draws that are shared: relabellings by axes that score other documents, resampled units by several corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from momus.inference.design import Design, Numbers
+from momus.inference.matching import MATCHED, Names
+from momus.inference.weights import CHUNK, Weights, all_labels, chunks, lowest, multiplicities_of
+from momus.numeric.types import Bools, Floats, Ints
+
+_SHARED, _POOLS = 7, 8
+"""Numbers that keep the random streams of shared relabellings and of shared resamples apart."""
+
+
+@dataclass(frozen=True)
+class Restricted:
+    """A design restricted to the documents that an axis scores.
+
+    Attributes
+    ----------
+    design
+        The design of the scored documents; its ``rows`` are row numbers of the corpora.
+    index
+        For each row that a label is given to, (L,), its number among those of the whole design: documents, clusters,
+        groups, or units that change sides.
+    """
+
+    design: Design
+    index: Ints
+
+
+def restricted(design: Design, real: Bools, generated: Bools) -> Restricted:
+    """Restrict a design to scored documents.
+
+    A pair with an unscored partner is dropped, and so is a prompt or bin that has scored documents on one side only.
+
+    Parameters
+    ----------
+    real, generated
+        Which documents of each corpus are scored, one entry for each document of the corpus.
+
+    >>> pairs = Design.pairs(np.array([[0, 0], [1, 1], [2, 2]]))
+    >>> r = restricted(pairs, np.array([True, True, True]), np.array([True, False, True]))
+    >>> r.design.n_real, r.index.tolist(), r.design.rows[1].tolist()
+    (2, [0, 2], [0, 2])
+    """
+    rows = design.rows or (np.arange(design.n_real), np.arange(design.n_generated))
+    kept = [np.asarray(side)[r] for side, r in zip((real, generated), rows, strict=True)]
+    if design.numbers is not None and design.kind != "clusters":
+        common = np.intersect1d(design.numbers[0][kept[0]], design.numbers[1][kept[1]])
+        kept = [k & np.isin(n, common) for k, n in zip(kept, design.numbers, strict=True)]
+    sizes = int(kept[0].sum()), int(kept[1].sum())
+    left_out = int(np.asarray(real).sum()) - sizes[0], int(np.asarray(generated).sum()) - sizes[1]
+    smaller = replace(
+        design,
+        n_real=sizes[0],
+        n_generated=sizes[1],
+        rows=(rows[0][kept[0]], rows[1][kept[1]]),
+        numbers=_renumbered(design.numbers, kept, shared=design.kind != "clusters"),
+        groups=_renumbered(design.groups, kept, shared=design.kind != "bins"),
+        left_out=left_out,
+    )
+    whole = design.flips or design.kind == "clusters" or design.groups is not None
+    if not whole:  # labels are given to documents
+        return Restricted(smaller, np.concatenate([np.flatnonzero(kept[0]), np.flatnonzero(kept[1]) + design.n_real]))
+    units = [np.unique(n[k]) for n, k in zip(design.unit_numbers, kept, strict=True)]
+    if design.flips:
+        return Restricted(smaller, np.union1d(*units))
+    return Restricted(smaller, np.concatenate([units[0], units[1] + design.units[0]]))
+
+
+def _renumbered(numbers: Numbers | None, kept: list[Bools], *, shared: bool) -> Numbers | None:
+    """Number what is left from 0, in its order; ``shared``: with the same numbers for both texts."""
+    if numbers is None:
+        return None
+    one, other = (n[k] for n, k in zip(numbers, kept, strict=True))
+    if not shared:
+        return np.unique(one, return_inverse=True)[1], np.unique(other, return_inverse=True)[1]
+    codes = np.unique(np.concatenate([one, other]), return_inverse=True)[1]
+    return codes[: len(one)], codes[len(one) :]
+
+
+class SharedLabels:
+    """Relabellings of all documents, from which each axis takes those of its scored documents.
+
+    Each row that is labelled draws one random key per relabelling, and an axis labels as real those of its rows that
+    have the lowest keys, as many as the axis has real ones (within each prompt or bin, where there are any). Units that
+    change sides draw a coin instead. So the relabellings of each axis are uniform over those of its own test, and axes
+    that score the same documents have the same relabellings.
+
+    Parameters
+    ----------
+    design
+        The design of all documents of both corpora.
+    axes
+        The design restricted to the documents of each axis.
+    permutations
+        Number of random relabellings; all of them are enumerated if there are no more than that (and all axes score
+        the same documents, or units change sides as a whole).
+    signed
+        Which axes have random signs of units in place of relabellings; default: none. A sign follows from the key of
+        its unit, so that it is positive where a relabelling tends to move the unit to the real text.
+    """
+
+    def __init__(
+        self, design: Design, axes: list[Restricted], permutations: int, seed: int, signed: Sequence[bool] = ()
+    ) -> None:
+        self.design, self.axes, self.seed = design, axes, seed
+        same = all(np.array_equal(a.index, axes[0].index) for a in axes)
+        # enumerate the labellings of what the axes have in common, not of documents that none of them scores
+        self._all = design if design.flips or not axes or not same else axes[0].design
+        self.exact = bool(axes) and self._all.enumerable and self._all.relabellings <= permutations
+        self.signed = list(signed) or [False] * len(axes)
+        self.exact = self.exact and (design.flips or (same and not any(self.signed)))
+        self.permutations = self._all.relabellings if self.exact else permutations
+        self._enumerated = all_labels(self._all) if self.exact else None
+
+    def chunk(self, number: int, size: int) -> list[Weights]:
+        """Labels of the rows of each axis, (rows, size) each, or signs; relabellings ``number · CHUNK`` onwards."""
+        labels: dict[tuple[bytes, bool], Weights] = {}
+        keys = None if self._enumerated is not None else self._keys(number, size)
+        for axis, signed in zip(self.axes, self.signed, strict=True):
+            name = axis.index.tobytes(), signed
+            if name in labels:  # most axes score the same documents
+                continue
+            if signed and keys is not None:
+                labels[name] = _signs(axis.design, keys[axis.index])
+            else:
+                found = self._of_axis(axis, keys, number, size)
+                # units that change sides: those that keep theirs have a positive sign
+                labels[name] = 2 * found[: axis.design.units[0]] - 1 if signed else found
+        drawn = [labels[axis.index.tobytes(), signed] for axis, signed in zip(self.axes, self.signed, strict=True)]
+        return [
+            of_axis if signed else _of_documents(axis.design, of_axis)
+            for axis, signed, of_axis in zip(self.axes, self.signed, drawn, strict=True)
+        ]
+
+    def _keys(self, number: int, size: int) -> Floats:
+        rng = np.random.default_rng([self.seed, _SHARED, number])
+        d = self.design
+        if d.flips:
+            return rng.integers(0, 2, (d.units[0], size)).astype(np.float64)
+        by_unit = d.kind == "clusters" or d.groups is not None
+        return rng.random((sum(d.units) if by_unit else d.n_real + d.n_generated, size))
+
+    def _of_axis(self, axis: Restricted, keys: Floats | None, number: int, size: int) -> Weights:
+        if keys is None:
+            assert self._enumerated is not None
+            found = self._enumerated[:, number * CHUNK : number * CHUNK + size]
+            if self.design.flips:
+                kept = found[: self.design.units[0]][axis.index]
+                return np.concatenate([kept, 1 - kept])
+            return np.ascontiguousarray(found)
+        d, own = axis.design, keys[axis.index]
+        if d.flips:
+            kept = own.astype(np.float32)
+            return np.concatenate([kept, 1 - kept])
+        if d.strata is not None and d.numbers is not None and d.groups is None:
+            return lowest(own, np.concatenate(d.numbers), d.n_real)
+        n_real = d.n_real if d.kind == "documents" else d.units[0]
+        # the lowest keys of all rows: a partition finds them without sorting
+        return np.asarray(own <= np.partition(own, n_real - 1, axis=0)[n_real - 1], dtype=np.float32)
+
+
+def _signs(d: Design, keys: Floats) -> Weights:
+    """Signs of units from their keys (L, B): those of the real text with low keys, of the other one with high keys."""
+    if d.flips:
+        return np.asarray(2 * keys - 1, dtype=np.float32)
+    low = np.where(keys < 0.5, 1.0, -1.0).astype(np.float32)
+    low[d.units[0] :] *= -1
+    return low
+
+
+def _of_documents(d: Design, labels: Weights) -> Weights:
+    """From groups to the documents of bins; other labels stay as they are."""
+    if d.kind != "bins" or d.groups is None:
+        return labels
+    return np.asarray(labels[np.concatenate([d.groups[0], d.groups[1] + d.units[0]])])
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Units of several corpora.
+
+    Attributes
+    ----------
+    units
+        By corpus, the unit of each document: int (n,), the same number for the same unit in all corpora.
+    pool
+        The pool of each unit, (U,). Corpora that share units, directly or through other corpora, draw from one pool.
+    prompts
+        By corpus, the prompt of each document, int (n,), −1 for none; equal prompts have equal numbers.
+    matched
+        Whether all corpora answer the same prompts, so that they are compared on these.
+    """
+
+    units: Mapping[str, Ints]
+    pool: Ints
+    prompts: Mapping[str, Ints]
+    matched: bool
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of units of each pool."""
+        return np.bincount(self.pool)
+
+    def multiplicities(self, resamples: int, seed: int) -> Iterator[Weights]:
+        """How often each unit is drawn, (U, ≤ 64) at a time; as many draws from each pool as it has units."""
+        members = [np.flatnonzero(self.pool == p) for p in range(len(self.sizes))]
+        for number, size in chunks(0, resamples):
+            rng = np.random.default_rng([seed, _POOLS, number])
+            drawn = np.empty((len(self.pool), size), dtype=np.float32)
+            for units in members:
+                drawn[units] = multiplicities_of(rng, len(units), size)
+            yield drawn
+
+
+def pools_of(prompts: Mapping[str, Names], groups: Mapping[str, Names] | None = None) -> Pools:
+    """Find the units of several corpora from the prompts and groups of their documents.
+
+    A unit is a group; the prompt of documents without a group (whose group is that of any document with this prompt);
+    or a document without either. Corpora are *matched* if at least nine in ten documents of the smallest one answer a
+    prompt that all corpora have.
+
+    >>> found = pools_of({"real": ["a", "b"], "g": ["b", "a"], "h": [None, None]})
+    >>> found.units["g"].tolist(), found.sizes.tolist(), found.matched
+    ([1, 0], [2, 2], False)
+    """
+    groups = groups or {}
+    of_group = {c: list(groups.get(c) or [None] * len(names)) for c, names in prompts.items()}
+    group_of_prompt: dict[str, str] = {}
+    for corpus, names in prompts.items():
+        for prompt, group in zip(names, of_group[corpus], strict=True):
+            if prompt is not None and group is not None:
+                group_of_prompt.setdefault(prompt, group)
+    number: dict[tuple[str, ...], int] = {}
+    codes: dict[str, int] = {}
+    units, asked = {}, {}
+    for corpus, names in prompts.items():
+        keys: list[tuple[str, ...]] = []
+        for i, (prompt, own) in enumerate(zip(names, of_group[corpus], strict=True)):
+            group = group_of_prompt.get(prompt, own) if prompt is not None else own
+            if group is not None:
+                keys.append(("group", group))
+            else:
+                keys.append(("prompt", prompt) if prompt is not None else ("document", corpus, str(i)))
+        units[corpus] = np.array([number.setdefault(k, len(number)) for k in keys], dtype=np.int64)
+        asked[corpus] = np.array([-1 if p is None else codes.setdefault(p, len(codes)) for p in names], dtype=np.int64)
+    return Pools(units, _connected(units, len(number)), asked, _matched(asked))
+
+
+def _connected(units: Mapping[str, Ints], size: int) -> Ints:
+    """The pool of each unit: corpora are connected by the units that they share."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    # a graph of units 0 … U − 1 and corpora U …; each unit has an edge to each corpus with a document of it
+    rows = np.concatenate([np.unique(u) for u in units.values()])
+    columns = np.concatenate([np.full(len(np.unique(u)), size + c) for c, u in enumerate(units.values())])
+    n = size + len(units)
+    labels = connected_components(csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n)), directed=False)[1]
+    return np.unique(labels[:size], return_inverse=True)[1]
+
+
+def _matched(prompts: Mapping[str, Ints]) -> bool:
+    common = shared_prompts(list(prompts.values()))
+    fewest = min(prompts.values(), key=len)
+    return len(common) > 1 and int(np.isin(fewest, common).sum()) >= MATCHED * len(fewest)
+
+
+def shared_prompts(prompts: Sequence[Ints]) -> Ints:
+    """The prompts that documents of all corpora answer, sorted; −1 is none.
+
+    >>> shared_prompts([np.array([0, 2, -1]), np.array([2, -1, 5])]).tolist()
+    [2]
+    """
+    common = np.unique(prompts[0])
+    for other in prompts[1:]:
+        common = np.intersect1d(common, other)
+    return common[common >= 0]

@@ -1,0 +1,257 @@
+"""Conformal p-values of single documents from held-out real ones, and the choice of those that are no real documents.
+
+A real sample is cut at random in two. On the first part, the *reference*, each value of a document (one per critic) is
+put on a common scale: its surprise −log P(a real document is at least as extreme), by relative frequency, and beyond
+the four fifths that are least extreme by a generalised Pareto distribution. (Without it all values beyond the reference
+were equal, and with an exponential tail critics with heavy tails would outshout the others.) The oddity of a document
+is its largest surprise. The second part calibrates it:
+
+    p = (1 + #{calibrating documents at least as odd}) / (n + 1)
+
+If a document is exchangeable with the calibrating ones, P(p ≤ t) ≤ t for every t, whatever the critics are and however
+they depend on one another: the largest surprise is one number per document, so no correction for the number of critics
+is due. Ties make p larger. Such p-values are positively dependent through the calibrating sample, in the way in which
+the procedure of Benjamini & Hochberg (1995) keeps its false-discovery rate (Bates, Candès, Lei, Romano & Sesia 2023,
+Annals of Statistics 51, theorem 2): of the documents chosen, an expected share of at most ``fdr`` are as real as the
+sample.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.numeric.types import Bools, Floats, Ints
+
+INNER = 0.8
+"""Share of the reference whose surprise is its relative frequency; the rest is the tail."""
+HEAVIEST = 2.0
+"""Largest shape of a tail."""
+REFERENCE = 1 / 3
+"""Share of the real documents that put values on a common scale; the others calibrate."""
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The upper tail of a reference sample.
+
+    Attributes
+    ----------
+    values
+        The sample in ascending order, without missing values: float64 (n,).
+    size
+        Number of documents of the sample, those without a value included, which count as least extreme.
+    start, scale, shape
+        The tail: P(X ≥ x) falls from ``start`` as (1 + shape · (x − start) / scale)^(−1 / shape); the exponential tail
+        if the shape is 0. By probability-weighted moments (Hosking & Wallis 1987), with a shape of at least 0.
+
+    >>> tail = Tail.of(np.arange(1.0, 101.0))
+    >>> [round(float(np.exp(-s)), 3) for s in tail.surprise(np.array([51.0, 90.0, 200.0, np.nan]))]
+    [0.505, 0.084, 0.0, 1.0]
+    """
+
+    values: Floats
+    size: int
+    start: float
+    scale: float
+    shape: float
+
+    @classmethod
+    def of(cls, sample: Floats) -> Tail:
+        """Learn the tail of a sample, in which NaN is a missing value."""
+        values = np.sort(sample[~np.isnan(sample)])
+        if not len(values):
+            return cls(values, len(sample), np.inf, 1.0, 0.0)
+        start = float(np.quantile(values, INNER, method="lower"))
+        excess = values[values > start] - start
+        return cls(values, len(sample), start, *_pareto(excess[np.isfinite(excess)]))
+
+    def surprise(self, values: Floats) -> Floats:
+        """−log P(X ≥ x) of each value x, 0 where it is missing: float64 like ``values``."""
+        inner = np.minimum(values, self.start)
+        above = len(self.values) - np.searchsorted(self.values, inner, side="left")
+        frequency = np.log(self.size + 1.0) - np.log(above + 1.0)
+        with np.errstate(over="ignore"):  # of a tail so thin that any value beyond it is as extreme as can be
+            excess = np.minimum(np.maximum(values - self.start, 0.0) / self.scale, np.finfo(np.float64).max)
+        beyond = np.log1p(self.shape * excess) / self.shape if self.shape else excess
+        return np.where(np.isnan(values), 0.0, frequency + beyond)
+
+
+def _pareto(excess: Floats) -> tuple[float, float]:
+    """Scale and shape of a generalised Pareto distribution of positive values in ascending order.
+
+    >>> excess = -np.log1p(-(np.arange(1000) + 0.5) / 1000)
+    >>> [round(x, 1) for x in _pareto(excess)], [round(x, 1) for x in _pareto(np.expm1(excess / 4) * 4)]
+    ([1.0, 0.0], [1.0, 0.2])
+    """
+    n = len(excess)
+    if not n:
+        return 1.0, 0.0
+    mean = float(excess.mean())
+    # E[X (1 − F(X))] by plotting positions
+    weighted = float(((n - np.arange(n) - 0.65) / n * excess).mean())
+    left = mean - 2 * weighted
+    shape = 2 - mean / left if left > 0 else HEAVIEST
+    if n < 3 or shape <= 0:
+        return mean, 0.0
+    shape = min(shape, HEAVIEST)
+    return max(2 * mean * weighted / left, 1e-300) if shape < HEAVIEST else mean, shape
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Documents judged by real ones, in the order of their text: arrays (n,).
+
+    Attributes
+    ----------
+    ranks
+        int32: p · (calibrating documents + 1), at least 1.
+    critic
+        int16: number of the critic under which each document is most surprising.
+    surprise
+        float64: its surprise there, in nats.
+    small
+        bool: whether its value is odd because it is small.
+    unscored
+        bool: whether it has no value under any critic.
+    """
+
+    ranks: NDArray[np.int32]
+    critic: NDArray[np.int16]
+    surprise: Floats
+    small: Bools
+    unscored: Bools
+
+    @classmethod
+    def joined(cls, parts: Iterable[Judged]) -> Judged:
+        """The documents of several parts of a text, of which there is at least one."""
+        rows = ((p.ranks, p.critic, p.surprise, p.small, p.unscored) for p in parts)
+        return cls(*map(np.concatenate, zip(*rows, strict=True)))
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """What gives documents their p-values; see the module.
+
+    Attributes
+    ----------
+    upper
+        Tails of large values, one per critic.
+    lower
+        Tails of small values, of their negatives; None for critics of which only large values are odd.
+    by_critic
+        Surprise of the calibrating documents under each critic in ascending order, float64 (n, critics).
+    oddity
+        The largest surprise of each of them, in ascending order, float64 (n,).
+    """
+
+    upper: Sequence[Tail]
+    lower: Sequence[Tail | None]
+    by_critic: Floats
+    oddity: Floats
+
+    @classmethod
+    def of(cls, real: Floats, two_sided: Sequence[bool], order: Ints) -> Calibrated:
+        """Learn from the values of real documents, (n, critics), in an ``order`` that does not depend on them.
+
+        The first third are the reference. NaN is a missing value; it is never odd.
+        """
+        reference, calibrating = np.split(real[order], [max(round(len(real) * REFERENCE), 1)])
+        upper = [Tail.of(column) for column in reference.T]
+        lower = [Tail.of(-column) if both else None for column, both in zip(reference.T, two_sided, strict=True)]
+        surprise, _ = _surprise(calibrating, upper, lower)
+        return cls(upper, lower, np.sort(surprise, axis=0), np.sort(surprise.max(axis=1, initial=0.0)))
+
+    def __len__(self) -> int:
+        return len(self.oddity)
+
+    def judge(self, values: Floats) -> Judged:
+        """Judge documents by their values, (n, critics)."""
+        surprise, small = _surprise(values, self.upper, self.lower)
+        worst = surprise.argmax(axis=1)
+        rows = np.arange(len(values))
+        largest = surprise[rows, worst]
+        ranks = _ranks(self.oddity, largest).astype(np.int32)
+        return Judged(
+            ranks, worst.astype(np.int16), largest, small[rows, worst], np.asarray(np.isnan(values).all(axis=1))
+        )
+
+    def alone(self, values: Floats) -> Ints:
+        """`Judged.ranks` under each critic alone: int64 (n, critics)."""
+        surprise, _ = _surprise(values, self.upper, self.lower)
+        return np.column_stack([_ranks(self.by_critic[:, k], s) for k, s in enumerate(surprise.T)])
+
+
+def _surprise(values: Floats, upper: Sequence[Tail], lower: Sequence[Tail | None]) -> tuple[Floats, Bools]:
+    """Surprise of each document under each critic, and whether its value is odd because it is small.
+
+    Both (n, critics). With two tails, the larger surprise counts; that each tail has half of the documents is left to
+    the calibration.
+    """
+    out, small = np.zeros(values.shape), np.zeros(values.shape, dtype=bool)
+    for k, (above, below) in enumerate(zip(upper, lower, strict=True)):
+        out[:, k] = above.surprise(values[:, k])
+        if below is not None:
+            low = below.surprise(-values[:, k])
+            small[:, k] = low > out[:, k]
+            out[:, k] = np.maximum(out[:, k], low)
+    return out, small
+
+
+def order_of(ids: Sequence[str]) -> Ints:
+    """An order of documents that follows from their ids, and from nothing else: row numbers, int64 (n,).
+
+    >>> order_of(["a", "b", "c"]).tolist() == [2 - i for i in order_of(["c", "b", "a"]).tolist()]
+    True
+    """
+    keys = [hashlib.blake2b(ids[i].encode("utf-8", "surrogatepass"), digest_size=8).digest() for i in range(len(ids))]
+    return np.argsort(np.frombuffer(b"".join(keys), dtype=">u8"), kind="stable").astype(np.int64)
+
+
+def _ranks(ascending: Floats, values: Floats) -> Ints:
+    """1 + the number of calibrating values that are at least as large, int64 (n,)."""
+    return np.asarray(1 + len(ascending) - np.searchsorted(ascending, values, side="left"), dtype=np.int64)
+
+
+def largest_rank(counts: Ints, calibrating: int, fdr: float) -> int:
+    """The largest rank of p at which documents are chosen by the procedure of Benjamini & Hochberg; 0 if none is.
+
+    Parameters
+    ----------
+    counts
+        How many documents have p = r / (calibrating + 1), by r from 0: int64 (calibrating + 2,).
+
+    >>> largest_rank(np.array([0, 3, 0, 1] + [0] * 16 + [16]), 19, 0.4)
+    1
+    """
+    chosen = np.cumsum(counts)
+    p = np.arange(len(counts)) / (calibrating + 1)
+    good = np.flatnonzero((counts > 0) & (p * chosen[-1] <= fdr * chosen))
+    return int(good.max(initial=0))
+
+
+def q_values(counts: Ints, calibrating: int) -> Floats:
+    """The smallest false-discovery rate at which documents with p = r / (calibrating + 1) are chosen, by r.
+
+    >>> q_values(np.array([0, 2, 0, 2]), 2).round(3).tolist()
+    [0.667, 0.667, 1.0, 1.0]
+    """
+    chosen = np.cumsum(counts)
+    p = np.arange(len(counts)) / (calibrating + 1)
+    estimate = np.where(counts > 0, p * chosen[-1] / np.maximum(chosen, 1), np.inf)
+    return np.minimum(np.minimum.accumulate(estimate[::-1])[::-1], 1.0)
+
+
+def fewest_chosen(documents: int, calibrating: int, fdr: float) -> int:
+    """The smallest number of documents, of so many, that can be chosen at all; more than ``documents`` if none can.
+
+    A p-value is never below 1 / (calibrating + 1), so fewer odd documents than this go unnoticed.
+
+    >>> fewest_chosen(100_000, 9_999, 0.05)
+    200
+    """
+    return int(np.ceil(documents / (fdr * (calibrating + 1)) - 1e-9))

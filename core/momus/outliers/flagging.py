@@ -1,0 +1,242 @@
+"""Documents that are odder than real ones at a stated false-discovery rate: of a run, or of any text that is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from momus.errors import UsageError
+from momus.numeric.types import Bools, Floats
+from momus.outliers.conformal import Calibrated, Judged, fewest_chosen, largest_rank, order_of, q_values
+from momus.outliers.rows import Measure, OddDocument, median_of, outlier_rows
+from momus.runs.result import Comparison
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flagged(OddDocument):
+    """A document that is odder than real ones; ``critic`` is the one under which it is oddest.
+
+    Attributes
+    ----------
+    small
+        Whether its value is odd because it is small: it is too likely.
+    p, q
+        Its conformal p-value over all critics, and the smallest false-discovery rate at which it is chosen.
+    by_critic
+        Its p-value under each critic alone.
+    text
+        The beginning of its text; empty if only its rows are known.
+    """
+
+    small: bool
+    p: float
+    q: float
+    by_critic: dict[str, float]
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class FlaggedCorpus:
+    """The documents of one text that are chosen, the oddest first.
+
+    Attributes
+    ----------
+    n
+        Documents of the text.
+    fewest
+        The smallest number that could have been chosen at all.
+    calibrating
+        Real documents that calibrate the p-values.
+    """
+
+    corpus: str
+    n: int
+    fewest: int
+    fdr: float
+    calibrating: int
+    documents: tuple[Flagged, ...]
+
+
+def flagged(
+    run: Comparison | str | Path, fdr: float = 0.05, critic: str | None = None, corpus: str | None = None
+) -> list[FlaggedCorpus]:
+    """Choose the documents of a run that are odder than its real ones, at a stated false-discovery rate.
+
+    Parameters
+    ----------
+    run
+        A comparison, or a run folder.
+    fdr
+        Of the documents chosen, an expected share of at most this are as real as the real text.
+    critic
+        Name of the only critic to go by; default: all that judge documents.
+    corpus
+        Name of one corpus; default: all generated ones.
+
+    Raises
+    ------
+    UsageError
+        The run has no such critic or corpus, or too few real documents; the rate is not between 0 and 1.
+    StoreError
+        The table of documents is missing or damaged.
+
+    Examples
+    --------
+    A run has 60 real documents and 40 generated ones, 16 of which are four times as long as all others:
+
+    >>> import momus
+    >>> text = lambda n, start, times: [" ".join(["word"] * (times * (20 + (start + i) % 9))) for i in range(n)]
+    >>> real, fit, odd = text(60, 0, 1), text(90, 3, 1), text(16, 0, 4)
+    >>> comparison = momus.compare(
+    ...     real, {"g": [*odd, *text(24, 5, 1)]}, fit=fit, critics=["length"], reporter=momus.progress.Silent()
+    ... )
+    >>> (g,) = flagged(comparison, fdr=0.1)
+    >>> len(g.documents), g.n, g.calibrating, round(g.documents[0].p, 3)
+    (16, 40, 40, 0.024)
+    """
+    check_rate(fdr)
+    rows = outlier_rows(run, None if critic is None else [critic], corpus, documents_only=True)
+    if not rows.results:
+        raise UsageError(f"no critic of {rows.name} judges documents", hint="choose another critic or run")
+    names, units = [r.name for r in rows.results], [rows.unit(r) for r in rows.results]
+    measures = [rows.measures[name] for name in names]
+    calibration = Calibration.of(names, units, measures, *rows.table(rows.real), fdr)
+    corpora = []
+    for name in rows.listed:
+        ids, values = rows.table(name)
+        choice = calibration.choose([values])
+        numbers = sorted(np.flatnonzero(choice.goes).tolist(), key=lambda i: (-choice.judged.surprise[i], ids[i]))
+        documents = calibration.documents(choice, numbers, [ids[i] for i in numbers], values[numbers])
+        corpora.append(FlaggedCorpus(name, len(ids), choice.fewest, fdr, len(calibration), tuple(documents)))
+    return corpora
+
+
+def check_rate(fdr: float) -> None:
+    """Raise `UsageError` unless a false-discovery rate lies between 0 and 1."""
+    if not 0 < fdr < 1:
+        raise UsageError(f"the false-discovery rate is {fdr}", hint="give a number between 0 and 1, such as 0.05")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which documents of a text are chosen, and why.
+
+    Attributes
+    ----------
+    judged
+        All of its documents.
+    largest
+        Rank up to which they are chosen; 0 if none is.
+    q
+        q-values by rank, float64 (calibrating documents + 2,).
+    fewest
+        The smallest number of documents that could have been chosen at all.
+    """
+
+    judged: Judged
+    largest: int
+    q: Floats
+    fewest: int
+
+    @property
+    def goes(self) -> Bools:
+        """Which documents are chosen: bool (n,)."""
+        return self.judged.ranks <= self.largest
+
+    def ends(self, critic: int) -> tuple[int, int]:
+        """How many documents are chosen as too large, and as too small, under a critic."""
+        small = self.judged.small[self.goes & (self.judged.critic == critic)]
+        return int((~small).sum()), int(small.sum())
+
+    def oddest(self, critic: int, most: int) -> list[int]:
+        """Numbers of the oddest documents that are chosen under a critic, the oddest first, equal ones in order."""
+        numbers = np.flatnonzero(self.goes & (self.judged.critic == critic))
+        order = np.argsort(-self.judged.surprise[numbers], kind="stable")[:most]
+        return [int(number) for number in numbers[order]]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Real documents, against which others are judged.
+
+    Attributes
+    ----------
+    critics, units
+        Names of the critics, and units of their values.
+    typical
+        Median value of the real documents by critic; None where none has a value.
+    calibrated
+        What gives documents their p-values.
+    fdr
+        The false-discovery rate.
+    """
+
+    critics: Sequence[str]
+    units: Sequence[str]
+    typical: Sequence[float | None]
+    calibrated: Calibrated = field(repr=False)
+    fdr: float
+
+    @classmethod
+    def of(
+        cls,
+        critics: Sequence[str],
+        units: Sequence[str],
+        measures: Sequence[Measure],
+        ids: Sequence[str],
+        values: Floats,
+        fdr: float,
+    ) -> Calibration:
+        """Learn from the values of real documents, (n, critics), NaN where unscored.
+
+        Raises
+        ------
+        UsageError
+            They are too few for the rate.
+        """
+        calibrated = Calibrated.of(values, [m.two_sided for m in measures], order_of(ids))
+        if len(calibrated) + 1 < 1 / fdr:
+            raise UsageError(
+                f"{len(ids):,} real documents are too few for a false-discovery rate of {fdr:g}: no p is small enough",
+                hint=f"take at least {int(np.ceil(1.5 / fdr)):,}, or a larger --fdr; rare faults need many more",
+            )
+        return cls(critics, units, [median_of(column) for column in values.T], calibrated, fdr)
+
+    def __len__(self) -> int:
+        return len(self.calibrated)
+
+    def choose(self, values: Iterable[Floats]) -> Choice:
+        """Choose documents of a text by their values, (n, critics), which may come in several parts."""
+        none = np.zeros((0, len(self.critics)))
+        judged, n = Judged.joined(map(self.calibrated.judge, chain([none], values))), len(self)
+        counts = np.bincount(judged.ranks, minlength=n + 2)
+        fewest = fewest_chosen(len(judged.ranks), n, self.fdr)
+        return Choice(judged, largest_rank(counts, n, self.fdr), q_values(counts, n), fewest)
+
+    def documents(
+        self, choice: Choice, numbers: Sequence[int], ids: Sequence[str], values: Floats, texts: Sequence[str] = ()
+    ) -> list[Flagged]:
+        """Some documents of a choice, by their numbers; ids, values (numbers, critics) and texts are those of these."""
+        p_alone = self.calibrated.alone(values) / (len(self) + 1)
+        documents = []
+        for i, number in enumerate(numbers):
+            k, rank = int(choice.judged.critic[number]), int(choice.judged.ranks[number])
+            documents.append(
+                Flagged(
+                    id=ids[i],
+                    critic=self.critics[k],
+                    value=float(values[i, k]),
+                    typical=self.typical[k],
+                    unit=self.units[k],
+                    small=bool(choice.judged.small[number]),
+                    p=rank / (len(self) + 1),
+                    q=float(choice.q[rank]),
+                    by_critic=dict(zip(self.critics, p_alone[i].tolist(), strict=True)),
+                    text=texts[i] if texts else "",
+                )
+            )
+        return documents

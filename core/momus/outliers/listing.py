@@ -1,0 +1,254 @@
+"""The outlier documents of a run under one critic: their ranks, the reason in words, and texts that the run keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from momus.errors import UsageError
+from momus.evidence import MarkedDocument, Step
+from momus.numeric.types import Floats
+from momus.outliers.rows import OddDocument, OutlierRows, median_of, outlier_rows
+from momus.runs.folder import read_comparison
+from momus.runs.result import Comparison, CriticResult
+from momus.visible import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN_STEPS = 3
+"""Steps of a document that its reason names."""
+COPIED = ("id", "critic", "corpus", "value", "first", "last", "steps", "prompt", "group", "z")
+"""Columns of the rows that an outlier has too."""
+OUTLIER_COLUMNS = ("critic", "corpus", "rank", "id", "prompt", "group", "value", "unit", "z", "unlikely", "why")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outlier(OddDocument):
+    """A document among those of its corpus.
+
+    Attributes
+    ----------
+    first, last
+        Its rank among the scored documents of its corpus, 1 for the oddest. Documents with equal values share the ranks
+        from ``first`` to ``last``.
+    steps
+        Number of scored steps.
+    above
+        Share of the human documents that are less odd; None if there are none.
+    why
+        Why it is listed, in words.
+    prompt, group, z
+        Its prompt, its group, and its latents in a few words; None if it has none.
+    document
+        The document as the critic sees it; None if the run does not keep it.
+    human
+        Human text to compare it with; None if the run does not keep any. It answers the same prompt if
+        ``same_prompt``, else it is typical of human text.
+    """
+
+    corpus: str
+    first: int
+    last: int
+    steps: int
+    above: float | None
+    why: str
+    prompt: str | None = None
+    group: str | None = None
+    z: str | None = None
+    document: MarkedDocument | None = None
+    human: MarkedDocument | None = None
+    same_prompt: bool = False
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The outliers of one critic.
+
+    Attributes
+    ----------
+    noun
+        What is listed: ``document``, or the unit of a critic of running text, such as ``block``.
+    unit
+        Unit of the values.
+    typical
+        Median value of the human documents; None if there are none.
+    scored
+        Number of scored documents by corpus.
+    tied
+        By corpus, how many documents have the value of the last one that is listed, but are not listed.
+    kept
+        Number of outliers per corpus of which the run keeps the texts.
+    """
+
+    critic: str
+    axis: str
+    noun: str
+    unit: str
+    typical: float | None
+    outliers: tuple[Outlier, ...]
+    scored: dict[str, int]
+    tied: dict[str, int]
+    kept: int
+
+
+def listed(
+    run: Comparison | str | Path, critic: str | None = None, top: int = 10, corpus: str | None = None
+) -> Listing:
+    """List the ``top`` oddest documents of each generated corpus, or of one corpus, under one critic.
+
+    Parameters
+    ----------
+    run
+        A comparison, or a run folder.
+    critic
+        Name of the critic; default: that on whose axis some text is farthest from human text.
+
+    Raises
+    ------
+    UsageError
+        The run has no such critic or corpus, or ``top`` is below 1.
+    StoreError
+        The table of documents is missing or damaged.
+    """
+    comparison = run if isinstance(run, Comparison) else read_comparison(run)
+    name = comparison.answer.axes[0].critic if critic is None else critic
+    (listing,) = _listings(comparison, outlier_rows(comparison, [name], corpus), top)
+    return listing
+
+
+def outliers_frame(
+    comparison: Comparison, critic: str | None = None, corpus: str | None = None, top: int = 10
+) -> pd.DataFrame:
+    """Tabulate the oddest documents of each critic and corpus, as `Comparison.outliers` says."""
+    import pandas as pd
+
+    rows = outlier_rows(comparison, None if critic is None else [critic], corpus)
+    records = [
+        vars(o) | {"rank": o.first, "unlikely": named_steps(o.document)}
+        for listing in _listings(comparison, rows, top)
+        for o in listing.outliers
+    ]
+    # texts stay Python objects, so that what is missing is None
+    frame = pd.DataFrame({c: pd.Series([r[c] for r in records], dtype=object) for c in OUTLIER_COLUMNS})
+    return frame.astype({"rank": np.int64, "value": np.float64})
+
+
+def _listings(comparison: Comparison, rows: OutlierRows, top: int) -> Iterator[Listing]:
+    """The outliers of each critic."""
+    if top < 1:
+        raise UsageError(f"top is {top}, expected at least 1")
+    for result in rows.results:
+        noun = result.verdicts[0].unit if result.verdicts else "document"
+        odder = "odder" if result.oddity_unit else "less likely"
+        real, texts, unit = rows.of_real(result.name), _kept(result), rows.unit(result)
+        typical = median_of(real)
+        outliers: list[Outlier] = []
+        scored, tied = {}, {}
+        for corpus in rows.listed:
+            ranked = rows.ranked(corpus, result.name)
+            scored[corpus] = len(ranked)
+            tied[corpus] = int(ranked["last"].iloc[top - 1] - top) if len(ranked) >= top else 0
+            for row in ranked.head(top).to_dict("records"):
+                document, human, same_prompt = texts.get((corpus, row["id"]), (None, None, False))
+                above, words = standing_of(row["value"], real, noun, odder)
+                outliers.append(
+                    Outlier(
+                        **{name: row[name] for name in COPIED},
+                        typical=typical,
+                        unit=unit,
+                        above=above,
+                        why=reason_of(document, words, row["z"]),
+                        document=document,
+                        human=human,
+                        same_prompt=same_prompt,
+                    )
+                )
+        kept = int(comparison.signature.get("top", 0))
+        yield Listing(result.name, result.axis, noun, unit, typical, tuple(outliers), scored, tied, kept)
+
+
+def _kept(result: CriticResult) -> dict[tuple[str, str], tuple[MarkedDocument | None, MarkedDocument | None, bool]]:
+    """What the run keeps of documents, by corpus and id: the document, human text, and whether their prompt is one."""
+    human = {(e.document.corpus, e.document.id): (e.human, e.same_prompt) for e in result.references}
+    human |= {(e.document.corpus, e.document.id): (e.human, e.same_prompt) for e in result.examples}
+    documents = {(e.document.corpus, e.document.id): e.document for e in result.examples}
+    documents |= {(o.corpus, o.id): o for o in (*result.odd_real, *result.outliers)}
+    return {key: (document, *human.get(key, (None, False))) for key, document in documents.items()}
+
+
+def standing_of(value: float, real: Floats, noun: str, odder: str) -> tuple[float | None, str]:
+    """Share of the real documents with smaller values, which are sorted; and the same in words. None without any.
+
+    >>> standing_of(1.9, np.array([1.0, 1.2, 1.3, 2.0]), "document", "less likely")
+    (0.75, 'less likely than 75 % of the human documents (median 1.25)')
+    """
+    if not len(real):
+        return None, ""
+    above = float(np.searchsorted(real, value, side="left") / len(real))
+    share = "all" if above == 1 else f"{math.floor(100 * above)} % of the"
+    return above, f"{odder} than {share} human {noun}s (median {median_of(real):.3g})"
+
+
+def reason_of(document: MarkedDocument | None, standing: str, z: str | None = None) -> str:
+    """Say why a document is listed: its standing, what the critic notes of it, and its unlikely steps.
+
+    Parameters
+    ----------
+    document
+        As the critic sees it; None if the run does not keep it.
+    z
+        Its latents in words, which stand for the steps of a document that has none worth naming.
+
+    >>> odd = MarkedDocument("g", "1", 2.0, "nats", (Step("Notes", "…", 4.0, True, "likeliest: Use"), Step("Use")))
+    >>> reason_of(odd, "less likely than all human documents (median 1.25)")
+    'less likely than all human documents (median 1.25); unlikely: Notes (likeliest: Use)'
+    >>> reason_of(None, "", z="7 words")
+    'z: 7 words'
+    """
+    parts = [standing] if standing else []
+    if document is not None and document.note:
+        parts.append(_clean(document.note).removesuffix("."))
+    steps = named_steps(document)
+    if steps:
+        parts.append(steps)
+    elif z:
+        parts.append(f"z: {_clean(z)}")
+    return "; ".join(parts) or "the oddest that are scored"
+
+
+def named_steps(document: MarkedDocument | None) -> str | None:
+    """The unlikely steps of a document, the costliest first; if none is marked, its costliest step.
+
+    None if its steps have no value, or there is only one.
+
+    >>> steps = (Step("Use", "", 0.5), Step("Notes", "", 1.5, note="P = .2"))
+    >>> named_steps(MarkedDocument("g", "1", 2.0, "nats", steps))
+    'least likely step: Notes (P = .2)'
+    """
+    if document is None:
+        return None
+    marked = sorted((s for s in document.steps if s.marked), key=lambda s: -(s.value or 0.0))
+    if marked:
+        names = list(dict.fromkeys(map(_named, marked)))
+        more = f" and {len(names) - SHOWN_STEPS:,} more" if len(names) > SHOWN_STEPS else ""
+        return f"unlikely: {'; '.join(names[:SHOWN_STEPS])}{more}"
+    valued = [s for s in document.steps if s.value is not None and s.label]
+    if len(valued) < 2:
+        return None
+    return f"least likely step: {_named(max(valued, key=lambda s: s.value or 0.0))}"
+
+
+def _named(step: Step) -> str:
+    label, note = _clean(step.label), _clean(step.note)
+    return f"{label} ({note})" if note else label
+
+
+def _clean(text: str) -> str:
+    """Text from a document or a critic, on one line and without control characters."""
+    return visible(" ".join(text.split()))

@@ -1,0 +1,123 @@
+"""What a user names as a text: its reader, its files, each with its format if that is settled, and its fields."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from glob import has_magic
+from pathlib import Path
+
+from momus.errors import UsageError
+from momus.plugins import READERS, load_plugin, registered
+from momus.reading.folders import Listed, datasets_files, folder_format, log_files, matches, members, remote_members
+from momus.reading.location import Location, remote_name
+from momus.reading.logs import LogReader
+from momus.reading.remote import is_address, list_remote
+from momus.reading.sniffing import split_name
+from momus.redact import redacted
+
+PREFIX = re.compile(r"(?:[^=:/\\]*=)?([A-Za-z][\w-]+):(?!//)(.+)", re.DOTALL)
+"""The reader and the rest; a name before ``=`` says nothing more, since the option already names the text."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text as a user names it: the reader, the path or address, and what follows ``#``.
+
+    >>> Source.parse("lm-eval:samples.jsonl#target")
+    Source(reader='lm-eval', path='samples.jsonl', part='target')
+    >>> Source.parse("s3://bucket/x.parquet"), Source.parse("docs.jsonl#body")
+    (Source(reader=None, path='s3://bucket/x.parquet', part=None), Source(reader=None, path='docs.jsonl', part='body'))
+    """
+
+    reader: str | None
+    path: str
+    part: str | None
+
+    @classmethod
+    def parse(cls, text: str) -> Source:
+        """Take the name of a text apart; whatever exists under the whole name is a file.
+
+        Raises
+        ------
+        PluginError
+            The name begins with that of a reader which is not registered.
+        """
+        if os.path.lexists(text):
+            return cls(None, text, None)
+        reader, match = None, PREFIX.fullmatch(text)
+        if match is not None and not os.path.lexists(text.rpartition("#")[0]):
+            known = registered(READERS)
+            if match[1] not in known:
+                load_plugin(READERS, match[1])  # an error that names those that there are
+            reader, text = match[1], match[2]
+        head, mark, tail = text.rpartition("#")
+        if not mark or not head or not tail or (not is_address(text) and os.path.lexists(text)):
+            return cls(reader, text, None)
+        return cls(reader, head, tail)
+
+
+def field_of(source: Source, field: str | None) -> tuple[str | None, str | None]:
+    """The field that holds the text, and the list that has it.
+
+    What a path names after ``#`` is the field; with another field beside it, a list of objects that have this field.
+
+    Raises
+    ------
+    UsageError
+        Two fields of a log are named.
+    """
+    if source.part is None or field in (None, source.part):
+        return field if source.part is None else source.part, None
+    if source.reader is not None:
+        raise UsageError(
+            f"two fields for {redacted(source.path)}: {source.part!r} after # and {field!r}",
+            hint="give one of them; --field NAME=FIELD chooses the field of one text only",
+        )
+    return field, source.part
+
+
+def top_of(source: Source) -> Location:
+    """The place that a text is read from: a file, a folder, a pattern, an address, or standard input."""
+    if is_address(source.path):
+        stem = split_name(remote_name(source.path.rstrip("/")))[0]
+        return Location(None, redacted(source.path), stem, url=source.path)
+    if source.path == "-":
+        return Location(None, "standard input", "stdin")
+    path = Path(source.path)
+    return Location(path, source.path, split_name(path.resolve() if path.name in ("", "..") else path)[0])
+
+
+def log_locations(top: Location, reader: LogReader) -> Listed:
+    """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names."""
+    if top.stdin:
+        raise top.error("a log is not read from standard input", "write it to a file, and give that", 0)
+    remote = list_remote(top) if top.url is not None else None
+    if remote is not None or (top.path is not None and top.path.is_dir()):
+        return Listed([(log, None) for log in log_files(top, reader.pattern, remote)])
+    if top.path is not None and has_magic(str(top.path)) and not top.path.exists():
+        return matches(top, top.path, None)
+    return Listed([(top, None)])
+
+
+def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
+    """List the files to read, each with its format if that is settled."""
+    remote = list_remote(top) if top.url is not None else None
+    if remote is not None:
+        return remote_members(top, remote, fmt, include)
+    folder = folder_format(top.path) if top.path else None
+    if top.path is not None and folder is None and has_magic(str(top.path)) and not top.path.exists():
+        return matches(top, top.path, fmt)
+    if top.path is None or folder is None:
+        if fmt in ("folder", "datasets"):
+            top.path.stat() if top.path else None
+            raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format", 0)
+        if top.stdin and fmt == "arrow":
+            raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that", 0)
+        return Listed([(top, fmt)])
+    if folder == "datasets" and fmt in (None, "datasets"):
+        paths = datasets_files(top, top.path)
+        return Listed([(Location(path, str(path), top.prefix), "arrow") for path in paths])
+    return members(top, top.path, None if fmt == "folder" else fmt, include)

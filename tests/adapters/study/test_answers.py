@@ -1,0 +1,258 @@
+"""Answers are read back as they were given: files of pages, exports of Label Studio; damaged ones are refused."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from momus.errors import MomusError, ReadingError, StoreError, UsageError
+from momus_adapters.study.agreement import agreement
+from momus_adapters.study.answers import read_answers
+from momus_adapters.study.judged import choice, counted_answers
+from momus_adapters.study.label_studio import task
+from momus_adapters.study.raters import same_answers
+from momus_adapters.study.result import analysed
+from momus_adapters.study.shown import screens
+from momus_adapters.study.simulated import Truth, simulated_answers
+from momus_adapters.study.store import read_study, write_study
+from momus_adapters.study.words import finding_sentences
+
+from .studies import study
+
+TRUTH = Truth({"real": 1.5, "model-a": 0.0, "model-b": -1.5}, 0.3, 0.1, 0.3)
+# Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability": examples A to D with their printed values
+BINARY = [[0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]]
+NOMINAL = ["aabbddcccedda", "babbbddcccdda"]
+MISSING = [
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
+    [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+]
+
+
+def written(folder, files):
+    paths = []
+    for k, content in enumerate(files):
+        paths.append(folder / f"a{k}.json")
+        paths[-1].write_text(json.dumps(content), encoding="utf-8")
+    return paths
+
+
+def alpha(rows, level):
+    found = [(i, v) for row in rows for i, v in enumerate(row) if v is not None]
+    codes = sorted({v for _, v in found})
+    unit, value = np.array([i for i, _ in found]), np.array([codes.index(v) for _, v in found])
+    return agreement(unit, value, level)
+
+
+def test_alpha_is_that_of_the_published_examples():
+    assert alpha(BINARY, "nominal").alpha == pytest.approx(0.095, abs=5e-4)
+    assert alpha(MISSING, "nominal").alpha == pytest.approx(0.743, abs=5e-4)
+    assert alpha(MISSING, "ordinal").alpha == pytest.approx(0.815, abs=5e-4)
+    assert alpha(MISSING, "interval").alpha == pytest.approx(0.849, abs=5e-4)
+    found = alpha(MISSING, "nominal")
+    assert (found.units, found.values) == (11, 40)
+    assert found.low < found.alpha < found.high
+    assert alpha([[1, 1], [1, 1]], "nominal") is None
+
+
+def by_hand(counts, distances):
+    """1 − observed ÷ expected disagreement, summed over all pairs of values."""
+    observed = sum(
+        row[a] * (row[b] - (a == b)) * distances[a][b] / (row.sum() - 1)
+        for row in counts
+        for a in range(len(row))
+        for b in range(len(row))
+    )
+    totals = counts.sum(axis=0)
+    expected = sum(
+        totals[a] * (totals[b] - (a == b)) * distances[a][b] for a in range(len(totals)) for b in range(len(totals))
+    )
+    return 1 - observed * (totals.sum() - 1) / expected if expected else np.nan
+
+
+def test_the_interval_of_alpha_is_that_of_resampled_clusters():
+    """Four sets of three passages: draws repeat whole sets, and those in which all values are equal do not count."""
+    rng = np.random.default_rng(0)
+    counts = np.zeros((12, 2))
+    counts[np.arange(12), np.repeat([0, 0, 0, 1], 3)] = 3
+    counts[rng.random(12) < 0.4, :] = (2, 1)
+    unit = np.repeat(np.arange(12), 3)
+    value = np.concatenate([np.repeat([0, 1], row.astype(int)) for row in counts])
+    found = agreement(unit, value, "nominal", seed=5, cluster=np.arange(12) // 3)
+    draws = np.random.default_rng(5).multinomial(4, np.full(4, 0.25), 1000)
+    distances = 1 - np.eye(2)
+    expected = [by_hand(np.repeat(counts, np.repeat(times, 3), axis=0), distances) for times in draws]
+    assert found.alpha == pytest.approx(by_hand(counts, distances))
+    assert (found.low, found.high) == pytest.approx(tuple(np.nanquantile(expected, (0.025, 0.975))))
+
+
+@pytest.mark.parametrize("kind", ["rating", "pair", "set"])
+def test_a_study_on_disk_and_its_answers_come_back(tmp_path, kind):
+    made = study(80, kind=kind, ties=kind == "pair")
+    write_study(made, tmp_path / "study", {})
+    again = read_study(tmp_path / "study")
+    files = simulated_answers(made, TRUTH)
+    read = read_answers(again, written(tmp_path, files))
+    for rater, content in enumerate(files):
+        assert [a.trial.code for a in read.by_rater[rater]] == [a["trial"] for a in content["answers"]]
+        assert [a.value for a in read.by_rater[rater]] == [a["answer"] for a in content["answers"]]
+    assert set(read.missing.values()) == set(read.invalid.values()) == {0}
+    result = analysed(again, read)
+    assert [c.first for c in result.contrasts] == ["model-a", "model-b"]
+    assert all(c.high < 0 for c in result.contrasts if c.first == "model-b")
+    assert not any(r.flags for r in result.raters)
+    assert any("human text is" in s for s in finding_sentences(result))
+    json.dumps(result.to_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize("kind", ["rating", "pair", "set"])
+def test_an_export_of_label_studio_says_the_same(tmp_path, kind):
+    made = study(80, kind=kind, ties=kind == "pair")
+    files = simulated_answers(made, TRUTH)
+    tasks = []
+    for rater, content in enumerate(files):
+        given = {a["trial"]: a["answer"] for a in content["answers"]}
+        for number, shown in enumerate(screens(made, rater)):
+            tasks.append({"id": number, **task(made, made.raters[rater], shown), **annotated(made, given[shown.code])})
+    export = tmp_path / "export.json"
+    export.write_text(json.dumps(tasks), encoding="utf-8")
+    one, other = read_answers(made, [export]), read_answers(made, written(tmp_path, files))
+    for rater in range(made.protocol.raters):
+        assert {a.trial.code: a.value for a in one.by_rater[rater]} == {
+            a.trial.code: a.value for a in other.by_rater[rater]
+        }
+    tasks[0]["annotations"][0]["was_cancelled"] = True
+    tasks[1]["annotations"][0]["completed_by"] = 99
+    export.write_text(json.dumps(tasks), encoding="utf-8")
+    read = read_answers(made, [export])
+    assert read.missing[0] == 1
+    assert read.notes == [
+        "export.json: 1 skipped annotations of Label Studio took no part",
+        "export.json: the tasks of rater-1 were done by 2 people; they count as one rater",
+    ]
+    tasks[2]["annotations"][0]["result"][0]["value"]["choices"] = ["something else"]
+    export.write_text(json.dumps(tasks), encoding="utf-8")
+    with pytest.raises(ReadingError, match=r"export\.json.*task 3 has no answer"):
+        read_answers(made, [export])
+
+
+def annotated(made, value):
+    """An annotation, as the documentation of Label Studio shows it."""
+    p = made.protocol
+    if p.kind == "rating":
+        chosen = {"answer": p.scale[value]}
+    elif p.kind == "pair":
+        chosen = {"answer": {"left": "Passage A", "right": "Passage B", "equal": "Both alike"}[value]}
+    else:
+        chosen = {k: f"Passage {'ABCD'[v]}" for k, v in zip(("best", "worst"), value, strict=True)}
+    result = [
+        {
+            "id": "x",
+            "from_name": k,
+            "to_name": "passage_A",
+            "type": "choices",
+            "value": {"choices": [v]},
+            "origin": "manual",
+        }
+        for k, v in chosen.items()
+    ]
+    return {"annotations": [{"id": 1, "completed_by": 7, "result": result, "was_cancelled": False, "lead_time": 4.2}]}
+
+
+def test_several_files_of_one_rater_are_put_together(tmp_path):
+    made = study()
+    files = simulated_answers(made, TRUTH)[:1]
+    first, second = (json.loads(json.dumps(files[0])) for _ in range(2))
+    first["answers"] = first["answers"][:10]
+    second["answers"] = second["answers"][8:]
+    second["answers"][0]["answer"] = (second["answers"][0]["answer"] + 1) % 5
+    second["answers"][0]["at"] = "9"
+    second["answers"][1]["answer"] = 17
+    read = read_answers(made, written(tmp_path, [first, second]))
+    assert read.notes == [
+        "rater-1 has 2 files; they were put together, and of 1 answers that differ the later ones count"
+    ]
+    assert (read.missing[0], read.invalid[0]) == (0, 1)
+    values = {a.trial.code: a.value for a in read.by_rater[0]}
+    assert values[second["answers"][0]["trial"]] == second["answers"][0]["answer"]
+
+
+def test_wrong_files_are_refused_with_a_reason(tmp_path):
+    made = study()
+    (good,) = simulated_answers(made, TRUTH)[:1]
+    for content, message in (
+        ({**good, "study": "00000000"}, "it is of study '00000000'"),
+        ({**good, "rater": "rater-9"}, "no rater of this study"),
+        ({"answers": []}, "no object of format"),
+        ([{"annotations": [], "data": {}}], "task 1 has no study"),
+        ("text", "no object"),
+    ):
+        with pytest.raises(ReadingError, match=message):
+            read_answers(made, written(tmp_path, [content]))
+    (tmp_path / "deep.json").write_text("[" * 100_000, encoding="utf-8")
+    (tmp_path / "bad.json").write_bytes(b"\xff\xfe")
+    for name in ("deep.json", "bad.json", "missing.json"):
+        with pytest.raises(ReadingError, match=name):
+            read_answers(made, [tmp_path / name])
+    with pytest.raises(UsageError, match="there are no answers"):
+        analysed(made, read_answers(made, written(tmp_path, [{**good, "answers": []}])))
+
+
+def test_a_changed_key_is_refused(tmp_path):
+    made = study()
+    write_study(made, tmp_path / "study", {})
+    key = tmp_path / "study" / "key.json"
+    key.write_text(key.read_text(encoding="utf-8").replace("model-a", "model-b", 1), encoding="utf-8")
+    with pytest.raises(StoreError, match="changed or damaged"):
+        read_study(tmp_path / "study")
+    key.unlink()
+    with pytest.raises(MomusError, match="not found"):
+        read_study(tmp_path / "study")
+    with pytest.raises(StoreError, match="not an empty folder"):
+        write_study(made, tmp_path / "study", {})
+
+
+def test_a_lazy_rater_is_found(tmp_path):
+    made = study(80, items=48, checks=2)
+    files = simulated_answers(made, replace(TRUTH, lazy={2}))
+    read = read_answers(made, written(tmp_path, files))
+    result = analysed(made, read, max_failed=1.0)
+    assert {r.name: r.flags for r in result.raters if r.flags}.keys() == {"rater-3"}
+    assert "agrees no better than chance" in result.raters[2].flags
+    excluded = analysed(made, read, exclude=["rater-3"])
+    assert [r.name for r in excluded.raters if r.left_out] == ["rater-3"]
+    assert excluded.answers == sum(a.trial.rater != 2 for a in counted_answers(read, range(4)))
+    assert excluded.agreement.alpha > result.agreement.alpha
+    with pytest.raises(UsageError, match="no rater is called 'nobody'"):
+        analysed(made, read, exclude=["nobody"])
+
+
+def test_a_copied_form_is_found(tmp_path):
+    """Two raters gave the same scores to all items, as in one column of a published data set."""
+    made = study(80, items=48, judgements=4, checks=0, repeats=0)
+    files = simulated_answers(made, TRUTH)
+    item = {t.code: t.unit for t in made.design.trials}
+    copied = {item[a["trial"]]: a["answer"] for a in files[1]["answers"]}
+    for a in files[2]["answers"]:
+        a["answer"] = copied[item[a["trial"]]]
+    result = analysed(made, read_answers(made, written(tmp_path, files)))
+    flagged = [r.name for r in result.raters if "same answers as another rater" in r.flags]
+    assert flagged == ["rater-2", "rater-3"]
+
+
+def test_unanimous_answers_are_no_copies():
+    everyone = dict.fromkeys(range(60), "left")
+    assert same_answers({0: everyone, 1: everyone, 2: {**everyone, 5: "right"}}) == set()
+    nine_of_ten = {u: "left" if u % 10 else "right" for u in range(60)}
+    assert same_answers({0: nine_of_ten, 1: dict(nine_of_ten)}) == set()
+
+
+def test_choices_do_not_depend_on_the_side(tmp_path):
+    made = study(80, kind="pair")
+    read = read_answers(made, written(tmp_path, simulated_answers(made, TRUTH)))
+    for a in counted_answers(read, range(4)):
+        preferred = a.trial.passages[0 if a.value == "left" else 1]
+        assert made.design.items[a.trial.unit][0 if choice(made, a) == (2,) else 1] == preferred

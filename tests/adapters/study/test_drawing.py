@@ -1,0 +1,208 @@
+"""What is drawn and shown: balance, blinding, giveaways, attention checks, and the power that is predicted."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from momus.errors import MomusError, UsageError
+from momus.text.corpus import Corpus
+from momus_adapters.study.design import assigned, corpora_of_items
+from momus_adapters.study.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
+from momus_adapters.study.label_studio import configuration, task
+from momus_adapters.study.page import page_data, rater_page
+from momus_adapters.study.power import logits_of, needs, variance
+from momus_adapters.study.protocol import Protocol, preset, protocol_of, read_protocol
+from momus_adapters.study.shown import screens
+
+from .studies import HOSTILE, study
+
+
+@pytest.mark.parametrize(
+    "settings_", [{}, {"kind": "pair"}, {"kind": "set", "items": 12}], ids=["rating", "pair", "set"]
+)
+def test_items_are_balanced(settings_):
+    made = study(80, **settings_)
+    balance, design = made.design.balance, made.design
+    assert len(set(balance.per_corpus.values())) == 1
+    assert max(balance.per_rater) - min(balance.per_rater) <= 1
+    assert balance.together[1] - balance.together[0] <= 3
+    units = Counter(t.unit for t in design.trials if t.role == "item")
+    assert set(units.values()) == {made.protocol.per_item}
+    assert len(units) == made.protocol.items
+    taken = [(design.passages[k].corpus, design.passages[k].id) for i in design.items for k in i]
+    assert len(set(taken)) == len(taken), "no document twice"
+    if made.protocol.width > 1:  # one prompt within each item, as far as corpora differ
+        assert (
+            all(len({design.passages[k].prompt for k in i}) == 1 for i in design.items) or made.protocol.kind == "set"
+        )
+    else:  # all corpora answer the same prompts
+        assert balance.same_prompt == made.protocol.items // 3
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 8), st.integers(1, 60), st.integers(0, 99))
+def test_loads_of_raters_differ_by_one(raters, items, seed):
+    per_item = 1 + seed % raters
+    blocks = assigned([k % 3 for k in range(items)], raters, per_item, np.random.default_rng(seed))
+    assert all(len(set(row)) == per_item for row in blocks.tolist())
+    load = np.bincount(blocks.ravel(), minlength=raters)
+    assert load.max() - load.min() <= 2
+
+
+def test_all_pairs_and_sets_of_corpora_meet_equally():
+    rng = np.random.default_rng(0)
+    for kind, names in (("pair", "abcd"), ("set", "abcde")):
+        groups = corpora_of_items(list(names), Protocol(kind=kind, items=60), rng)
+        met = Counter(pair for g in groups for pair in zip(sorted(g), sorted(g)[1:], strict=False))
+        assert max(Counter(n for g in groups for n in g).values()) == 60 * len(groups[0]) / len(names)
+        assert met
+    few = corpora_of_items(["a", "b", "c"], Protocol(kind="set", items=30), rng)
+    assert Counter(n for g in few for n in g) == {"a": 40, "b": 40, "c": 40}
+
+
+def test_the_same_seed_draws_the_same_study():
+    one, same, other = study(), study(), study(seed=1)
+    assert one.name == same.name != other.name
+    assert [t.code for t in one.design.trials] == [t.code for t in same.design.trials]
+    assert rater_page(one, 0) == rater_page(same, 0) != rater_page(one, 1)
+
+
+@pytest.mark.parametrize("kind", ["rating", "pair", "set"])
+def test_raters_see_nothing_of_the_blinding(kind):
+    made = study(80, kind=kind, items=12)
+    for rater in range(made.protocol.raters):
+        seen = json.dumps(page_data(made, rater))
+        tasks = json.dumps([task(made, made.raters[rater], s) for s in screens(made, rater)])
+        for hidden in ("model-a", "model-b", '"real"', "prompt", "unit", "expected", '"check"', '"repeat"'):
+            assert hidden not in seen
+            assert hidden not in tasks
+    orders = [[t.unit for t in made.design.trials if t.rater == r and t.role == "item"] for r in (0, 1)]
+    assert orders[0] != orders[1]
+
+
+def test_repeats_are_turned_and_come_late_and_checks_say_what_to_answer():
+    made = study(80, kind="pair", checks=3, repeats=4)
+    for rater in range(made.protocol.raters):
+        mine = [t for t in made.design.trials if t.rater == rater]
+        assert Counter(t.role for t in mine)["check"] == 3
+        for place, t in enumerate(mine):
+            if t.role == "repeat":
+                first = next(k for k, o in enumerate(mine) if o.unit == t.unit and o.role == "item")
+                assert first < place
+                assert mine[first].passages == t.passages[::-1]
+            if t.role == "check":
+                letter = "A" if t.expected == "left" else "B"
+                (shown,) = [s for s in screens(made, rater) if s.code == t.code]
+                assert f"choose Passage {letter}." in shown.passages[0][0]
+
+
+def test_hostile_texts_are_data(tmp_path):
+    made = study(60, hostile=True, words=70)
+    page = rater_page(made, 0)
+    body = page.split('id="study">')[1].split("</script>")[0]
+    assert json.loads(body)["trials"]
+    assert "<" not in body
+    assert page.count("<script") == 2
+    assert "onerror" not in page.replace(body, "")
+    assert not {"\u202e", "\x1b"} & set(page)
+    assert "default-src 'none'" in page
+
+
+def test_markup_and_giveaways_are_stripped_and_counted():
+    text, found = stripped(f"Sure, here you go:\n# Title\n**Bold** “quote” {HOSTILE}<|endoftext|></s>")
+    assert found == {
+        "phrases of an assistant",
+        "Markdown",
+        "typographic quotes and dashes",
+        "HTML",
+        "end-of-text marks",
+    }
+    for gone in ("<script", "<img", "**", "“", "endoftext", "Sure"):
+        assert gone not in text
+    counts = Stripped()
+    texts = ["one two three. four five six", "short", "<b>seven</b> eight nine ten eleven twelve"]
+    made = excerpts_of(Corpus.from_texts(texts, name="x"), 4, False, counts)
+    assert [e.text for e in made] == ["one two three. […]", "seven eight nine ten […]"]
+    assert (counts.left_out["x"], counts.stripped["x"]) == ({"shorter than 4 words": 1}, {"HTML": 1})
+
+
+@given(st.text(max_size=300), st.integers(1, 40))
+def test_a_cut_keeps_words_and_no_more(text, words):
+    found = cut(text, words)
+    count = len(text.split())
+    assert (found is None) == (count < words)
+    if found is not None:
+        kept = found.removesuffix(" […]").split()
+        assert text.split()[: len(kept)] == kept
+        assert words >= len(kept) >= max(int(0.6 * words), 1)
+
+
+def test_what_cannot_be_drawn_is_refused():
+    for settings_, message in (
+        ({"items": 500}, "has 40 passages, and the study needs"),
+        ({"items": 120, "checks": 1}, "remain for attention checks"),
+        ({"judgements": 9}, "9 raters are to judge"),
+        ({"scale": ("one",)}, "a scale needs"),
+        ({"kind": "triple"}, "kind"),
+        ({"training": 2}, "training needs labels"),
+        ({"kind": "pair", "labels": ("titles",)}, "in ratings only"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            study(**settings_)
+    with pytest.raises(UsageError, match="unknown key 'item'"):
+        protocol_of({"item": 3}, "here")
+    with pytest.raises(MomusError, match="no preset is called"):
+        preset("../secrets")
+
+
+def test_the_example_is_the_preset_of_the_paper():
+    example = Path(__file__).parents[3] / "examples" / "study" / "section-order.toml"
+    assert read_protocol(example) == preset("section-order")
+
+
+def test_the_preset_of_the_paper_draws_with_training_and_labels():
+    made = study(
+        80,
+        **{k: v for k, v in preset("section-order").to_json().items() if k in ("labels", "scale", "training")},
+        words=0,
+    )
+    shown = screens(made, 0)
+    assert [s.truth for s in shown[:5]] == [["intro", "method", "result"]] * 5
+    assert all(s.truth is None for s in shown[5:])
+    assert made.labels == ["intro", "method", "result"]
+    filled = task(made, "rater-1", shown[5], 5)["data"]
+    assert [filled[f"section_{k}"] == "" for k in range(1, 6)] == [False, False, False, True, True]
+    config = configuration(made, 3)
+    assert config.count('<Choice value="method"/>') == 3
+    import xml.etree.ElementTree as ElementTree
+
+    assert ElementTree.fromstring(config).tag == "View"
+
+
+def test_power_is_that_of_the_formula_and_grows():
+    for kind in ("rating", "pair", "set"):
+        small, large = (needs(Protocol(kind=kind, items=n), 3, 0.65)[0].power for n in (40, 80))
+        assert 0.1 < small < large < 1
+    sds = {"passage": 0.8, "taste": 0.3}
+    n = needs(Protocol(kind="pair", raters=500), 2, 0.55)[0]
+    delta = logits_of(0.55, sds)
+    error = variance(Protocol(kind="pair"), 2, n.items, 3, 500, sds, delta) ** 0.5
+    assert delta / error == pytest.approx(1.96 + 0.8416, abs=0.02), "many raters and items: a z test"
+    few = needs(Protocol(kind="pair", raters=6), 2, 0.65)[0]
+    error = variance(Protocol(kind="pair"), 2, few.items, 3, 6, sds, logits_of(0.65, sds)) ** 0.5
+    assert logits_of(0.65, sds) / error > 1.96 + 0.8416 + 0.1, "six raters say little of how much tastes differ"
+    with pytest.raises(UsageError, match="no probability"):
+        needs(Protocol(), 2, 0.4)
+    assert needs(Protocol(raters=1), 2, 0.6, {"taste": 2.0})[0].items is None
+
+
+def test_excerpts_without_text_are_left_out():
+    counts = Stripped()
+    assert excerpts_of(Corpus.from_texts(["<b></b>", " "], name="x"), 0, False, counts) == []
+    assert counts.left_out["x"] == {"empty": 2}
+    assert Excerpt("c", "i", None, ("a", "b")).text == "a\n\nb"

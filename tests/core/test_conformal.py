@@ -1,0 +1,131 @@
+"""Conformal p-values are valid under any dependence of the critics, and their choice keeps its false-discovery rate."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import false_discovery_control
+
+from momus.outliers.conformal import Calibrated, Tail, fewest_chosen, largest_rank, q_values
+
+
+def documents(rng, n):
+    """Three dependent critics: a heavy tail, its near copy with ties, and a discrete one with missing values."""
+    one = rng.standard_t(3, n)
+    two = np.round(one + 0.3 * rng.normal(size=n), 1)
+    three = rng.poisson(3, n).astype(float)
+    three[rng.random(n) < 0.1] = np.nan
+    return np.column_stack([one, two, three])
+
+
+SIDES = (True, False, False)
+
+
+def test_p_values_of_real_documents_are_never_too_small():
+    rng = np.random.default_rng(0)
+    below = np.zeros((3, 4))
+    runs, levels = 400, np.array([0.01, 0.05, 0.2])
+    for _ in range(runs):
+        real = documents(rng, 300)
+        calibrated, new = Calibrated.of(real, SIDES, rng.permutation(300)), documents(rng, 50)
+        p = np.column_stack([calibrated.judge(new).ranks, calibrated.alone(new)]) / 201
+        below += (p[:, None, :] <= levels[:, None]).mean(axis=0)
+    share = below / runs
+    # the standard error is below that of 400 independent documents: 0.005, 0.011, 0.02
+    assert (share <= levels[:, None] + 3 * np.array([[0.005], [0.011], [0.02]])).all()
+    assert share[1, 0] > 0.03  # and not far too large
+
+
+@pytest.mark.parametrize("odd", [0, 20])
+def test_of_the_documents_chosen_few_are_real(odd):
+    rng = np.random.default_rng(1)
+    false, found, runs = [], [], 200
+    for _ in range(runs):
+        calibrated = Calibrated.of(documents(rng, 900), SIDES, rng.permutation(900))
+        test = documents(rng, 200)
+        test[:odd, 0] += 15
+        judged = calibrated.judge(test)
+        counts = np.bincount(judged.ranks, minlength=len(calibrated) + 2)
+        chosen = judged.ranks <= largest_rank(counts, len(calibrated), 0.2)
+        false.append(chosen[odd:].sum() / max(chosen.sum(), 1))
+        found.append(chosen[:odd].mean() if odd else 0)
+    error = np.std(false) / np.sqrt(runs)
+    assert np.mean(false) <= 0.2 + 3 * error
+    if odd:
+        assert np.mean(found) > 0.8
+
+
+def test_the_choice_is_that_of_benjamini_and_hochberg():
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        calibrating, n = int(rng.integers(5, 200)), int(rng.integers(1, 300))
+        ranks = rng.integers(1, calibrating + 2, n) ** 2 // (calibrating + 1) + 1
+        p = ranks / (calibrating + 1)
+        counts = np.bincount(ranks, minlength=calibrating + 2)
+        q = q_values(counts, calibrating)[ranks]
+        assert np.allclose(q, false_discovery_control(np.minimum(p, 1)), atol=1e-12)
+        for fdr in (0.05, 0.3, 0.9):
+            assert ((ranks <= largest_rank(counts, calibrating, fdr)) == (q <= fdr + 1e-12)).all()
+
+
+def test_nothing_can_be_chosen_below_the_fewest():
+    for n, calibrating, fdr in ((1000, 99, 0.05), (37, 450, 0.1), (10, 5, 0.5)):
+        fewest = fewest_chosen(n, calibrating, fdr)
+        for odd in (fewest - 1, fewest):
+            counts = np.zeros(calibrating + 2, dtype=np.int64)
+            counts[1], counts[-1] = min(odd, n), n - min(odd, n)
+            assert (largest_rank(counts, calibrating, fdr) >= 1) == (odd == fewest and fewest <= n)
+
+
+@given(
+    sample=arrays(float, st.integers(1, 40), elements=st.floats(-5, 5) | st.just(np.nan)),
+    values=arrays(float, 20, elements=st.floats(-1e6, 1e6)),
+)
+@example(sample=np.array([0.0, 1.95e-305]), values=np.full(20, 3510.0))  # farther out than a float can say
+def test_surprise_grows_with_the_value(sample, values):
+    tail = Tail.of(sample)
+    surprise = tail.surprise(np.sort(values))
+    assert (np.diff(surprise) >= 0).all()
+    assert (surprise >= 0).all()
+    assert tail.surprise(np.array([np.nan])).tolist() == [0.0]
+
+
+def test_the_tail_begins_without_a_step():
+    tail = Tail.of(np.random.default_rng(3).exponential(size=10_000))
+    assert tail.shape < 0.05
+    start, after = tail.surprise(np.array([tail.start, np.nextafter(tail.start, 9)]))
+    assert start == pytest.approx(after)
+    # of an exponential sample, −log P(X ≥ x) is x
+    assert np.allclose(tail.surprise(np.array([1.0, 2.0, 6.0, 12.0])), [1, 2, 6, 12], rtol=0.05)
+
+
+def test_heavy_tails_outshout_no_others():
+    rng = np.random.default_rng(6)
+    heavy = rng.pareto(1.5, size=20_000)
+    tail = Tail.of(heavy[:2000])
+    # of a sample from its own distribution, −log P(X ≥ x) is exponential, also where the reference does not reach
+    far = np.quantile(heavy, [0.99, 0.999])
+    assert np.allclose(tail.surprise(far), np.log([100, 1000]), rtol=0.2)
+
+
+def test_a_document_is_judged_alike_alone_and_among_others():
+    rng = np.random.default_rng(4)
+    calibrated = Calibrated.of(documents(rng, 90), SIDES, np.arange(90))
+    test = documents(rng, 7)
+    whole = calibrated.judge(test)
+    for i in range(7):
+        one = calibrated.judge(test[i : i + 1])
+        assert one.ranks[0] == whole.ranks[i]
+        assert one.critic[0] == whole.critic[i]
+        assert one.small[0] == whole.small[i]
+    assert calibrated.alone(test).shape == (7, 3)
+    assert len(calibrated) == 60
+
+
+def test_both_tails_are_odd_only_where_they_are_asked_for():
+    calibrated = Calibrated.of(np.random.default_rng(5).normal(size=(600, 2)), (True, False), np.arange(600))
+    judged = calibrated.judge(np.array([[-9.0, 0.0], [0.0, -9.0], [9.0, 0.0]]))
+    assert judged.ranks.tolist()[::2] == [1, 1]
+    assert judged.ranks[1] > 100
+    assert judged.small.tolist()[::2] == [True, False]

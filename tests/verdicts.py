@@ -1,0 +1,16 @@
+"""Verdicts by the names of their row's keys."""
+
+from dataclasses import asdict, is_dataclass
+
+from momus.verdicts.verdict import Verdict
+
+
+def verdict_of(**values):
+    """A verdict from values by key; a method and a wording may be objects."""
+    plain = {name: asdict(value) if is_dataclass(value) else value for name, value in values.items()}
+    return Verdict.from_row({"method": {}, **plain})
+
+
+def changed(verdict, **changes):
+    """A verdict with other values under some keys."""
+    return verdict_of(**{**verdict.row(), **changes})
