@@ -19,7 +19,7 @@ from grouped_texts import CHAPTERS, WORDS, first_chapters, pool_of
 from null_and_power import write_between
 
 from momus import Corpus
-from momus.controls.shuffles import shuffle_corpus
+from momus.controls.processes import shuffle_corpus
 from momus.critic import Critic
 from momus.critic.registry import make_critics
 from momus.numeric.types import Ints

@@ -16,7 +16,7 @@ from momus.cli.app import app
 from momus.controls import DEFECTS
 from momus.critic.registry import critic_class, make_critics
 from momus.errors import MomusError, StoreError, UsageError
-from momus.outliers import filter_text
+from momus.outliers.filtering import filter_text
 from momus.outliers.rows import Measure
 from momus.reading import ReadingOptions
 from momus.reading.originals import read_originals

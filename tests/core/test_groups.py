@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momus.controls import DEFECTS
-from momus.controls.shuffles import shuffle_corpus
+from momus.controls.processes import shuffle_corpus
 from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.reading import ReadingOptions, read_corpus

@@ -1,9 +1,14 @@
 # ruff: noqa: E501
 """Documents with headings: every markup becomes the same sections, and what cannot be read says why."""
 
+from importlib.metadata import EntryPoint
+
 import pytest
 
-from momus.errors import MomusError, ReadingError
+import momus.plugins
+from momus.errors import MomusError, PluginError, ReadingError
+from momus.plugins import MARKUPS, registered
+from momus.reading import markup as markups
 from momus.reading import read_corpus
 from momus.reading.location import Problem
 from momus.reading.markup import markup_record
@@ -120,3 +125,19 @@ def test_documents_without_headings_say_how_to_go_on(tmp_path):
     (tmp_path / "c.xyz").write_text("# A")
     with pytest.raises(MomusError, match="does not say the markup"):
         read_corpus(tmp_path / "c.xyz", fmt="markup")
+
+
+def test_every_markup_has_one_parser(monkeypatch):
+    assert {name: len(found) for name, found in registered(MARKUPS).items()} == dict.fromkeys(markups.NAMES, 1)
+    assert set(markups.SUFFIXES.values()) == set(markups.NAMES) == set(SAME)
+    other = EntryPoint("markdown", "other_package:parts_of", MARKUPS)
+    found = momus.plugins.entry_points
+    monkeypatch.setattr(momus.plugins, "entry_points", lambda group: [*found(group=group), other])
+    monkeypatch.setattr(markups, "_parser", markups._parser.__wrapped__)
+    with pytest.raises(PluginError, match=r"two plug-ins are called 'markdown': .*\(other_package:parts_of\)"):
+        markup_record("# A", "markdown")
+    monkeypatch.setattr(momus.plugins, "entry_points", lambda group: [other])
+    with pytest.raises(PluginError, match=r"'markdown' .* cannot be imported \(other_package:parts_of\)"):
+        markup_record("# A", "markdown")
+    with pytest.raises(PluginError, match="no markup 'latex'"):
+        markup_record("# A", "latex")

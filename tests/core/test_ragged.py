@@ -40,3 +40,13 @@ def test_numbers_of_keys_equal_a_loop(keys):
     assert sorted(first.tolist()) == sorted(keys.index(k) for k in order)
     seconds = [[i for i, k in enumerate(keys) if k == key][1:2] for key in order]
     assert sorted(again.tolist()) == sorted(i for row in seconds for i in row)
+
+
+@given(st.lists(st.lists(st.floats(-1e6, 1e6), max_size=12), max_size=8), st.integers(0, 3))
+def test_sums_of_an_owner_do_not_depend_on_its_neighbours(owners, shift):
+    values = np.array([x for owner in owners for x in owner])
+    offsets = offsets_of([len(owner) for owner in owners])
+    alone = [group_sums(np.array(owner, dtype=float), np.array([0, len(owner)]))[0] for owner in owners]
+    assert group_sums(values, offsets).tolist() == alone
+    padded = np.concatenate([np.full(shift, 1e300), values, np.full(shift, 1e300)])
+    assert group_sums(padded, offsets + shift).tolist() == alone

@@ -21,7 +21,7 @@ from momus.inference.influence import Errors, standard_error
 from momus.inference.pooling import EXACT_IN_FLOAT32, Tables, pooled
 from momus.inference.samples import Samples
 from momus.inference.weights import random_labels
-from momus.report.pairs import MOST, pair_rows, pair_sentences
+from momus.report.joint_words import PAIRS, pair_rows, pair_sentences
 from momus.runs.sums import KeptSums, Sums
 from momus.text.corpus import Corpus
 from momus.verdicts.decided_rows import floor_warnings
@@ -213,11 +213,11 @@ def test_of_many_pairs_the_largest_differences_are_shown(pairs):
     few = pair_rows(pairs)
     assert few.rows == list(pairs)
     assert not pair_sentences(few)
-    many = adjust([changed(v, effect=(v.effect or 0) * (1 + i)) for i in range(MOST) for v in pairs], "none")
+    many = adjust([changed(v, effect=(v.effect or 0) * (1 + i)) for i in range(PAIRS) for v in pairs], "none")
     shown = pair_rows(many)
-    assert len(shown.rows) == MOST < shown.total == len(many)
+    assert len(shown.rows) == PAIRS < shown.total == len(many)
     differing = [v.gap or 0.0 for v in many if v.differs]
-    assert [v.gap for v in shown.rows] == sorted(differing, reverse=True)[:MOST]
-    assert f"{MOST} of {len(many):,} rows are shown" in pair_sentences(shown)[0]
+    assert [v.gap for v in shown.rows] == sorted(differing, reverse=True)[:PAIRS]
+    assert f"{PAIRS} of {len(many):,} rows are shown" in pair_sentences(shown)[0]
     (count,) = shown.counts.values()
     assert f"{count[0]:,} of {count[1]:,} pairs differ" in pair_sentences(shown)[1]

@@ -30,8 +30,9 @@ from momus.files import file_digest, write_table
 from momus.locking import Lock
 from momus.reading.building import Builder
 from momus.reading.records import Row
-from momus.report.downloads import csv_text, figure_csv
+from momus.report.figures.svg import figure_csv
 from momus.report.page import write_report
+from momus.report.safe import csv_text
 from momus.sequences import Decoding, Prompt, Request
 from momus_adapters.language_models.openai import OpenAIServer, check_route
 

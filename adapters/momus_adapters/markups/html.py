@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from momus.errors import MissingExtraError
 from momus.reading.markup import Part, Parts, flowing
+from momus_adapters.markups import missing
 
 _DROPPED = "aside button dialog footer form head iframe math nav noscript object script select style svg template"
 _INLINE = """a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark meter q rp rt ruby s
@@ -28,7 +28,7 @@ def parts_of(text: str) -> list[Part]:
     try:
         from lxml import etree, html
     except ImportError as error:
-        raise MissingExtraError("reading HTML needs the package lxml", hint="pip install 'momus[prepare]'") from error
+        raise missing("HTML", "lxml") from error
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     if not text.strip():
         return []

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from momus.errors import MissingExtraError
 from momus.reading.markup import Part, Parts
+from momus_adapters.markups import missing
 
 LEVELS = {"part": 1, "chapter": 2, "section": 3, "subsection": 4, "subsubsection": 5, "paragraph": 6}
 """Sectioning commands, with or without a star."""
@@ -32,9 +32,7 @@ def parts_of(text: str) -> list[Part]:
     try:
         from pylatexenc import latex2text, latexwalker, macrospec
     except ImportError as error:
-        raise MissingExtraError(
-            "reading LaTeX needs the package pylatexenc", hint="pip install 'momus[prepare]'"
-        ) from error
+        raise missing("LaTeX", "pylatexenc") from error
     # pylatexenc does not know that a link has two arguments, and drops the text of some fonts
     markup, words = latexwalker.get_default_latex_context_db(), latex2text.get_default_latex_context_db()
     macros = [macrospec.std_macro("href", "{{"), *(macrospec.std_macro(name, "{") for name in FONTS)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from momus.errors import MissingExtraError
 from momus.reading.markup import Part
+from momus_adapters.markups import missing
 
 _FILES = re.compile(r"^\s*(?:file|image|category|datei|bild|kategorie|fichier|catégorie)\s*:", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t]+")
@@ -25,9 +25,7 @@ def parts_of(text: str) -> list[Part]:
     try:
         import mwparserfromhell
     except ImportError as error:
-        raise MissingExtraError(
-            "reading MediaWiki markup needs the package mwparserfromhell", hint="pip install 'momus[prepare]'"
-        ) from error
+        raise missing("MediaWiki markup", "mwparserfromhell") from error
     parts = []
     for section in mwparserfromhell.parse(text).get_sections(flat=True, include_lead=True):
         headings = section.filter_headings(recursive=False)

@@ -6,8 +6,8 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from momus.errors import MissingExtraError
 from momus.reading.markup import Part, Parts
+from momus_adapters.markups import missing
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -43,9 +43,7 @@ def parts_of(text: str) -> list[Part]:
     try:
         from docutils.core import publish_doctree
     except ImportError as error:
-        raise MissingExtraError(
-            "reading reStructuredText needs the package docutils", hint="pip install 'momus[prepare]'"
-        ) from error
+        raise missing("reStructuredText", "docutils") from error
     parts = Parts()
     _read(publish_doctree(text, settings_overrides=SETTINGS), 0, parts)
     return parts.done()

@@ -13,7 +13,7 @@ import numpy as np
 from momus.errors import UsageError
 from momus.files import replace_file
 from momus.outliers.rows import outlier_rows
-from momus.report.page import asset, digest, environment
+from momus.report.html import render_page
 from momus.runs.folder import RunFolder
 from momus.runs.texts_file import KeptTexts, read_kept_texts
 from momus.text.corpus import Corpus
@@ -178,18 +178,12 @@ def rater_page(study: Study, rater: int) -> str:
     """Render the page of a rater. Texts are JSON data that the script writes as text, never as HTML."""
     from markupsafe import Markup
 
-    script = asset("study.js")
-    return (
-        environment()
-        .get_template("study.html.j2")
-        .render(
-            name=study.name,
-            rater=study.raters[rater],
-            data=Markup(inert_json(page_data(study, rater))),
-            script=Markup(script),
-            style=Markup(asset("style.css")),
-            script_digest=digest(script),
-        )
+    return render_page(
+        "study.html.j2",
+        script="study.js",
+        name=study.name,
+        rater=study.raters[rater],
+        data=Markup(inert_json(page_data(study, rater))),
     )
 
 

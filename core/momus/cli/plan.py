@@ -65,7 +65,7 @@ def plan(
 def _write(out: Path, plans: Sequence[Plan]) -> None:
     from momus.errors import StoreError, UsageError
     from momus.files import replace_file
-    from momus.report.figures.plan import plan_figure
+    from momus.report.figures.files import plan_figure
 
     figure = plan_figure(plans)
     if not figure:

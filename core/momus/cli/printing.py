@@ -86,16 +86,16 @@ class Printed:
     def show(self, comparison: Comparison, run: Path | None = None) -> None:
         """Print a comparison, and where its report is; other forms than text leave standard output to themselves."""
         if self.as_json:
-            from momus.report.machine import comparison_json
+            from momus.report.exports import comparison_json
 
             # ASCII only: names of corpora may hold what a terminal must not see
             print_json(comparison_json(comparison))
         elif self.markdown:
-            from momus.report.markdown import comparison_markdown
+            from momus.report.exports import comparison_markdown
 
             echo(comparison_markdown(comparison), nl=False)
         elif self.latex:
-            from momus.report.latex import comparison_latex
+            from momus.report.exports import comparison_latex
 
             echo(comparison_latex(comparison), nl=False)
         else:

@@ -177,7 +177,7 @@ def figures(
 
     Next: include the files in your paper; the CSV files have the numbers.
     """
-    from momus.report.figures.export import figure_width, write_figures
+    from momus.report.figures.files import figure_width, write_figures
     from momus.runs.folder import read_comparison
 
     inches = figure_width(width)
@@ -209,7 +209,7 @@ def card(
 
     Next: publish the card with the data.
     """
-    from momus.report.card import write_card
+    from momus.report.exports import write_card
     from momus.runs.folder import read_comparison
 
     section = read_comparison(run_folder(run)).to_card(text)

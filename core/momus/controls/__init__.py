@@ -2,8 +2,7 @@
 
 from momus.controls.defects import DEFECTS
 from momus.controls.planting import Change, Defect, Planted
-from momus.controls.processes import pitman_yor, simon
-from momus.controls.shuffles import shuffle_corpus, shuffle_ngrams
+from momus.controls.processes import pitman_yor, shuffle_corpus, shuffle_ngrams, simon
 
 __all__ = [
     "DEFECTS",

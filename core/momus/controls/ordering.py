@@ -4,55 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 
 from momus.controls.pieces import Pieces, document_words, passages
 from momus.controls.planting import Plant, Setting, with_texts
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.types import Bools, Floats
 from momus.text.corpus import Document, Section
 
 Places = Sequence[int]
+T = TypeVar("T")
 LOOP = (3, 12)
 """Smallest and largest number of words that a loop repeats."""
 
 
-def rotated(chosen: Bools, keys: Floats) -> tuple[Ints, Ints]:
-    """Move the chosen items around one random cycle: (their places, the place that each receives its item from).
+def rotated(items: Sequence[T], chosen: Bools, keys: Floats) -> tuple[list[T], list[int]]:
+    """Move the chosen items around one random cycle.
 
     ``chosen`` and ``keys`` have shape (n,); random keys give a random cycle.
 
-    >>> places, sources = rotated(np.array([True, False, True]), np.array([0.5, 0.1, 0.2]))
-    >>> places.tolist(), sources.tolist()
-    ([0, 2], [2, 0])
+    Returns
+    -------
+    The items in their new order, and the places of those that were chosen.
+
+    >>> rotated("abc", np.array([True, False, True]), np.array([0.5, 0.1, 0.2]))
+    (['c', 'b', 'a'], [0, 2])
     """
     places = np.flatnonzero(chosen)
     cycle = places[np.argsort(keys[places], kind="stable")]
     source = np.arange(len(chosen))
     source[cycle] = np.roll(cycle, 1)
-    return places, source[places]
+    return [items[i] for i in source.tolist()], places.tolist()
 
 
 def move_sections(document: Document, setting: Setting) -> tuple[Document, str, Places]:
     """Move chosen sections (paragraphs, in a text without sections) around a cycle."""
-    if not document.sectioned:
-        return _move_passages(document, setting)
-    n = len(document.sections)
-    places, sources = rotated(setting.chosen(n), setting.random.random(n))
-    sections = list(document.sections)
-    for place, source in zip(places.tolist(), sources.tolist(), strict=True):
-        sections[place] = document.sections[source]
-    return replace(document, sections=tuple(sections)), "moved sections", places.tolist()
-
-
-def _move_passages(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    if document.sectioned:
+        n = len(document.sections)
+        sections, places = rotated(document.sections, setting.chosen(n), setting.random.random(n))
+        return replace(document, sections=tuple(sections)), "moved sections", places
     pieces = passages(document.text)
     n = len(pieces.texts)
-    places, sources = rotated(setting.chosen(n), setting.random.random(n))
-    texts = list(pieces.texts)
-    for place, source in zip(places.tolist(), sources.tolist(), strict=True):
-        texts[place] = pieces.texts[source]
-    return with_texts(document, [pieces.join(texts)]), "moved paragraphs", places.tolist()
+    texts, places = rotated(pieces.texts, setting.chosen(n), setting.random.random(n))
+    return with_texts(document, [pieces.join(texts)]), "moved paragraphs", places
 
 
 def repeat_sections(document: Document, setting: Setting) -> tuple[Document, str, Places]:
@@ -85,12 +81,11 @@ def move_ngrams(n: int) -> Plant:
         texts, moved, before = [], [], 0
         for pieces in document_words(document):
             count = len(pieces.texts) // n
-            places, sources = rotated(setting.chosen(count), setting.random.random(count))
-            words = list(pieces.texts)
-            for place, source in zip(places.tolist(), sources.tolist(), strict=True):
-                words[place * n : place * n + n] = pieces.texts[source * n : source * n + n]
-            texts.append(pieces.join(words))
-            moved += [before + p for p in places.tolist()] if len(places) > 1 else []
+            groups = [pieces.texts[i * n : (i + 1) * n] for i in range(count)]
+            rest = pieces.texts[count * n :]
+            groups, places = rotated(groups, setting.chosen(count), setting.random.random(count))
+            texts.append(pieces.join([*chain.from_iterable(groups), *rest]))
+            moved += [before + p for p in places] if len(places) > 1 else []
             before += count
         return with_texts(document, texts), f"moved {n}-grams", moved
 

@@ -181,24 +181,23 @@ def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores
     if summarize and declared is not None and pools_rows(critic):
         n = projected(critic, [r for b in scored for r in b.reasons])
         summary = Pooled.of_rows({key: rows[key] for key in declared}, n)
-    errors = np.concatenate([b.errors for b in scored]) if scored else np.zeros(0)
-    oddity = np.concatenate([b.oddity for b in scored]) if scored else np.zeros(0)
-    parts = np.concatenate([b.parts for b in scored]) if scored else np.zeros((0, len(PARTS)))
+    scored = scored or [_BatchScores(0)]  # of an empty corpus
+    names = ("nll", "steps", "errors", "oddity", "parts")
+    columns = {name: np.concatenate([getattr(b, name) for b in scored]) for name in names}
+    known = {n: columns[n] if np.isfinite(columns[n]).any() else None for n in ("errors", "oddity", "parts")}
     return Scores(
         critic=critic.name,
         corpus=corpus.name,
         ids=corpus.ids,
         prompts=corpus.prompts,
-        nll=np.concatenate([b.nll for b in scored]) if scored else np.zeros(0),
-        steps=np.concatenate([b.steps for b in scored]) if scored else np.zeros(0, np.int64),
+        nll=columns["nll"],
+        steps=columns["steps"],
         reasons=[r for b in scored for r in b.reasons],
         rows=rows,
         summary=summary,
-        errors=errors if np.isfinite(errors).any() else None,
         groups=corpus.groups if any(g is not None for g in corpus.groups) else (),
         z=_words(scored),
-        oddity=oddity if np.isfinite(oddity).any() else None,
-        parts=parts if np.isfinite(parts).any() else None,
+        **known,
     )
 
 

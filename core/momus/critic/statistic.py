@@ -27,6 +27,7 @@ CHOICES = {
     "scale": ("identity", "log"),
     "effect": ("hedges_g", "log_ratio", "difference"),
     "format": ("number", "share"),
+    "uneven": ("squares", "itself"),
 }
 
 
@@ -54,6 +55,10 @@ class Statistic:
     ties
         For a distance that takes few values (a KS distance of small samples): a second distance, in [0, 1], that orders
         relabellings of equal distance. Without it, a test at level 5 % may reject in only 3 % of cases.
+    uneven
+        How a distance is tested where groups of documents that belong together are of unequal size: by the ``squares``
+        of the differences in share, a test of equal shares; or by the distance ``itself``, which needs columns that
+        many documents have (`momus.inference.multipliers`).
     band
         The largest effect that passes as human variation where real text has no groups to estimate it from; None takes
         the default for the kind of effect (`momus.verdicts.band`).
@@ -63,7 +68,8 @@ class Statistic:
     Raises
     ------
     UsageError
-        ``kind``, ``scale``, ``effect`` or ``format`` is not one of its choices, or ``direction`` is not a pair.
+        ``kind``, ``scale``, ``effect``, ``format`` or ``uneven`` is not one of its choices, or ``direction`` is not a
+        pair.
 
     >>> Statistic("mean_length", "tokens", "value", mean, direction=("shorter", "longer"), unit="words").wording.unit
     'words'
@@ -82,6 +88,7 @@ class Statistic:
     direction: Direction = ()
     unit: str = ""
     format: Format = "number"
+    uneven: Literal["squares", "itself"] = "squares"
 
     @property
     def wording(self) -> Wording:

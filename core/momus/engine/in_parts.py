@@ -10,9 +10,11 @@ import hashlib
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from momus.critic import Critic, MergeableMixin
 from momus.engine.chosen import Chosen
@@ -21,7 +23,7 @@ from momus.engine.fitting import fit_in_parts, read_sample
 from momus.engine.large import LargeTexts, scored_by_parts
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import OtherPlanError, score_parts
-from momus.errors import FittingError, MissingExtraError, MomusError
+from momus.errors import FittingError, MissingExtraError, MomusError, ReadingError
 from momus.progress import Timed, reporting
 from momus.reading import ReadingOptions
 from momus.runs.manifest import ROWS
@@ -29,6 +31,8 @@ from momus.runs.row_folder import RowFolder
 from momus.runs.row_store import StoredText
 from momus.runs.texts import ANALYSED, Texts, TextSource, read_texts
 from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus.text.sketches import TextSketch
 from momus.verdicts.settings import Settings
 
 WHOLE = 256 << 20
@@ -119,11 +123,40 @@ def score_large(
     warnings = [fit.warning] if fit.warning else []
     split = sources.fit is None and not large.rows
     texts = Texts(fit.corpus, real, list(generated), split, warnings, seed=settings.seed, failed=failed)
+    if large.rows:
+        texts.warnings += _known(stored, critics)
+    with timed.stage("checking", "texts"):
+        texts = _checked(texts, stored, fit)
     if not whole:
         return texts, None
     with timed.stage("reading", "whole texts"):
-        read = (sources.real, sources.generated, sources.fit, settings.seed, sources.reading, timed.inner)
-        return texts, read_texts(*read)
+        given = (sources.real, sources.generated, sources.fit, settings.seed, sources.reading, timed.inner)
+        plain = read_texts(*given, check=False)
+    return texts, replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
+
+
+def _known(stored: Sequence[StoredText], critics: Sequence[Critic[Any]]) -> list[str]:
+    """Warn of texts with documents that critics were fitted on, of which the rows of each part know the number."""
+    known = {t.name: max(sum(int(r["fitted_on"]) for r in t.records(c.name)) for c in critics) for t in stored}
+    return [
+        f"{n:,} of {counted(len(text), 'document')} of {text.name!r} are also in the text that critics are fitted on, "
+        "so its scores are too good."
+        for text in stored
+        if (n := known[text.name])
+    ]
+
+
+def _checked(texts: Texts, stored: Sequence[StoredText], fit: FitText) -> Texts:
+    """Check the texts by the sketches of their parts."""
+    whole, *generated = (text.sketch for text in stored)
+    try:
+        if fit.keep is None:
+            return texts.checked([TextSketch.of(fit.corpus), whole, *generated], None)
+        halves = whole.take(np.flatnonzero(~fit.keep), "fit"), whole.take(np.flatnonzero(fit.keep))
+        return texts.checked([*halves, *generated], whole)
+    except ReadingError as error:
+        note = f"Texts were not checked for copies and languages: {error.message}."
+        return replace(texts, warnings=[*texts.warnings, note])
 
 
 def _fitted(

@@ -22,6 +22,7 @@ from momus.runs.row_folder import RowFolder, synced, write_record
 from momus.runs.row_plan import Plan
 from momus.runs.summaries import rows_to_json, summary_to_json
 from momus.text.corpus import Corpus
+from momus.text.sketches import TextSketch, sample_size
 
 KEPT = 5
 """Documents that are oddest under a critic which a part keeps, so that the files are not read again for them."""
@@ -58,7 +59,7 @@ class PartScorer:
         corpus = read_part(planned.file, part, self.plan.reading, check=first)
         scored = {critic.name: score(critic, critic.units(corpus), summarize=False) for critic in self.critics}
         rows = io.BytesIO()
-        table = pack(corpus, scored)
+        table = pack(corpus, scored, TextSketch.of(corpus, sample_size(len(self.plan))))
         pq.write_table(table, rows, compression="zstd", dictionary_pagesize_limit=1 << 26, write_statistics=False)
         content = rows.getbuffer()
         with synced(self.folder.rows(shard)) as temporary:

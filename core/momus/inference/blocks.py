@@ -87,6 +87,6 @@ def of_units(design: Design) -> Design:
     For designs whose units are relabelled whole: clusters, pairs, and groups of prompts.
     """
     one, other = design.units
-    if design.flips:
-        return Design.pairs(np.repeat(np.arange(one)[:, None], 2, axis=1))
-    return Design.documents(one, other)
+    pairs = np.repeat(np.arange(one)[:, None], 2, axis=1)
+    units = Design.pairs(pairs) if design.flips else Design.documents(one, other)
+    return units if design.exchangeable else replace(units, summed=design.unit_sizes)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.statistic import Statistic, mean, perplexity
+from momus.inference.multipliers import Influences, untestable
 from momus.inference.pvalues import Prepared, both_values, contrasts, count_extreme
 from momus.inference.samples import Samples
 from momus.inference.studentised import Difference, Ratio
@@ -27,6 +28,10 @@ class Contrast:
     """
 
     needs_sums = True
+    signed = False
+    """Whether its null distribution comes from random signs instead of relabellings."""
+    reason = ""
+    """Why it has no null distribution."""
 
     def __init__(self, statistic: Statistic, samples: Samples) -> None:
         self.statistic, self.samples = statistic, samples
@@ -42,6 +47,11 @@ class Contrast:
         """The contrast under relabellings (N, B): (B,)."""
         assert prepared is not None
         return contrasts(self.statistic, prepared)
+
+    def alone(self, labels: Weights) -> Floats:
+        """The contrast under relabellings (N, B) whose sums no other contrast needs: (B,)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.under(labels, Prepared(*self.samples.pooled(labels)) if self.needs_sums else None)
 
     def extreme(self, null: Floats) -> int:
         """How many relabellings reach the observed contrast."""
@@ -72,6 +82,26 @@ class RatioContrast(Contrast):
         return count_extreme("distance", abs(self.here), np.abs(null))
 
 
+class SignedContrast(Contrast):
+    """A distance of texts whose units are not exchangeable, or the squares that are tested in its place."""
+
+    needs_sums = False
+    signed = True
+
+    def __init__(self, statistic: Statistic, samples: Samples) -> None:
+        super().__init__(statistic, samples)
+        self.reason = untestable(statistic, samples)
+        self.influences = Influences(statistic, samples)
+        if self.influences.squared and not self.reason:
+            self.here = self.influences.observed
+
+    def under(self, labels: Weights, prepared: Prepared | None) -> Floats:
+        """The contrast under random signs of units (units, B): (B,)."""
+        if self.influences.squared:
+            return self.influences.squares(labels)
+        return contrasts(self.statistic, Prepared(*self.influences.null_rows(labels)))
+
+
 def is_ratio(statistic: Statistic) -> bool:
     """Whether the difference of a statistic is studentised: a mean, or a perplexity, the exponential of one.
 
@@ -83,7 +113,13 @@ def is_ratio(statistic: Statistic) -> bool:
 
 
 def contrast_of(statistic: Statistic, samples: Samples) -> Contrast:
-    """The contrast of a statistic: studentised where its standard error is known and each text has two units."""
+    """The contrast of a statistic.
+
+    Studentised where its standard error is known and each text has two units; with random signs for distances of units
+    that are not exchangeable.
+    """
+    if statistic.kind == "distance" and not samples.design.exchangeable:
+        return SignedContrast(statistic, samples)
     if is_ratio(statistic) and not sparse.issparse(samples.rows) and min(samples.design.units) > 1:
         return RatioContrast(statistic, samples)
     return Contrast(statistic, samples)

@@ -42,6 +42,9 @@ class Design:
         Documents of each text that do not take part.
     block, unpooled
         How many units were put into each random block, and the design of these units (`momus.inference.blocks`).
+    summed
+        Where rows were summed over units that are not exchangeable: how many documents each row holds
+        (`momus.inference.blocks.of_units`); None otherwise.
 
     >>> Design.clusters([0, 0, 1], None, n_generated=4).units
     (2, 4)
@@ -58,6 +61,7 @@ class Design:
     left_out: tuple[int, int] = (0, 0)
     block: int = 1
     unpooled: Design | None = None
+    summed: tuple[Floats, Floats] | None = None
 
     @classmethod
     def documents(cls, n_real: int, n_generated: int) -> Design:
@@ -173,6 +177,38 @@ class Design:
         r, g = (c.astype(np.float64) for c in self.strata)
         weight = 2 * r * g / np.maximum(r + g, 1)
         return (weight / np.maximum(r, 1))[self.numbers[0]], (weight / np.maximum(g, 1))[self.numbers[1]]
+
+    @cached_property
+    def unit_sizes(self) -> tuple[Floats, Floats]:
+        """Documents of each unit of both texts, with their weights: (units,) each."""
+        if self.summed is not None:
+            return self.summed
+        one, other = (
+            np.asarray(np.bincount(n, w, minlength=k), dtype=np.float64)
+            for n, w, k in zip(self.unit_numbers, self.weights, self.units, strict=True)
+        )
+        return one, other
+
+    @cached_property
+    def exchangeable(self) -> bool:
+        """Whether units that are relabelled whole hold as many documents each, so that they can be exchangeable.
+
+        The shares of a group of five documents vary less than those of one document. Random blocks of documents are
+        exchangeable; blocks of groups are, if the groups are.
+
+        >>> Design.clusters([0, 0, 1, 1], [0, 0]).exchangeable, Design.clusters([0, 0, 1], [0, 0]).exchangeable
+        (True, False)
+        """
+        if self.summed is not None:
+            return False
+        if self.flips:  # a unit changes sides with all that it has on either
+            one, other = (np.bincount(n, minlength=k) for n, k in zip(self.unit_numbers, self.units, strict=True))
+            return bool((one == other).all())
+        asked = self.asked
+        if asked.kind != "clusters" and asked.groups is None:
+            return True
+        sizes = np.concatenate([np.bincount(n) for n in asked.unit_numbers])
+        return bool((sizes == sizes[0]).all())
 
     @property
     def relabellings(self) -> int:

@@ -10,13 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.statistic import Statistic, jensen_shannon, total_variation
-from momus.inference.contrast import Contrast, RatioContrast, contrast_of, is_ratio
+from momus.inference.contrast import Contrast, RatioContrast, SignedContrast, contrast_of, is_ratio
 from momus.inference.design import Design
+from momus.inference.multipliers import chance_distance
 from momus.inference.pooling import NARROW, Rows, Tables
 from momus.inference.pvalues import Prepared, contrasts, count_extreme, p_value
 from momus.inference.samples import Samples, indicator
 from momus.inference.studentised import Ratio
-from momus.inference.weights import CHUNK, Weights, all_labels, chunks, random_labels
+from momus.inference.weights import CHUNK, Weights, all_labels, chunks, random_labels, random_signs
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
 
@@ -109,12 +110,7 @@ class ManyTests:
             contrast = contrast_of(s, samples)
         except ValueError:  # the statistic is not finite
             return float("nan"), float("nan")
-        null = []
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for chunk in labels:
-                prepared = Prepared(*samples.pooled(chunk)) if contrast.needs_sums else None
-                null.append(contrast.under(chunk, prepared))
-        p, centre = tested(contrast, np.concatenate(null), exact)
+        p, centre = tested(contrast, np.concatenate([contrast.alone(chunk) for chunk in labels]), exact)
         real_value, generated_value = contrast.values
         return p, generated_value - (centre if s.kind == "distance" else real_value)
 
@@ -273,9 +269,13 @@ class Relabelled:
 def relabelled(statistic: Statistic, sums: LabelledSums, labels: DrawnLabels, permutations: int) -> Relabelled:
     """Test a statistic with shared relabellings: a permutation test, studentised for means and ratios.
 
+    A distance of units that are not exchangeable has random signs of units instead.
+
     It stops after the first 64 relabellings if 20 of them reach the observed contrast, or, for rows with more than 64
     columns, if none does (p = 1/65): it decides at level 0.05, and p-values near that level take all relabellings.
     """
+    if statistic.kind == "distance" and not sums.design.exchangeable:
+        return _signed(statistic, sums, labels.seed, permutations)
     ratio = Ratio(sums.samples) if is_ratio(statistic) and not sums.rows.wide else None
     with np.errstate(divide="ignore", invalid="ignore"):
         here = float(contrasts(statistic, Prepared(*sums.observed))[0])
@@ -297,3 +297,21 @@ def relabelled(statistic: Statistic, sums: LabelledSums, labels: DrawnLabels, pe
     elif statistic.kind == "distance":
         here -= float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else np.nan
     return Relabelled(here, (extreme + 1) / (len(values) + 1), len(values))
+
+
+def _signed(statistic: Statistic, sums: LabelledSums, seed: int, permutations: int) -> Relabelled:
+    """Test a distance of units that are not exchangeable, by random signs."""
+    samples = Samples(Tables.of(*sums.sides), sums.design)
+    contrast = SignedContrast(statistic, samples)
+    chance = chance_distance(statistic, samples, seed, CHUNK)
+    if contrast.reason:
+        return Relabelled(contrast.values[1] - chance, float("nan"), 0)
+    null: list[Floats] = []
+    for number, size in chunks(0, permutations):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            null.append(contrast.under(random_signs(sums.design, seed, number, size), None))
+        extreme = contrast.extreme(np.concatenate(null))
+        if number == 0 and (extreme >= EXCEEDED or (extreme == 0 and sums.rows.tables.width > NARROW)):
+            break
+    drawn = sum(map(len, null))
+    return Relabelled(contrast.values[1] - chance, (extreme + 1) / (drawn + 1), drawn)

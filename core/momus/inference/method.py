@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Test = Literal["permutation", "relabelled groups", "welch", "none"]
+Test = Literal["permutation", "multipliers", "squares", "relabelled groups", "welch", "none"]
 Unit = Literal["documents", "pairs", "prompts", "clusters", "bins", "blocks", "groups"]
 Family = Literal["value", "distance", "law"]
 Flat = Literal["", "share", "none"]
@@ -18,7 +18,9 @@ class Method:
     Attributes
     ----------
     test
-        ``permutation`` of units; ``relabelled groups`` of running text; ``welch``: Welch's t on two standard errors;
+        ``permutation`` of units; ``multipliers``: random signs of units that are not exchangeable, for a distance
+        itself, or for the ``squares`` of its differences (`momus.inference.multipliers`); ``relabelled groups`` of
+        running text; ``welch``: Welch's t on two standard errors;
         ``none``: not tested, see ``reason``.
     family
         What kind of number is compared: a ``value`` of each text, a ``distance`` between both, or a ``law`` of
@@ -38,7 +40,7 @@ class Method:
     exact
         Whether all relabellings were enumerated.
     permutations, resamples
-        Relabellings of the test; resamples of the bootstrap standard error (0: no bootstrap).
+        Relabellings of the test, or draws of random signs; resamples of the bootstrap standard error (0: no bootstrap).
     rows
         Rows in the table of which this is one, for the level of the minimum detectable difference.
     error

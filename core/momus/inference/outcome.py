@@ -10,15 +10,15 @@ import numpy as np
 
 from momus.critic.statistic import Statistic, perplexity
 from momus.inference import intervals
-from momus.inference.contrast import Contrast, RatioContrast
+from momus.inference.contrast import Contrast, RatioContrast, SignedContrast
 from momus.inference.detectable import chance_value, detectable_difference, detectable_distance
 from momus.inference.influence import Errors, bootstraps
 from momus.inference.intervals import Interval, effective_n, hedges_factor, t_quantile
 from momus.inference.method import Method
-from momus.inference.pvalues import p_value, tie_above
+from momus.inference.pvalues import Prepared, both_values, p_value, tie_above
 from momus.inference.result import TestResult, numbers
 from momus.inference.samples import Samples
-from momus.inference.without_variance import apart, nothing, nothing_varies
+from momus.inference.without_variance import apart, nothing, nothing_varies, untested
 from momus.inference.witness import cross_fitted, distance_error, witness_of
 from momus.numeric.types import Floats
 
@@ -54,10 +54,12 @@ def outcome(
 ) -> TestResult:
     """Build the outcome of one test from the null distribution of its contrast.
 
-    Where all documents of both texts are alike there is no test, and ``method.reason`` says so.
+    Where all documents of both texts are alike, or the distance has no test, ``method.reason`` says so.
     """
     s, d, method = contrast.statistic, samples.design, _method(contrast, samples, len(null), exact, question)
-    if nothing_varies(contrast, samples, null, question.seed):
+    if contrast.reason:
+        fields, method = untested(contrast, method)
+    elif nothing_varies(contrast, samples, null, question.seed):
         fields, method = nothing(contrast, method)
     elif isinstance(contrast, RatioContrast):
         fields = _ratio(contrast, samples, np.abs(null), exact, question)
@@ -81,8 +83,9 @@ def outcome(
 
 def _method(contrast: Contrast, samples: Samples, drawn: int, exact: bool, question: Question) -> Method:
     d = samples.design
+    signed = contrast.influences if isinstance(contrast, SignedContrast) else None
     return Method(
-        test="permutation",
+        test="permutation" if signed is None else "squares" if signed.squared else "multipliers",
         family=contrast.statistic.kind,
         design=d.asked.kind,
         units_real=d.units[0],
@@ -227,6 +230,11 @@ def _distance(
     """
     s, distance = contrast.statistic, contrast.values[1]
     p, chance, _ = p_value("distance", contrast.here, null, exact)
+    distances, squares = null, contrast.influences if isinstance(contrast, SignedContrast) else None
+    if squares is not None and squares.squared:
+        assert noise is not None
+        distances = both_values(s, Prepared(*noise))[1]
+        chance = float(distances[np.isfinite(distances)].mean())
     witness = witness_of(s)
     if witness is not None:
         error, freedom = distance_error(samples, witness)
@@ -234,11 +242,15 @@ def _distance(
     else:
         error, freedom = errors.of(s)
         estimate = distance - chance
-    finite = null[np.isfinite(null)]
+    finite = distances[np.isfinite(distances)]
     shown = []
     for confidence in (question.confidence, question.inner):
         margin = t_quantile((1 + confidence) / 2, freedom) * error if math.isfinite(error) else math.nan
-        beyond = max(distance - chance - margin, contrast.here - intervals.critical_value(null, 1 - confidence, exact))
+        critical = intervals.critical_value(null, 1 - confidence, exact)
+        least = contrast.here - critical
+        if squares is not None and squares.squared:
+            least = squares.least_distance(critical)
+        beyond = max(distance - chance - margin, least)
         shown.append((max(beyond, 0.0) if p <= 1 - confidence else 0.0, distance + margin))
     if not math.isfinite(error):
         shown = [intervals.NONE] * 2

@@ -117,8 +117,13 @@ def pooled(rows: Rows, weights: Weights | Floats) -> Floats:
     if isinstance(rows, np.ndarray):
         dtype = np.float32 if rows.dtype == weights.dtype == np.float32 else np.float64
         return np.asarray(weights.T.astype(dtype, copy=False) @ rows, dtype=np.float64)
-    sums = rows.T @ weights.astype(rows.dtype, copy=False)  # (V, B)
-    return np.ascontiguousarray(np.asarray(sums, dtype=np.float64).T)
+    return of_columns(rows.T, weights)
+
+
+def of_columns(columns: Rows, weights: Weights | Floats) -> Floats:
+    """`pooled` of sparse rows that are transposed, (V, N): in CSR, made once for many weights, it is faster."""
+    sums = columns @ weights.astype(columns.dtype, copy=False)  # (V, B)
+    return np.asarray(sums.T, dtype=np.float64, order="C")
 
 
 def total(rows: Rows) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.inference.design import Design
-from momus.inference.pooling import Rows, Tables, pooled, total
+from momus.inference.pooling import Rows, Tables, of_columns, pooled, total
 from momus.inference.weights import Weights
 from momus.numeric.types import Floats, Ints
 
@@ -93,12 +93,20 @@ class Samples:
         """Sum of all rows, (1, V)."""
         return total(self.rows)
 
+    @cached_property
+    def _columns(self) -> sparse.csr_array:
+        """The transposed sparse rows, (V, N)."""
+        return sparse.csr_array(self.rows.T)
+
+    def _sums(self, weights: Weights | Floats) -> Floats:
+        return of_columns(self._columns, weights) if sparse.issparse(self.rows) else pooled(self.rows, weights)
+
     def pooled(self, labels: Weights) -> tuple[Floats, Floats]:
         """Sums of the rows labelled real, and of the others: (B, V) each."""
         as_real, as_generated = self.sides(labels)
-        real = pooled(self.rows, as_real)
+        real = self._sums(as_real)
         if as_generated is not None:
-            return real, pooled(self.rows, as_generated)
+            return real, self._sums(as_generated)
         # rounding must not make a count negative
         generated = self.whole - real
         return real, np.maximum(generated, 0.0) if sparse.issparse(self.rows) else generated

@@ -101,27 +101,43 @@ class SharedLabels:
     permutations
         Number of random relabellings; all of them are enumerated if there are no more than that (and all axes score
         the same documents, or units change sides as a whole).
+    signed
+        Which axes have random signs of units in place of relabellings; default: none. A sign follows from the key of
+        its unit, so that it is positive where a relabelling tends to move the unit to the real text.
     """
 
-    def __init__(self, design: Design, axes: list[Restricted], permutations: int, seed: int) -> None:
+    def __init__(
+        self, design: Design, axes: list[Restricted], permutations: int, seed: int, signed: Sequence[bool] = ()
+    ) -> None:
         self.design, self.axes, self.seed = design, axes, seed
         same = all(np.array_equal(a.index, axes[0].index) for a in axes)
         # enumerate the labellings of what the axes have in common, not of documents that none of them scores
         self._all = design if design.flips or not axes or not same else axes[0].design
         self.exact = bool(axes) and self._all.enumerable and self._all.relabellings <= permutations
-        self.exact = self.exact and (same or design.flips)
+        self.signed = list(signed) or [False] * len(axes)
+        self.exact = self.exact and (design.flips or (same and not any(self.signed)))
         self.permutations = self._all.relabellings if self.exact else permutations
         self._enumerated = all_labels(self._all) if self.exact else None
 
     def chunk(self, number: int, size: int) -> list[Weights]:
-        """Labels of the rows of each axis, (rows, size) each; relabellings ``number · CHUNK`` onwards."""
-        labels: dict[bytes, Weights] = {}
+        """Labels of the rows of each axis, (rows, size) each, or signs; relabellings ``number · CHUNK`` onwards."""
+        labels: dict[tuple[bytes, bool], Weights] = {}
         keys = None if self._enumerated is not None else self._keys(number, size)
-        for axis in self.axes:
-            name = axis.index.tobytes()
-            if name not in labels:  # most axes score the same documents
-                labels[name] = self._of_axis(axis, keys, number, size)
-        return [_of_documents(axis.design, labels[axis.index.tobytes()]) for axis in self.axes]
+        for axis, signed in zip(self.axes, self.signed, strict=True):
+            name = axis.index.tobytes(), signed
+            if name in labels:  # most axes score the same documents
+                continue
+            if signed and keys is not None:
+                labels[name] = _signs(axis.design, keys[axis.index])
+            else:
+                found = self._of_axis(axis, keys, number, size)
+                # units that change sides: those that keep theirs have a positive sign
+                labels[name] = 2 * found[: axis.design.units[0]] - 1 if signed else found
+        drawn = [labels[axis.index.tobytes(), signed] for axis, signed in zip(self.axes, self.signed, strict=True)]
+        return [
+            of_axis if signed else _of_documents(axis.design, of_axis)
+            for axis, signed, of_axis in zip(self.axes, self.signed, drawn, strict=True)
+        ]
 
     def _keys(self, number: int, size: int) -> Floats:
         rng = np.random.default_rng([self.seed, _SHARED, number])
@@ -147,8 +163,16 @@ class SharedLabels:
             return lowest(own, np.concatenate(d.numbers), d.n_real)
         n_real = d.n_real if d.kind == "documents" else d.units[0]
         # the lowest keys of all rows: a partition finds them without sorting
-        chosen: Weights = (own <= np.partition(own, n_real - 1, axis=0)[n_real - 1]).astype(np.float32)
-        return chosen
+        return np.asarray(own <= np.partition(own, n_real - 1, axis=0)[n_real - 1], dtype=np.float32)
+
+
+def _signs(d: Design, keys: Floats) -> Weights:
+    """Signs of units from their keys (L, B): those of the real text with low keys, of the other one with high keys."""
+    if d.flips:
+        return np.asarray(2 * keys - 1, dtype=np.float32)
+    low = np.where(keys < 0.5, 1.0, -1.0).astype(np.float32)
+    low[d.units[0] :] *= -1
+    return low
 
 
 def _of_documents(d: Design, labels: Weights) -> Weights:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from momus.critic.statistic import Statistic
-from momus.inference.contrast import Contrast, contrast_of
+from momus.inference.contrast import Contrast, SignedContrast, contrast_of
 from momus.inference.design import Design
 from momus.inference.influence import Errors
 from momus.inference.outcome import Question, outcome
@@ -17,7 +17,7 @@ from momus.inference.pvalues import Prepared
 from momus.inference.relabelling import STAGES, Budget
 from momus.inference.result import TestResult
 from momus.inference.samples import Samples
-from momus.inference.weights import CHUNK, Weights, all_labels, chunks, random_labels
+from momus.inference.weights import CHUNK, Weights, all_labels, chunks, random_labels, random_signs
 from momus.numeric.types import Floats
 from momus.processes import usable_threads
 
@@ -50,7 +50,9 @@ def compare_rows(
       interval of all differences that it does not reject.
     * Other values: a permutation test and a t-test with a jackknife or bootstrap standard error, of which the larger
       p-value counts.
-    * Distances: a one-sided permutation test, and an interval of the distance between the two populations.
+    * Distances: a one-sided permutation test, and an interval of the distance between the two populations. Where units
+      are not exchangeable, because they hold unequal numbers of documents, random signs of units take the place of
+      relabellings (`momus.inference.multipliers`).
 
     p = (c + 1)/(B + 1) for B random relabellings (Phipson & Smyth 2010), c/B if all B relabellings are enumerated;
     B depends on the row (`momus.inference.relabelling`). Under the null, the units of the design (documents, clusters,
@@ -106,11 +108,15 @@ def compare_rows(
         of_key = [(i, s) for i, s in enumerate(statistics) if s.rows == key]
         samples = Samples(tables, key_design)
         contrasts = [contrast_of(s, samples) for _, s in of_key]
-        nulls = Nulls(contrasts, samples, Budget(usual, family, 1 - confidence, early), seed, workers, noise)
-        drawn = nulls.drawn()
         errors = Errors(samples, [c.statistic for c in contrasts], question.resamples, seed)
-        for (i, _), contrast, null in zip(of_key, contrasts, drawn, strict=True):
-            results[i] = outcome(contrast, samples, null, nulls.exact, nulls.noise, errors, question)
+        budget = Budget(usual, family, 1 - confidence, early)
+        for signed in (False, True):
+            chosen = [k for k, c in enumerate(contrasts) if c.signed == signed]
+            if not chosen:
+                continue
+            nulls = Nulls([contrasts[k] for k in chosen], samples, budget, seed, workers, noise)
+            for k, null in zip(chosen, nulls.drawn(), strict=True):
+                results[of_key[k][0]] = outcome(contrasts[k], samples, null, nulls.exact, nulls.noise, errors, question)
     return [results[i] for i in range(len(statistics))]
 
 
@@ -123,6 +129,8 @@ def _taking_part(real: Rows, generated: Rows, design: Design | None) -> tuple[Ro
 
 class Nulls:
     """Null distributions of several contrasts of the same rows, which are pooled only once per relabelling.
+
+    All contrasts have relabellings, or all have random signs of units, which are never enumerated.
 
     Attributes
     ----------
@@ -144,7 +152,8 @@ class Nulls:
     ) -> None:
         self.contrasts, self.samples, self.budget, self.seed, self.workers = contrasts, samples, budget, seed, workers
         design = samples.design
-        self.exact = design.enumerable and design.relabellings <= max(budget.usual, budget.needed)
+        self.signed = any(c.signed for c in contrasts)
+        self.exact = not self.signed and design.enumerable and design.relabellings <= max(budget.usual, budget.needed)
         self.stages = (design.relabellings,) if self.exact else budget.stages
         self.noise: tuple[Floats, Floats] | None = None
         self.kept = kept
@@ -153,14 +162,16 @@ class Nulls:
         """Contrasts under relabelling, (B,) for each contrast, where B differs between contrasts."""
         enumerated = all_labels(self.samples.design) if self.exact else None
         null: list[list[Floats]] = [[] for _ in self.contrasts]
-        active, start = list(range(len(self.contrasts))), 0
-        for stop in self.stages:
+        active, start = [i for i, c in enumerate(self.contrasts) if not c.reason], 0
+        for stop in self.stages if active else ():
             chunk_list = list(chunks(-(-start // CHUNK) * CHUNK, stop))
 
             def of_chunk(chunk: tuple[int, int], active: tuple[int, ...] = tuple(active)) -> list[Floats]:
                 number, size = chunk
                 if enumerated is not None:
                     labels = np.ascontiguousarray(enumerated[:, number * CHUNK : number * CHUNK + size])
+                elif self.signed:
+                    labels = random_signs(self.samples.design, self.seed, number, size)
                 else:
                     labels = random_labels(self.samples.design, self.seed, number, size)
                 return self._contrasts(labels, active, keep=number == 0)
@@ -172,7 +183,7 @@ class Nulls:
             active = [i for i in active if not self._done(i, null[i])]
             if not active:
                 break
-        return [np.concatenate(arrays) for arrays in null]
+        return [np.concatenate(arrays) if arrays else np.zeros(0) for arrays in null]
 
     def _map(
         self, function: Callable[[tuple[int, int]], list[Floats]], chunk_list: Sequence[tuple[int, int]]
@@ -186,6 +197,10 @@ class Nulls:
     def _contrasts(self, labels: Weights, active: Sequence[int], keep: bool) -> list[Floats]:
         chosen = [self.contrasts[i] for i in active]
         with np.errstate(divide="ignore", invalid="ignore"):
+            if self.signed and keep:
+                first = next(c for c in chosen if isinstance(c, SignedContrast))
+                few = max(self.kept // max(self.samples.rows.shape[1], 1), 8)
+                self.noise = first.influences.null_rows(labels[:, :few])
             if not any(c.needs_sums for c in chosen):
                 return [c.under(labels, None) for c in chosen]
             sums = self.samples.pooled(labels)

@@ -20,7 +20,7 @@ Weights = NDArray[np.float32]
 CHUNK = 64
 FEW = 1 << 15
 """Documents or clusters up to which labellings are kept, as bits: 512 chunks of 64 take 134 MB at most."""
-_PERMUTATION, _BOOTSTRAP = 1, 2
+_PERMUTATION, _BOOTSTRAP, _SIGNS = 1, 2, 8
 
 
 def all_labels(design: Design) -> Weights:
@@ -80,6 +80,13 @@ def _permuted(rng: np.random.Generator, n_real: int, n_generated: int, size: int
     labels = np.zeros((size, n_real + n_generated), dtype=np.float32)
     labels[:, :n_real] = 1
     return np.ascontiguousarray(rng.permuted(labels, axis=1).T)
+
+
+def random_signs(design: Design, seed: int, chunk: int, size: int) -> Weights:
+    """Random signs of units, (units, size): those of the real text first, or one for both sides of a unit."""
+    units = design.units[0] if design.together else sum(design.units)
+    rng = np.random.default_rng([seed, _SIGNS, chunk])
+    return (2 * rng.integers(0, 2, (units, size)) - 1).astype(np.float32)
 
 
 def multiplicities(design: Design, seed: int, chunk: int, size: int) -> tuple[Weights, Weights]:

@@ -59,7 +59,17 @@ def nothing(contrast: Contrast, method: Method) -> tuple[dict[str, Any], Method]
     else:
         name = s.label or s.name.replace("_", " ")
         reason = f"{name} is {value:.4g} in every document of both texts; nothing to compare"
-    untested = Method(
+    fields = {"real_value": 0.0 if s.kind == "distance" else value, "generated_value": value, "difference": 0.0}
+    return fields, _without_test(method, reason)
+
+
+def untested(contrast: Contrast, method: Method) -> tuple[dict[str, Any], Method]:
+    """The fields and the method of a distance that has no test: its value, and the reason why."""
+    return {"generated_value": contrast.values[1]}, _without_test(method, contrast.reason)
+
+
+def _without_test(method: Method, reason: str) -> Method:
+    return Method(
         family=method.family,
         design=method.design,
         units_real=method.units_real,
@@ -68,7 +78,6 @@ def nothing(contrast: Contrast, method: Method) -> tuple[dict[str, Any], Method]
         rows=method.rows,
         reason=reason,
     )
-    return {"real_value": 0.0 if s.kind == "distance" else value, "generated_value": value, "difference": 0.0}, untested
 
 
 def apart(contrast: Contrast, samples: Samples, p: float, effect: float, levels: tuple[float, float]) -> dict[str, Any]:

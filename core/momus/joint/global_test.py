@@ -11,7 +11,6 @@ from momus.inference.contrast import Contrast, RatioContrast, contrast_of
 from momus.inference.design import Design
 from momus.inference.multiplicity import maximum_test, strength_of_contrasts, strength_of_t
 from momus.inference.pooling import Tables
-from momus.inference.pvalues import Prepared
 from momus.inference.samples import Samples
 from momus.inference.shared_draws import Restricted, SharedLabels, restricted
 from momus.inference.weights import chunks
@@ -75,7 +74,8 @@ def global_test(
     The statistic of an axis is the strength −log₁₀ p of a nominal p: of Student's t where its contrast is studentised
     (means and ratios of totals), otherwise from the moments of the contrast under the same relabellings, one-sided for
     distances. On unequal scales, such as |T| beside standard deviations from chance, axes with long tails would hide
-    the others.
+    the others. Distances of units that are not exchangeable have random signs of units in place of relabellings, which
+    follow from the same random keys.
 
     Parameters
     ----------
@@ -108,8 +108,9 @@ def global_test(
         else:
             prepared[axis.critic] = part
     names = tuple(prepared)
-    labels = SharedLabels(design, [part for part, _ in prepared.values()], permutations, seed)
     contrasts = [contrast for _, contrast in prepared.values()]
+    signed = [contrast.signed for contrast in contrasts]
+    labels = SharedLabels(design, [part for part, _ in prepared.values()], permutations, seed, signed)
     null = _null(contrasts, labels) if names else np.zeros((0, 0))
     scaled = [_strength(c, column, labels.exact) for c, column in zip(contrasts, null.T, strict=True)]
     found = None
@@ -146,21 +147,18 @@ def _prepared(axis: Axis, real: str, generated: str, design: Design) -> tuple[Re
     assert d.rows is not None
     tables = Tables.of(axis.rows[real][d.rows[0]], axis.rows[generated][d.rows[1]])
     try:
-        return part, contrast_of(axis.statistic, Samples(tables, d))
+        contrast = contrast_of(axis.statistic, Samples(tables, d))
     except ValueError as error:
         return str(error)
+    return contrast.reason or (part, contrast)
 
 
 def _null(contrasts: Sequence[Contrast], labels: SharedLabels) -> Floats:
     """Contrasts under relabelling, (B, A)."""
-    blocks = []
-    for number, size in chunks(0, labels.permutations):
-        columns = []
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for contrast, own in zip(contrasts, labels.chunk(number, size), strict=True):
-                prepared = Prepared(*contrast.samples.pooled(own)) if contrast.needs_sums else None
-                columns.append(contrast.under(own, prepared))
-        blocks.append(np.column_stack(columns))
+    blocks = [
+        np.column_stack([c.alone(own) for c, own in zip(contrasts, labels.chunk(number, size), strict=True)])
+        for number, size in chunks(0, labels.permutations)
+    ]
     return np.concatenate(blocks)
 
 

@@ -10,17 +10,18 @@ from scipy import sparse
 
 from momus.inference.intervals import hedges_factor
 from momus.inference.matching import Names, design_of
+from momus.inference.multipliers import chance_distance
 from momus.inference.pooling import Rows, Tables, pooled
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.ranking import Distances
 from momus.inference.samples import Samples, sums_by
 from momus.inference.shared_draws import Pools, shared_prompts
-from momus.inference.weights import Weights, chunks, random_labels
+from momus.inference.weights import Weights
 from momus.joint.axes import Axis
 from momus.numeric.types import Floats, Ints
 
 CHANCE = 199
-"""Relabellings whose mean distance is what chance explains of a distance."""
+"""Relabellings (or draws of signs) whose mean distance is what chance explains of a distance."""
 
 
 class Replicates:
@@ -120,7 +121,7 @@ class Replicates:
         groups: Mapping[str, Names],
         seed: int,
     ) -> Floats:
-        """Mean distance of each model to the real text under relabelling, (K,)."""
+        """Mean distance of each model to the real text by chance alone, (K,)."""
         asked = [[prompts[c][i] for i in k] for c, k in zip(self.corpora, kept, strict=True)]
         of_group = [
             [groups[c][i] for i in k] if groups.get(c) else [None] * len(k)
@@ -132,14 +133,7 @@ class Replicates:
             sides = (tables[0], tables[i])
             if design.rows is not None:
                 sides = tables[0][design.rows[0]], tables[i][design.rows[1]]
-            samples = Samples(Tables.of(*sides), design)
-            null = []
-            for number, size in chunks(0, CHANCE):
-                sums = samples.pooled(random_labels(design, seed, number, size))
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    null.append(both_values(self.statistic, Prepared(*sums))[1])
-            values = np.concatenate(null)
-            means.append(float(values[np.isfinite(values)].mean()))
+            means.append(chance_distance(self.statistic, Samples(Tables.of(*sides), design), seed, CHANCE))
         return np.array(means)
 
 

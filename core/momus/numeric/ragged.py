@@ -71,9 +71,12 @@ def group_sums(values: NDArray[np.generic], offsets: NDArray[np.integer]) -> NDA
     >>> group_sums(np.array([1, 2, 3]), np.array([0, 2, 2, 3]))
     array([3, 0, 3])
     """
-    # differences of one running total: empty owners cost nothing and need no special case
-    total = np.concatenate([np.zeros((1, *values.shape[1:]), values.dtype), np.cumsum(values, axis=0)])
-    sums: NDArray[np.generic] = total[offsets[1:]] - total[offsets[:-1]]
+    # sums of their own, not differences of one running total: an owner's rounding does not depend on its neighbours
+    kind = np.cumsum(values[:0], axis=0).dtype  # of booleans, int64
+    sums: NDArray[np.generic] = np.zeros((len(offsets) - 1, *values.shape[1:]), dtype=kind)
+    filled = offsets[1:] > offsets[:-1]
+    if filled.any():
+        sums[filled] = np.add.reduceat(values[: offsets[-1]], offsets[:-1][filled], axis=0, dtype=kind)
     return sums
 
 

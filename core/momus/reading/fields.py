@@ -131,7 +131,11 @@ def _quoted(name: str) -> str:
 
 
 def needed_columns(names: Sequence[str], field: str | None, keep: Sequence[str]) -> list[str]:
-    """The columns to read: labels, metadata to keep, and the text; all, where it is not clear which holds the text."""
+    """The columns of a table in memory to read: labels, metadata to keep, and the text; all, if it is not clear which.
+
+    >>> needed_columns(["id", "score", "text"], None, []), needed_columns(["id", "score", "reply"], None, [])
+    (['id', 'text'], ['id', 'score', 'reply'])
+    """
     wanted = {*LABELS, *keep, *(k.partition(".")[0] for k in keep)}
     if field is not None:
         wanted |= {field, field.partition(".")[0], "section_names"}
@@ -153,7 +157,13 @@ class NoTextColumnError(ReadingError):
 
 
 def choose_columns(location: Location, schema: pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
-    """Choose the columns with the text or sections, ids, prompts, groups, and the metadata to keep."""
+    """Choose the columns of a file to read by its schema: the text or sections, labels, and the metadata to keep.
+
+    Raises
+    ------
+    NoTextColumnError
+        None holds the text; the message names all, the hint those that could.
+    """
     names = list(schema.names)
     kept = [name if name in names else name.partition(".")[0] for name in keep]
     extra = [n for n in dict.fromkeys((*LABELS, *kept)) if n in names]

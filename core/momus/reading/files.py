@@ -45,7 +45,23 @@ class DamagedError(Exception):
     """Compressed data that cannot be decompressed."""
 
 
-class ZstdReader(io.RawIOBase):
+class _Stream(io.RawIOBase):
+    """A stream of bytes that only reads."""
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+
+def _copied(ready: memoryview, buffer: WriteableBuffer) -> tuple[int, memoryview]:
+    """Copy bytes into a buffer; return how many there was room for, and the rest."""
+    target = memoryview(buffer)
+    count = min(len(target), len(ready))
+    target[:count] = ready[:count]
+    return count, ready[count:]
+
+
+class ZstdReader(_Stream):
     """Decompresses consecutive Zstandard frames.
 
     Raises
@@ -61,10 +77,6 @@ class ZstdReader(io.RawIOBase):
         self._rest = b""
         self._ready = memoryview(b"")
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Read the next bytes into the buffer and return their number, 0 at the end."""
         while not self._ready:
@@ -77,22 +89,16 @@ class ZstdReader(io.RawIOBase):
             self._ready, self._rest = memoryview(self._frame.decompress(data)), b""
             if self._frame.eof:
                 self._rest, self._frame = self._frame.unused_data, None
-        target = memoryview(buffer)
-        count = min(len(target), len(self._ready))
-        target[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
+        count, self._ready = _copied(self._ready, buffer)
         return count
 
 
-class _Bounded(io.RawIOBase):
+class _Bounded(_Stream):
     """Stops the decompression of a file that grows beyond its limits: a few bytes can hold gigabytes."""
 
     def __init__(self, location: Location, packed: BinaryIO, content: io.BufferedIOBase) -> None:
         self._location, self._packed, self._content = location, packed, content
         self._size = self._read = 0
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         try:
@@ -113,14 +119,11 @@ class _Bounded(io.RawIOBase):
         return count
 
 
-class _Counted(io.RawIOBase):
+class _Counted(_Stream):
     """Counts the bytes that are read from a stream that cannot tell its position, such as a pipe."""
 
     def __init__(self, raw: io.BufferedIOBase) -> None:
         self._raw, self._count = raw, 0
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         count = self._raw.readinto(buffer)
@@ -131,23 +134,17 @@ class _Counted(io.RawIOBase):
         return self._count
 
 
-class _Rewound(io.RawIOBase):
+class _Rewound(_Stream):
     """Puts bytes that were read ahead back in front of a byte stream."""
 
     def __init__(self, head: bytes, rest: io.BufferedIOBase) -> None:
         self._head = memoryview(head)
         self._rest = rest
 
-    def readable(self) -> bool:
-        return True
-
     def readinto(self, buffer: WriteableBuffer) -> int:
-        target = memoryview(buffer)
         if not self._head:
-            return self._rest.readinto(target)
-        count = min(len(target), len(self._head))
-        target[:count] = self._head[:count]
-        self._head = self._head[count:]
+            return self._rest.readinto(buffer)
+        count, self._head = _copied(self._head, buffer)
         return count
 
 

@@ -49,7 +49,7 @@ def trust_items(comparison: Comparison) -> list[TrustItem]:
     return [
         _documents(corpora),
         _fitted(signature, corpora, checks),
-        _groups(corpora, checks),
+        _groups(comparison, corpora, checks),
         *_copies(checks),
         *_languages(signature["languages"]),
         *_logs(corpora),
@@ -74,23 +74,31 @@ def _fitted(signature: Mapping[str, Any], corpora: list[dict[str, Any]], checks:
     return TrustItem("fitted on", f"{counted(fit['documents'], 'document')}: {how}{known}", not bad)
 
 
-def _groups(corpora: list[dict[str, Any]], checks: list[dict[str, Any]]) -> TrustItem:
+def _groups(comparison: Comparison, corpora: list[dict[str, Any]], checks: list[dict[str, Any]]) -> TrustItem:
+    """The groups that were given, or what the tests counted as independent without them."""
     real = next(c for c in corpora if c["role"] == "real")
+    others = [c for c in corpora if c["role"] == "generated"]
     hidden = [c for c in checks if c["kind"] in ("groups", "order") and c["warns"]]
     if real.get("groups"):
         return TrustItem("groups", f"{counted(real['groups'], 'group')} of real text kept whole")
     if hidden:
         return TrustItem("groups", "none given, but documents resemble each other: give group_id", False)
+    with_groups = [c for c in others if c.get("groups")]
+    if with_groups:
+        most = max(c["groups"] for c in with_groups)
+        return TrustItem("groups", f"{counted(most, 'group')} of generated text kept whole, none of real text given")
+    if any(v.method.design == "clusters" for v in comparison.verdicts):
+        return TrustItem("groups", "none given; documents of one prompt kept together, others counted as independent")
     if real.get("prompts"):
         return TrustItem("groups", f"{counted(real['prompts'], 'prompt')}, no groups given")
     return TrustItem("groups", "none given; documents counted as independent")
 
 
 def _copies(checks: list[dict[str, Any]]) -> Iterator[TrustItem]:
-    found = [c for c in checks if c["kind"] in NAMES]
-    if not found:
+    copies = [c for c in checks if c["kind"] in NAMES]
+    if not copies:
         return
-    warned = [c for c in found if c["warns"]]
+    warned = [c for c in copies if c["warns"]]
     if not warned:
         yield TrustItem("copies", "none within or between the texts worth a warning")
     for kind in dict.fromkeys(c["kind"] for c in warned):
@@ -114,12 +122,12 @@ def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
             f"temperature {heat}" if heat is not None else "",
             f"and {counted(len(logs) - 1, 'log')} more" if len(logs) > 1 else "",
         )
-        whole = all("status" not in each for each in logs)
+        whole = all("status" not in log for log in logs)
         yield TrustItem("log", f"{corpus['name']}: {', '.join(filter(None, names))}", whole)
 
 
-def _languages(found: list[dict[str, Any]]) -> Iterator[TrustItem]:
-    known = [f for f in found if f["shares"]]
+def _languages(languages: list[dict[str, Any]]) -> Iterator[TrustItem]:
+    known = [f for f in languages if f["shares"]]
     if not known:
         return
     mains = dict.fromkeys(f["shares"][0][0] for f in known)

@@ -20,13 +20,17 @@ from scipy import sparse
 from momus.critic import Counted, Rows, Scores
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
+from momus.text.sketches import SCHEMA as SKETCHED
+from momus.text.sketches import TextSketch
 
+SKETCH = "sketch."
+"""Start of the columns of the sketch."""
 SHARED = b"momus.shared"
 """Metadata: which columns hold counts that several critics have."""
 
 
-def pack(corpus: Corpus, scored: Mapping[str, Scores]) -> pa.Table:
-    """Put the scores of a corpus under several critics into a table.
+def pack(corpus: Corpus, scored: Mapping[str, Scores], sketch: TextSketch | None = None) -> pa.Table:
+    """Put the scores of a corpus under several critics into a table, and its sketch.
 
     >>> from momus.critic import Scores
     >>> scores = Scores("c", "x", ["x:1"], [None], np.ones(1), np.ones(1, int), [None], {"a": np.array([[1.0, 2.0]])})
@@ -49,7 +53,24 @@ def pack(corpus: Corpus, scored: Mapping[str, Scores]) -> pa.Table:
             else:
                 seen.append((column, rows))
                 columns[f"{column}.labels"], columns[f"{column}.counts"] = _counts(rows)
-    return pa.table(columns).replace_schema_metadata({SHARED: json.dumps(shared, sort_keys=True).encode()})
+    metadata = {SHARED: json.dumps(shared, sort_keys=True).encode()}
+    if sketch is not None:
+        table = sketch.to_table()
+        metadata |= table.schema.metadata
+        columns |= {f"{SKETCH}{name}": table[name] for name in table.column_names if name not in columns}
+    return pa.table(columns).replace_schema_metadata(metadata)
+
+
+def sketch_columns(schema: pa.Schema) -> list[str]:
+    """The columns of a table that hold the sketch; empty if there is none."""
+    names = {f"{SKETCH}{name}" for name in SKETCHED.names}
+    return [n for n in schema.names if n in names or n in SKETCHED.names] if names & set(schema.names) else []
+
+
+def unpack_sketch(table: pa.Table) -> TextSketch:
+    """Read the sketch from the columns that `sketch_columns` names."""
+    renamed = table.rename_columns([n.removeprefix(SKETCH) for n in table.column_names])
+    return TextSketch.from_table(renamed.replace_schema_metadata(table.schema.metadata))
 
 
 def column_of(critic: str, key: str) -> str:

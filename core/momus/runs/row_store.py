@@ -19,7 +19,15 @@ from scipy import sparse
 from momus.critic import Counted, Pooled, Scores
 from momus.errors import StoreError
 from momus.numeric.types import Bools, Floats, Ints
-from momus.runs.packing import column_of, columns_of, keys_of, stored_column, unpack
+from momus.runs.packing import (
+    column_of,
+    columns_of,
+    keys_of,
+    sketch_columns,
+    stored_column,
+    unpack,
+    unpack_sketch,
+)
 from momus.runs.row_folder import AGAIN, RowFolder
 from momus.runs.row_plan import Plan
 from momus.runs.stored_corpus import Documents, StoredCorpus
@@ -28,6 +36,7 @@ from momus.runs.sums import KEPT_BYTES, Sums, size_of
 from momus.text.corpus import Corpus
 from momus.text.digests import canonical_order
 from momus.text.documents import Document, Section
+from momus.text.sketches import TextSketch
 
 FEW = 4
 """Counts are read into memory if documents have at most so many entries each."""
@@ -202,6 +211,24 @@ class StoredText:
     def characters(self) -> Ints:
         """Length of each document, in the order of the files."""
         return np.asarray(self.table(["characters"])["characters"].to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def sketch(self) -> TextSketch:
+        """The sketch of all documents, in the order of the files.
+
+        Raises
+        ------
+        StoreError
+            Another version of Momus scored the text, and kept none.
+        """
+        parts = []
+        for path, schema in self._files:
+            columns = sketch_columns(schema)
+            if not columns:
+                raise StoreError(f"{path}: holds no sketch of its documents", hint="score the text again")
+            parts.append(unpack_sketch(_read(path, columns)))
+        joined = TextSketch.joined(parts, self.name)
+        return replace(joined, fetch=lambda rows: self.documents(rows, self.name))
 
     @cached_property
     def order(self) -> Ints:

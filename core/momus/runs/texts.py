@@ -113,6 +113,28 @@ class Texts:
         """Whether critics of running text have the real text split by runs: it was split by single documents."""
         return self.whole is not None and not self.whole.units.words()
 
+    def checked(self, sketches: Sequence[TextSketch], split: TextSketch | None) -> Texts:
+        """The texts with all checks and their warnings.
+
+        Parameters
+        ----------
+        sketches
+            Of the text to fit on, the real and the generated texts, in the order given.
+        split
+            The sketch of the real text before it was split, if it was.
+        """
+        checks = check_texts(sketches[0], sketches[1], sketches[2:], split)
+        languages = {s.name: languages_of(s) for s in sketches if len(s)}
+        warnings = [
+            *self.warnings,
+            *(check.warning for check in checks if check.warns),
+            *language_warnings(languages, self.real.name),
+            *(note for s in sketches if (note := mixture_note(s))),
+            *splitting_warnings(sketches),
+        ]
+        scripts = {s.name: scripts_of(s) for s in sketches if len(s)}
+        return replace(self, warnings=warnings, checks=checks, languages=languages, scripts=scripts)
+
     def for_critic(self, critic: Critic[Any]) -> Texts:
         """The texts as a critic needs them: for laws of running text, in the order given, also where they were split.
 
@@ -178,8 +200,10 @@ def read_texts(
     seed: int,
     reading: ReadingOptions | None = None,
     reporter: Reporter | None = None,
+    *,
+    check: bool = True,
 ) -> Texts:
-    """Read the texts, and split the real one where none to fit on is given.
+    """Read the texts, split the real one where none to fit on is given, and check them.
 
     Raises
     ------
@@ -207,15 +231,8 @@ def read_texts(
     fitting, held_out, *others = (c.sorted() for c in (fitting, held_out, *others))
     sketches = [_sketch(corpus) for corpus in (fitting, held_out, *others)]
     split = _sketch_of_halves(whole, sketches[:2]) if fit is None else None
-    checks = check_texts(sketches[0], sketches[1], sketches[2:], split)
-    warnings += [check.warning for check in checks if check.warns]
-    languages = {s.name: languages_of(s) for s in sketches}
-    warnings += language_warnings(languages, held_out.name)
-    warnings += [note for s in sketches if (note := mixture_note(s))]
-    warnings += splitting_warnings(sketches)
-    scripts = {s.name: scripts_of(s) for s in sketches}
-    known = whole if fit is None else None
-    return Texts(fitting, held_out, others, fit is None, warnings, checks, languages, scripts, known, seed)
+    texts = Texts(fitting, held_out, others, fit is None, warnings, whole=None if split is None else whole, seed=seed)
+    return texts.checked(sketches, split) if check else texts
 
 
 def _sketch(corpus: Corpus) -> TextSketch:

@@ -206,12 +206,12 @@ class TextSketch:
     @cached_property
     def hashes(self) -> Hashes:
         """The hash of each document's text: uint64 (documents,)."""
-        return self._numbers("hash", np.uint64)
+        return np.asarray(self.table["hash"].to_numpy(), dtype=np.uint64)
 
     @cached_property
     def openings(self) -> Hashes:
         """The hash of each document's opening, 0 for short documents: uint64 (documents,)."""
-        return self._numbers("opening", np.uint64)
+        return np.asarray(self.table["opening"].to_numpy(), dtype=np.uint64)
 
     @cached_property
     def signatures(self) -> Signatures:
@@ -226,22 +226,27 @@ class TextSketch:
     @cached_property
     def shingles(self) -> Ints:
         """Number of different shingles of each document: int64 (documents,)."""
-        return self._numbers("shingles", np.int64)
+        return np.asarray(self.table["shingles"].to_numpy(), dtype=np.int64)
 
     @cached_property
     def tokens(self) -> Ints:
         """Number of words of each document: int64 (documents,)."""
-        return self._numbers("tokens", np.int64)
+        return np.asarray(self.table["tokens"].to_numpy(), dtype=np.int64)
 
     @cached_property
     def types(self) -> Ints:
         """Number of different words of each document: int64 (documents,)."""
-        return self._numbers("types", np.int64)
+        return np.asarray(self.table["types"].to_numpy(), dtype=np.int64)
 
     @cached_property
     def blank(self) -> Bools:
         """Whether each document holds nothing but white space: bool (documents,)."""
-        return self._numbers("blank", np.bool_)
+        return np.asarray(self.table["blank"].to_numpy(), dtype=np.bool_)
+
+    @cached_property
+    def unspaced(self) -> Bools:
+        """Whether each document is in a script that writes words together: bool (documents,)."""
+        return np.asarray(self.table["unspaced"].to_numpy(), dtype=np.bool_)
 
     def sampled(self, column: str) -> list[Any]:
         """Values of ``identified`` or ``scripts`` of the `SAMPLE` documents with the smallest hashes that have one."""
@@ -262,9 +267,6 @@ class TextSketch:
         As `Corpus.canonical_rows`: by the hash of the text, and equal texts by prompt, group and id.
         """
         return canonical_order(self.hashes, self.table.select(["prompt", "group", "id"]))
-
-    def _numbers(self, name: str, kind: Any) -> Any:
-        return self.table[name].to_numpy().astype(kind, copy=False)
 
 
 def sample_size(parts: int) -> int:

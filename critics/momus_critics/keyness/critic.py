@@ -188,6 +188,7 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
                 "distance",
                 higher_criticism,
                 ties=mean_gap,
+                uneven="itself",
                 band=BAND,
                 label="Higher Criticism of words and phrases",
             ),
