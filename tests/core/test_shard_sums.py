@@ -1,4 +1,4 @@
-"""Sums of counts by unit, from shards: dense and sparse ones, tables that are kept, and pairs of generated texts."""
+"""Sums of counts by unit, from parts: dense and sparse ones, tables that are kept, and pairs of generated texts."""
 
 import json
 from dataclasses import replace
@@ -151,8 +151,8 @@ def test_halving_ends_near_the_smallest_value():
 
 
 @pytest.fixture(scope="module")
-def shards(tmp_path_factory):
-    """Shards of a real and of three generated texts."""
+def parts(tmp_path_factory):
+    """Parts of a real and of three generated texts."""
     folder, rng = tmp_path_factory.mktemp("pairs"), np.random.default_rng(6)
     words = np.array([f"w{i}" for i in range(200)])
 
@@ -168,31 +168,31 @@ def shards(tmp_path_factory):
     return folder
 
 
-def compared(shards, **options):
-    generated = {n: shards / n for n in "abc"}
-    return compare_shards(shards / "real", generated, pairwise=True, permutations=199, resamples=19, **options)
+def compared(parts, **options):
+    generated = {n: parts / n for n in "abc"}
+    return compare_shards(parts / "real", generated, pairwise=True, permutations=199, resamples=19, **options)
 
 
 @pytest.fixture(scope="module")
-def pairs(shards):
+def pairs(parts):
     """The pairs of the generated texts."""
-    return compared(shards).pairs
+    return compared(parts).pairs
 
 
-def test_pairs_of_few_texts_are_tested_as_each_with_the_other(shards, pairs):
+def test_pairs_of_few_texts_are_tested_as_each_with_the_other(parts, pairs):
     assert [(v.reference, v.generated) for v in pairs] == list(combinations("abc", 2))
     assert {v.generated for v in pairs if v.differs} == {"c"}
-    single = compare_shards(shards / "a", {"c": shards / "c"}, permutations=199, resamples=19)
+    single = compare_shards(parts / "a", {"c": parts / "c"}, permutations=199, resamples=19)
     (same,) = (w for w in single.verdicts if w.statistic == pairs[1].statistic)
     assert pairs[1].generated_value == pytest.approx(same.generated_value, rel=1e-12)
     assert pairs[1].effect == pytest.approx(same.effect, rel=1e-9)
     assert pairs[1].p == same.p
 
 
-def test_many_pairs_are_tested_at_less_cost_and_say_the_same(shards, pairs, monkeypatch):
+def test_many_pairs_are_tested_at_less_cost_and_say_the_same(parts, pairs, monkeypatch):
     monkeypatch.setattr(pairs_of_texts, "MANY", 2)
     monkeypatch.setattr(pairs_of_texts, "CHEAP", replace(pairs_of_texts.CHEAP, above=60, most=70))
-    cheap = compared(shards).pairs
+    cheap = compared(parts).pairs
     for one, other in zip(pairs, cheap, strict=True):
         assert (one.reference, one.generated, one.statistic) == (other.reference, other.generated, other.statistic)
         assert one.method.block == 1 < other.method.block

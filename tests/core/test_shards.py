@@ -1,4 +1,4 @@
-"""Texts scored in shards: the parts are the whole text, the rows are those of one pass, and changes are refused."""
+"""Texts scored in parts: the parts are the whole text, the rows are those of one pass, and changes are refused."""
 
 import gzip
 import json
@@ -52,7 +52,7 @@ def write_lines(path, rows):
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """Fitted critics, and a real and a generated text."""
-    folder = tmp_path_factory.mktemp("shards")
+    folder = tmp_path_factory.mktemp("parts")
     fit = momus.read_corpus(write_lines(folder / "fit.jsonl", records(80, 0)))
     for critic in make_critics(CRITICS):
         critic.fit(fit).save(folder / "critics" / critic.name)
@@ -175,7 +175,7 @@ def test_packed_rows_are_read_back(place):
 
 def test_shards_hold_the_rows_of_one_pass(place, tmp_path):
     names = ("unigram", "type-token", "sections")
-    run = score_parts(critics_of(place, *names), [place / "real.jsonl"], tmp_path / "out", shard_size=30)
+    run = score_parts(critics_of(place, *names), [place / "real.jsonl"], tmp_path / "out", part_size=30)
     assert len(run.done) == 3
     assert run.documents == 72
     text, corpus = StoredText(tmp_path / "out", "real"), momus.read_corpus(place / "real.jsonl")
@@ -196,7 +196,7 @@ def test_shards_hold_the_rows_of_one_pass(place, tmp_path):
 
 
 def test_sums_by_unit_are_sums_of_rows(place, tmp_path):
-    score_parts(critics_of(place, "unigram"), [place / "real.jsonl"], tmp_path / "out", shard_size=9)
+    score_parts(critics_of(place, "unigram"), [place / "real.jsonl"], tmp_path / "out", part_size=9)
     text, corpus = StoredText(tmp_path / "out", "real"), momus.read_corpus(place / "real.jsonl")
     rows = momus.load_critic(place / "critics" / "unigram").score(corpus).rows["aggregated_posterior"]
     rng = np.random.default_rng(0)
@@ -209,10 +209,10 @@ def test_sums_by_unit_are_sums_of_rows(place, tmp_path):
 
 def test_two_processes_and_ranks_write_the_same_files(place, tmp_path):
     texts, critics = [place / "real.jsonl", place / "generated.jsonl"], critics_of(place, "length")
-    score_parts(critics, texts, tmp_path / "one", shard_size=20)
-    score_parts(critics, texts, tmp_path / "two", shard_size=20, workers=2)
+    score_parts(critics, texts, tmp_path / "one", part_size=20)
+    score_parts(critics, texts, tmp_path / "two", part_size=20, workers=2)
     for rank in (2, 0, 1):
-        score_parts(critics, texts, tmp_path / "three", shard_size=20, rank=rank, world=3)
+        score_parts(critics, texts, tmp_path / "three", part_size=20, rank=rank, world=3)
     assert contents(tmp_path / "one") == contents(tmp_path / "two") == contents(tmp_path / "three")
 
 
@@ -221,10 +221,10 @@ def test_two_processes_and_ranks_write_the_same_files(place, tmp_path):
 
 @pytest.fixture
 def begun(place, tmp_path):
-    """A folder of shards, its critics and its text, which may be changed."""
+    """A folder of parts, its critics and its text, which may be changed."""
     shutil.copytree(place / "critics" / "length", tmp_path / "critics" / "length")
     shutil.copy(place / "real.jsonl", tmp_path / "real.jsonl")
-    score_parts([tmp_path / "critics" / "length"], [tmp_path / "real.jsonl"], tmp_path / "out", shard_size=20)
+    score_parts([tmp_path / "critics" / "length"], [tmp_path / "real.jsonl"], tmp_path / "out", part_size=20)
     return tmp_path
 
 
@@ -260,7 +260,7 @@ def change_text(begun):
     [
         (change_critic, {}, "the fitted critic 'length'"),
         (change_text, {}, "the content of"),
-        (None, {"shard_size": 30}, "the size of shards (20 documents, now 30)"),
+        (None, {"part_size": 30}, "the size of parts (20 documents, now 30)"),
         (None, {"reading": ReadingOptions(field="sections")}, "the reading option field"),
         (None, {"texts": ["real.jsonl", "more.jsonl"]}, "more.jsonl (new)"),
     ],
@@ -286,11 +286,11 @@ def test_another_version_is_refused_by_name(begun):
 
 
 def test_shards_are_not_replaced_without_asking(begun):
-    with pytest.raises(StoreError, match="already holds shards"):
+    with pytest.raises(StoreError, match="already holds parts"):
         score_parts([begun / "critics/length"], [begun / "real.jsonl"], begun / "out")
     run = score_parts([begun / "critics/length"], [begun / "real.jsonl"], begun / "out", overwrite=True)
     assert len(run.done) == 1
-    assert len(list((begun / "out/shards").glob("*.parquet"))) == 1, "the shards of before are gone"
+    assert len(list((begun / "out/parts").glob("*.parquet"))) == 1, "the parts of before are gone"
 
 
 def test_a_folder_of_other_files_is_left_alone(begun):
@@ -307,7 +307,7 @@ def test_a_cut_manifest_is_written_again_and_shards_are_kept(begun):
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(StoreError, match="not readable"):
         StoredText(begun / "out", "real")
-    run = resumed(begun, shard_size=20)
+    run = resumed(begun, part_size=20)
     assert run.kept == 4
     assert "damaged" in run.notes[0]
     assert contents(begun / "out") == before
@@ -323,7 +323,7 @@ def test_a_damaged_shard_is_computed_again(begun, damage):
         path.write_bytes(path.read_bytes()[:-7])
     else:
         path.write_text(path.read_text().replace('"documents": 20', '"documents": 21'))
-    with pytest.raises(StoreError, match="1 of 4 shards"):
+    with pytest.raises(StoreError, match="1 of 4 parts"):
         StoredText(begun / "out", "real")
     assert resumed(begun).kept == 3
     assert contents(begun / "out") == before
@@ -353,7 +353,7 @@ def test_running_text_and_unknown_critics_are_refused(place, tmp_path):
 @pytest.fixture(scope="module")
 def scored(place):
     for name in ("real", "generated"):
-        score_parts(critics_of(place), [place / f"{name}.jsonl"], place / f"out-{name}", shard_size=25)
+        score_parts(critics_of(place), [place / f"{name}.jsonl"], place / f"out-{name}", part_size=25)
     return place
 
 
@@ -388,8 +388,8 @@ def test_a_run_from_shards_is_read_and_shown(scored, tmp_path):
     odd = [scores.ids[i] for i in scores.ranked(False)[:3]]
     assert [o.id for o in again.results[0].outliers] == odd
     assert all(r.evidence for r in again.results)
-    assert "from shards" in (tmp_path / "run/report.html").read_text()
-    with pytest.raises(StoreError, match="compared from shards"):
+    assert "from parts" in (tmp_path / "run/report.html").read_text()
+    with pytest.raises(StoreError, match="compared from parts"):
         again.outliers("length")
 
 
@@ -408,7 +408,7 @@ def test_texts_of_other_critics_are_not_compared(scored, tmp_path):
 def test_one_id_in_two_shards_is_refused(place, tmp_path):
     rows = [{"id": str(i % 12), "text": "a b"} for i in range(20)]
     write_lines(tmp_path / "a.jsonl", rows)
-    score_parts(critics_of(place, "length"), [tmp_path / "a.jsonl"], tmp_path / "out", shard_size=10)
+    score_parts(critics_of(place, "length"), [tmp_path / "a.jsonl"], tmp_path / "out", part_size=10)
     with pytest.raises(StoreError, match="occurs more than once"):
         compare_shards(tmp_path / "out", {"g": tmp_path / "out"})
 
@@ -418,7 +418,7 @@ def test_pairs_of_prompts_stay_pairs_in_shards(place, tmp_path):
     for name, seed in (("real", 5), ("g", 6)):
         rows = [{**r, "prompt_id": f"p{i}"} for i, r in enumerate(records(40, seed))]
         write_lines(tmp_path / f"{name}.jsonl", rows[:: 1 if name == "g" else -1])
-        score_parts(critics_of(place, "length"), [tmp_path / f"{name}.jsonl"], tmp_path / name, shard_size=15)
+        score_parts(critics_of(place, "length"), [tmp_path / f"{name}.jsonl"], tmp_path / name, part_size=15)
         texts[name] = momus.read_corpus(tmp_path / f"{name}.jsonl", name=name)
     found = compare_shards(tmp_path / "real", {"g": tmp_path / "g"}, permutations=499, resamples=99)
     critic = momus.load_critic(place / "critics/length")

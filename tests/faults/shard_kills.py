@@ -1,4 +1,4 @@
-"""Kill workers and drivers of `momus score --shards` at random moments: a script of `test_shards.py`.
+"""Kill workers and drivers of `momus score --parts` at random moments: a script of `test_shards.py`.
 
 Arguments: how many drivers without workers, drivers with workers, and workers to kill, the seed, and a folder that
 holds ``critic`` and ``text.jsonl``. Momus is imported once; each run is a fork. After each kill the run is resumed, and
@@ -17,7 +17,7 @@ from pathlib import Path
 from momus.engine.scoring import score_parts
 
 DOCUMENTS = 20
-"""Of a shard."""
+"""Of a part."""
 
 
 def score(folder, workers, resume=False):
@@ -26,9 +26,7 @@ def score(folder, workers, resume=False):
     if number == 0:
         try:
             texts = [folder / "text.jsonl"]
-            score_parts(
-                [folder / "critic"], texts, folder / "out", workers=workers, shard_size=DOCUMENTS, resume=resume
-            )
+            score_parts([folder / "critic"], texts, folder / "out", workers=workers, part_size=DOCUMENTS, resume=resume)
             os._exit(0)
         except BaseException as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
@@ -59,7 +57,7 @@ def descendants(number):
 
 
 def workers_of(number):
-    """Children of the fork server of a driver: processes that score shards."""
+    """Children of the fork server of a driver: processes that score parts."""
     return [d for child in descendants(number) for d in descendants(child)]
 
 
@@ -79,9 +77,9 @@ def kill_worker(number, rng, folder):
     return False
 
 
-def reached(folder, shards, number):
-    """Wait until so many shards are finished, or the run has ended."""
-    while len(list((folder / "out/records").glob("*.json"))) < shards and alive(number):
+def reached(folder, parts, number):
+    """Wait until so many parts are finished, or the run has ended."""
+    while len(list((folder / "out/records").glob("*.json"))) < parts and alive(number):
         time.sleep(0.001)
 
 
@@ -111,7 +109,7 @@ def main(alone, drivers, workers, seed, folder):
         assert set(contents(folder / "out")) <= set(whole), what
         assert ended(score(folder, processes, resume=True)), what
         assert contents(folder / "out") == whole, f"{what}: other files"
-        for process in left:  # may be writing its last shard
+        for process in left:  # may be writing its last part
             gone(process)
         assert contents(folder / "out") == whole, f"{what}: other files in the end"
         assert not list((folder / "out").rglob("*.part")), f"{what}: a temporary file stays"
