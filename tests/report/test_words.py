@@ -159,7 +159,10 @@ def test_a_row_has_the_numbers_of_its_test_and_null_for_those_that_do_not_exist(
 
 
 def test_rows_survive_json_and_frames_flatten_the_method():
-    assert Verdict.from_row(ROW.row()).row() == ROW.row()
+    assert Verdict.from_row(ROW.row()) == ROW
+    assert hash(Verdict.from_row(ROW.row())) == hash(ROW)
+    untested = Verdict("length", "length", "document", "g", TestResult("ks", p=np.nan), 0, 0, True)
+    assert Verdict.from_row(untested.row()) == untested != ROW
     assert Verdict.from_row({**ROW.row(), "new": 1, "method": {"test": "permutation", "newer": 2}}).method.test == (
         "permutation"
     )
