@@ -261,6 +261,7 @@ def test_all_figures_are_written_with_their_numbers(found, tmp_path):
     again = write_figures(found, tmp_path / "b", ("svg",))
     assert [p.read_bytes() for p in again] == [p.read_bytes() for p in written], "the same data give the same bytes"
     svg = ET.parse(tmp_path / "a" / "overview.svg").getroot()
+    assert svg.find("{http://www.w3.org/2000/svg}title").text == "Distance from human text"
     assert float(svg.get("width").removesuffix("pt")) == pytest.approx(3.35 * 72, abs=0.1)
 
 

@@ -23,7 +23,7 @@ from momus.report.cards import overlay
 from momus.report.figures.axes import WIDTHS, draw_axis, draw_rows, paper_style
 from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows
 from momus.report.figures.svg import draw, figure_csv, standalone
-from momus.report.safe import anchor
+from momus.report.safe import anchor, clean
 from momus.runs.result import Comparison
 from momus.text.counting import percentage
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMATS = ("pdf", "svg", "png")
+UNDATED: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+"""Metadata without the time, so that the same data give the same bytes."""
 DOTS_PER_INCH = 300
 NARROWEST, WIDEST = 1.5, 40.0
 """Widths that a figure can have, in inches."""
@@ -41,9 +43,22 @@ POINTS = 60
 
 @dataclass(frozen=True)
 class Paper:
-    """A figure for a paper: file name without ending, height in inches, painter, and numbers as CSV."""
+    """A figure for a paper.
+
+    Attributes
+    ----------
+    name
+        Name of its files, without ending.
+    title
+        What screen readers say, and viewers of PDF show.
+    height
+        In inches.
+    paint, numbers
+        Draws it into axes; its numbers as CSV.
+    """
 
     name: str
+    title: str
     height: float
     paint: Callable[[Axes], Axes]
     numbers: str
@@ -127,14 +142,15 @@ def papers(comparison: Comparison, width: float, csv_as_is: bool = False) -> Ite
     if any(v.headline and detectable(v) for v in comparison.verdicts):
         figures.append(("power", power_rows(comparison.verdicts), 0.75 + 0.17 * axes))
     for name, rows, height in figures:
-        yield Paper(name, height, partial(draw_rows, rows=rows), rows.csv(as_is=csv_as_is))
+        yield Paper(name, rows.label.capitalize(), height, partial(draw_rows, rows=rows), rows.csv(as_is=csv_as_is))
     results = {r.name: r for r in comparison.results}
     for axis in answer.axes:
         result = results[axis.critic]
         chart = overlay(result)
         if chart is not None:
             paint, numbers = partial(draw_axis, result=result), figure_csv(chart, as_is=csv_as_is)
-            yield Paper(f"axis-{anchor(axis.critic)}", min(0.68 * width, 3.2), paint, numbers)
+            title = clean(f"{axis.axis}: {chart.title}", 200)
+            yield Paper(f"axis-{anchor(axis.critic)}", title, min(0.68 * width, 3.2), paint, numbers)
 
 
 def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> list[Path]:
@@ -147,11 +163,12 @@ def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> 
         paper.paint(figure.add_subplot())
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # the layout is done; each format would repeat it
-        paths = [folder / f"{paper.name}.{f}" for f in formats]
-        for path in paths:
-            date = {"CreationDate": None} if path.suffix == ".pdf" else {"Date": None} if path.suffix == ".svg" else {}
-            with replacing(path) as temporary:
-                figure.savefig(temporary, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=date)
+        paths = []
+        for kind in formats:
+            paths.append(folder / f"{paper.name}.{kind}")
+            about = {"Title": paper.title, **UNDATED[kind]}
+            with replacing(paths[-1]) as temporary:
+                figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=about)
     return [*paths, numbers]
 
 
