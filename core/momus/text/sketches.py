@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of, ranges_of
@@ -243,6 +244,11 @@ class TextSketch:
         """Whether each document holds nothing but white space: bool (documents,)."""
         return self._numbers("blank", np.bool_)
 
+    @cached_property
+    def unspaced(self) -> Bools:
+        """Whether each document has a section that ICU splits into words (`Corpus.unspaced`): bool (documents,)."""
+        return self._numbers("unspaced", np.bool_)
+
     def sampled(self, column: str) -> list[Any]:
         """Values of ``identified`` or ``scripts`` of the `SAMPLE` documents with the smallest hashes that have one."""
         values = self.table[column]
@@ -263,8 +269,9 @@ class TextSketch:
         """
         return canonical_order(self.hashes, self.table.select(["prompt", "group", "id"]))
 
-    def _numbers(self, name: str, kind: Any) -> Any:
-        return self.table[name].to_numpy().astype(kind, copy=False)
+    def _numbers(self, name: str, kind: type[np.generic]) -> NDArray[Any]:
+        column: NDArray[Any] = self.table[name].to_numpy()
+        return column.astype(kind, copy=False)
 
 
 def sample_size(parts: int) -> int:
