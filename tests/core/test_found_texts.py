@@ -16,9 +16,9 @@ from momus.reading import read_corpus, sniff
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.openings import shared_openings
+from momus.text.openings import OPENING, shared_openings
 from momus.text.running import RunningText
-from momus.text.sketches import OPENING, TextSketch
+from momus.text.sketches import TextSketch
 from momus.text.splitting import run_rows
 from momus_critics.laws.critics import Taylor
 from momus_critics.length import Length
