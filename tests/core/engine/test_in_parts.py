@@ -20,7 +20,7 @@ QUICK = {"permutations": 99, "resamples": 19, "top": 3, "reporter": Silent()}
 
 
 def test_all_rows_and_what_is_shown_are_the_same(both, written, tmp_path):
-    """Verdicts, evidence, outliers, examples, global tests, attribution, documents; the run read back, and the report."""
+    """Verdicts, evidence, outliers, examples, global tests, documents; the run read back, and the report."""
     critics = ("length", "unigram", "rank-frequency", "type-token", "sections", "repetition", "keyness")
     memory, parts = both(critics, **written())
     assert any(v.unscored_real > 1 for v in parts.verdicts), "some documents have no score"
