@@ -11,6 +11,8 @@ from momus_critics.rhythm import Rhythm
 from momus_critics.rhythm.lengths import DASH, MARKS, SentenceLengths, moments
 from momus_critics.rhythm.process import LengthProcess
 
+from .measured import measured
+
 
 def lengths_of(documents, begins=None):
     words = np.concatenate([np.asarray(d, dtype=np.int64) for d in documents])
@@ -111,6 +113,34 @@ def test_marks_and_dashes_are_counted():
     assert counts["dash"] == z.marks[0, DASH] == 2
     assert counts["comma"] == counts["question mark"] == counts["exclamation mark"] == counts["full stop"] == 1
     assert counts["bracket"] == 2
+
+
+def test_statistics_of_known_texts():
+    """Ten sentences of 3 words and ten of 13 or 14 by turns, four to a paragraph, with three dashes and two `--`."""
+    short, long = "It was so.", "It rained — all day and all night upon the roof of the house."
+    assert len(long.replace("—", "").split()) == 13
+    sentences = [short, long] * 10
+    sentences[1::2] = [long if k < 3 else long.replace("—", "--" if k < 5 else "and") for k in range(10)]
+    text = "\n\n".join(" ".join(sentences[i : i + 4]) for i in range(0, 20, 4))
+    sizes = [3, 13] * 10
+    sizes[11::2] = [14] * 5  # with "and" in place of a dash
+    values = measured(Rhythm().fit(prose(20, 0)), Corpus.from_texts([text, text]))
+    assert values["sentence_length"] == pytest.approx(np.mean(sizes))
+    assert values["paragraph_length"] == pytest.approx(4)
+    assert values["dashes"] == pytest.approx(1000 * 5 / sum(sizes))  # per 1,000 words
+    x = np.log(sizes) - np.log(sizes).mean()
+    variance = x @ x / 19
+    assert values["spread"] == pytest.approx(np.sqrt(variance), abs=0.0011)
+    unbiased = (x[1:] @ x[:-1] + variance * 19 / 20) / (19 * variance)
+    assert values["neighbour_correlation"] == pytest.approx(unbiased)
+
+
+def test_the_distance_of_marks_is_their_total_variation():
+    critic = Rhythm().fit(prose(20, 0))
+    real, other = Corpus.from_texts(["Yes, no. So it is; so be it."]), Corpus.from_texts(["Yes? No. So it is."])
+    # real: one comma, one semicolon, two full stops; other: one question mark, two full stops
+    expected = (1 / 4 + 1 / 4 + 1 / 3 + abs(2 / 4 - 2 / 3)) / 2
+    assert measured(critic, real, other)["marks"] == pytest.approx(expected)
 
 
 def test_least_likely_sentences_are_marked_and_two_documents_shown():

@@ -53,6 +53,15 @@ def test_the_text_with_most_unclaimed_letters_is_named():
     assert unclaimed(Length(), scripts) is None
 
 
+@pytest.mark.parametrize(("thai", "latin", "told"), [(49, 51, False), (50, 50, False), (51, 49, True), (99, 1, True)])
+def test_a_text_is_not_the_critics_if_more_than_half_of_its_letters_are_of_other_scripts(thai, latin, told):
+    corpus = Corpus.from_texts(["ก" * thai + " " + "x" * latin])
+    outside = unclaimed(Coreference(), {"a": scripts_of(TextSketch.of(corpus))})
+    assert (outside is not None) == told
+    if told:
+        assert outside.share == pytest.approx(thai / 100)
+
+
 def test_a_critic_that_does_not_claim_the_script_is_left_out_or_warned_of(monkeypatch):
     pytest.importorskip("icu4py")
     monkeypatch.setattr("momus.engine.chosen.critic_names", lambda: ["length", "coreference"])
