@@ -15,7 +15,7 @@ from momus.progress import Silent
 from momus.reading import ReadingOptions
 
 FEW = ("length", "type-token", "sections")
-QUICK = {"permutations": 99, "resamples": 19, "top": 3, "reporter": Silent()}
+QUICK = {"permutations": 99, "resamples": 19, "top": 3, "jobs": 1, "reporter": Silent()}
 
 
 def test_all_rows_and_what_is_shown_are_the_same(both, written, tmp_path):
@@ -109,7 +109,7 @@ def test_checks_and_warnings_are_the_same(both, written):
 def test_the_sample_for_analyses_of_all_axes_is_the_same(both, written, monkeypatch):
     monkeypatch.setattr("momus.runs.texts.ANALYSED", 40)
     monkeypatch.setattr("momus.engine.in_parts.ANALYSED", 40)
-    memory, parts = both(FEW, **written((80, 90, 80, 70), prompts=40), adjust=("length",))
+    memory, parts = both(FEW, **written((80, 90, 80), prompts=40), adjust=("length",))
     few = [row.n_real for row in parts.joint.adjusted]
     assert few
     assert max(few) <= 40 < min(v.n_real for v in parts.verdicts if v.critic == "length")
