@@ -29,4 +29,4 @@ def test_commands_exist():
 
     named = set(re.findall(r"^momus (\w+)", README, flags=re.MULTILINE))
     assert named
-    assert named <= set(get_command(app).commands)
+    assert named <= set(get_command(app).list_commands(None))

@@ -1,6 +1,6 @@
-"""Shards scored on a Ray cluster: one actor per worker, each with the fitted critics in memory.
+"""Parts scored on a Ray cluster: one actor per worker, each with the fitted critics in memory.
 
-Ray starts processes on the nodes and says when one is lost; which shards are finished is what the files in the folder
+Ray starts processes on the nodes and says when one is lost; which parts are finished is what the files in the folder
 say, as on one machine. All nodes must see the folder and the texts under the same paths.
 """
 
@@ -17,7 +17,7 @@ from momus.engine.interface import TRIES, Done, Job
 from momus.errors import MomusError, StoreError, UsageError
 
 STORE_BYTES = 300_000_000
-"""Object store of a cluster that is started here: shards go to files, so that next to nothing passes through it."""
+"""Object store of a cluster that is started here: parts go to files, so that next to nothing passes through it."""
 START_SECONDS = 120.0
 """How long to wait for the first worker before saying that nothing can be scheduled."""
 SLOW_START = 10
@@ -27,7 +27,7 @@ CONNECT_SECONDS = 10.0
 
 
 class RayEngine:
-    """Scores shards by actors on a Ray cluster.
+    """Scores parts by actors on a Ray cluster.
 
     Parameters
     ----------
@@ -42,15 +42,15 @@ class RayEngine:
     def __init__(self, job: Job, workers: int, address: str | None, start_seconds: float = START_SECONDS) -> None:
         self.job, self.workers, self.address, self.start_seconds = job, workers, address, start_seconds
 
-    def run(self, shards: Sequence[int]) -> Iterator[Done]:
-        """Yield finished shards; see `momus.engine.interface.Engine`."""
+    def run(self, parts: Sequence[int]) -> Iterator[Done]:
+        """Yield finished parts; see `momus.engine.interface.Engine`."""
         import ray
 
         ours = not ray.is_initialized()
         if ours:
             self._connect(ray)
         try:
-            yield from _Actors(ray, self).run(shards)
+            yield from _Actors(ray, self).run(parts)
         finally:
             if ours:
                 ray.shutdown()
@@ -109,18 +109,18 @@ class _Actors:
         self._idle: list[Any] = []
         self._running: dict[Any, tuple[int, Any]] = {}
 
-    def run(self, shards: Sequence[int]) -> Iterator[Done]:
-        waiting, begun = deque(shards), Counter[int]()
+    def run(self, parts: Sequence[int]) -> Iterator[Done]:
+        waiting, begun = deque(parts), Counter[int]()
         patience = self.engine.start_seconds * (SLOW_START if self._free() >= 1 else 1)
-        for _ in range(min(self.engine.workers, len(shards))):
+        for _ in range(min(self.engine.workers, len(parts))):
             self._start()
         last = time.monotonic()
         try:
             while waiting or self._running:
                 while waiting and self._idle:
-                    shard, actor = waiting.popleft(), self._idle.pop()
-                    begun[shard] += 1
-                    self._running[actor.score.remote(shard)] = shard, actor
+                    part, actor = waiting.popleft(), self._idle.pop()
+                    begun[part] += 1
+                    self._running[actor.score.remote(part)] = part, actor
                 watched = [*self._starting, *self._running]
                 finished, _ = self.ray.wait(watched, num_returns=1, timeout=LOOKED_EVERY) if watched else ([], [])
                 for reference in finished:
@@ -128,15 +128,15 @@ class _Actors:
                     if reference in self._starting:
                         self._begun(reference)
                         continue
-                    shard, actor = self._running.pop(reference)
+                    part, actor = self._running.pop(reference)
                     done = self._result(reference)
-                    if done is None:  # its actor or node was lost, and the shard with it
-                        if begun[shard] >= TRIES:
+                    if done is None:  # its actor or node was lost, and the part with it
+                        if begun[part] >= TRIES:
                             raise StoreError(
-                                f"shard {shard}: its process was lost {TRIES} times, perhaps for its memory",
-                                hint="use a smaller --shard-size; finished shards stay for --resume",
+                                f"part {part}: its process was lost {TRIES} times, perhaps for its memory",
+                                hint="use a smaller --part-size; finished parts stay for --resume",
                             )
-                        waiting.append(shard)
+                        waiting.append(part)
                         self._start()
                         continue
                     self._idle.append(actor)
@@ -200,7 +200,7 @@ class _Actors:
         return StoreError(
             f"no worker could be started within {waited:.0f} s: the cluster has "
             f"{there:g} {self._place}s, {self._free():g} of them free",
-            hint="add nodes, or end what else runs on the cluster; finished shards stay for --resume",
+            hint="add nodes, or end what else runs on the cluster; finished parts stay for --resume",
         )
 
 
@@ -222,10 +222,10 @@ class _Scorer:
             return error
         return True
 
-    def score(self, shard: int) -> Done | MomusError:
-        """Score one shard."""
+    def score(self, part: int) -> Done | MomusError:
+        """Score one part."""
         try:
-            done: Done = self.scorer.score(shard)
+            done: Done = self.scorer.score(part)
         except MomusError as error:
             return error
         return done

@@ -12,8 +12,7 @@ from pages import write_between
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Series
 from momus.report.figures.palette import looks
-from momus.report.figures.standalone import standalone
-from momus.report.figures.svg import draw
+from momus.report.figures.svg import draw, standalone
 from momus_critics.distortion import Study
 from momus_critics.distortion.estimation import by_amount, error_slope, mean_interval
 

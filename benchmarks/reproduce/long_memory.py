@@ -323,8 +323,7 @@ def table(records: list[dict[str, Any]], folder: Path) -> str:
 def figure(records: list[dict[str, Any]], path: Path) -> None:
     """Perplexity against Taylor's ζ, whose standard errors are smaller than the points."""
     from momus.evidence import Axis, Chart, Series
-    from momus.report.figures.standalone import standalone
-    from momus.report.figures.svg import draw
+    from momus.report.figures.svg import draw, standalone
 
     ours = [(r["perplexity"]["test"], r["taylor"]) for r in records if "test" in r["perplexity"]]
     ours.sort(key=lambda pair: pair[0])

@@ -106,8 +106,7 @@ def figure(folder: Path, records: list[dict[str, Any]], theirs: dict[str, float]
     ``theirs`` is the held-out perplexity of the paper's generators.
     """
     from momus.evidence import Axis, Chart, Series
-    from momus.report.figures.standalone import standalone
-    from momus.report.figures.svg import draw
+    from momus.report.figures.svg import draw, standalone
 
     ours = []
     for record in records:

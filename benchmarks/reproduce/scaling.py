@@ -178,8 +178,7 @@ def show(name: str, stream: RunningText, tally: Tally) -> None:
 def figures(folder: Path, real: RunningText, shuffled: RunningText) -> None:
     """Draw each law for a text and its shuffle, as the report does."""
     from momus.evidence import Chart
-    from momus.report.figures.standalone import standalone
-    from momus.report.figures.svg import draw
+    from momus.report.figures.svg import draw, standalone
 
     folder.mkdir(parents=True, exist_ok=True)
     for law in (ZipfSlope(), Heaps(), Ebeling(), Taylor(), LongRange()):

@@ -38,8 +38,7 @@ def table(rows: Rows) -> str:
 def figure(rows: Rows, path: Path) -> None:
     """Word PPL against Latent PPL: the transformer along its training, process and HSMM, and the paper's models."""
     from momus.evidence import Axis, Chart, Series
-    from momus.report.figures.standalone import standalone
-    from momus.report.figures.svg import draw
+    from momus.report.figures.svg import draw, standalone
 
     trained = sorted((r["word_ppl"], r["latent_ppl"]) for r in rows if "n-grams" in r["note"])
     others = sorted((r["word_ppl"], r["latent_ppl"]) for r in rows if r["model"] != "transformer")

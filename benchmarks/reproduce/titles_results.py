@@ -264,8 +264,7 @@ def conditional(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 def figure(result: dict[str, Any], reading: str, text: str, path: Path, least: float = 0.03) -> None:
     """The paper's figure 3: differences of P(z_m | z_{m−1}) from real text; marks where P_c is below 0.05."""
     from momus.evidence import Edge, Graph
-    from momus.report.figures.standalone import standalone
-    from momus.report.figures.svg import draw
+    from momus.report.figures.svg import draw, standalone
 
     found = result[reading]
     prior = np.array(found["prior"])

@@ -97,8 +97,7 @@ def measure(folder: Path, names: Sequence[str]) -> list[Row]:
 
 def figure(folder: Path, name: str, path: Path) -> None:
     """The covariance view of the paper's figures 5, 7 and 8: topics that go together in each text."""
-    from momus.report.figures.standalone import standalone
-    from momus.report.figures.svg import draw
+    from momus.report.figures.svg import draw, standalone
 
     fit, real, text = (running(read_records(folder / f"{n}.jsonl"), n) for n in ("fit", "real", name))
     found = momus.compare(

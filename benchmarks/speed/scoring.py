@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from momus.sequences import Sequences
+from momus_adapters.language_models.causal import batches, pieces
 from momus_adapters.language_models.transformers import TransformersLM
-from momus_adapters.language_models.windows import batches, pieces
 
 
 def untrained(layers: int, width: int, words: int) -> TransformersLM:

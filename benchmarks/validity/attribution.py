@@ -31,7 +31,7 @@ from studies import novels
 
 from momus.calibration.plan import split
 from momus.calibration.rates import Rate
-from momus.calibration.view import own, rate_text
+from momus.calibration.view import on_axis, rate_text
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.inference import ManyTests, holm
@@ -212,13 +212,13 @@ def counted(defect: str, cells: list[Cell], rule: Rule) -> Counts:
     for cell in cells:
         rows = [_row(r) for r in cell["rows"]]
         emptied = {(r.critic, r.covariates[0]) for r in rows if not r.reason and rule(r)}
-        mine = [a for a in cell["alarms"] if own(a, defect)]
-        others = [a for a in cell["alarms"] if not own(a, defect)]
+        mine = [a for a in cell["alarms"] if on_axis(a, defect)]
+        others = [a for a in cell["alarms"] if not on_axis(a, defect)]
         tally("any", bool(emptied))
         tally("own", bool(mine))
         if not mine:
             continue
-        kept = [a for a in mine if not any(x == a and not own(by, defect) for x, by in emptied)]
+        kept = [a for a in mine if not any(x == a and not on_axis(by, defect) for x, by in emptied)]
         gone = [any((a, by) in emptied for by in mine) for a in others]
         tally("survives", bool(kept))
         tally("wrong", len(kept) < len(mine))
@@ -266,7 +266,7 @@ def table(setup: Setup, cells: dict[str, list[Cell]], name: str = IN_USE) -> str
         c = counted(defect, of_defect, RULES[name])
         if defect == "none":
             continue
-        axes = ", ".join(critic for critic in setup.critics if own(critic, defect))
+        axes = ", ".join(critic for critic in setup.critics if on_axis(critic, defect))
         mark = " **!**" if c.both.n and c.both.share < 0.8 else ""
         lines.append(
             f"| {defect} ({setup.strengths[defect]:g}) | {axes} | {c.splits:,} | {c.alarms:.1f} "

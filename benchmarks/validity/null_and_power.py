@@ -34,13 +34,12 @@ from momus.calibration.cells import Cell
 from momus.calibration.page import p_value_chart, power_chart, specificity
 from momus.calibration.plan import NULL, parse_sizes
 from momus.calibration.rates import Rate, curves, detectable, family_wise, rate
-from momus.calibration.view import own, rate_text, strength_text
+from momus.calibration.view import on_axis, rate_text, strength_text
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.files import read_sealed
 from momus.progress import default_reporter
-from momus.report.figures.standalone import standalone
-from momus.report.figures.svg import draw
+from momus.report.figures.svg import draw, standalone
 
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 ALPHA, WANTED = 0.05, (0.035, 0.065)
@@ -175,7 +174,7 @@ def power_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
         for (critic, _, defect), curve in curves(cells.get((study.name, "power"), [])).items():
             d = detectable(curve, ALPHA, POWER)
             tested = [c for c in curve if c.strength > 0]
-            if defect != NULL and own(critic, defect):
+            if defect != NULL and on_axis(critic, defect):
                 powers = ", ".join(f"{c.strength:g}: {rate(c, ALPHA).share:.2f}" for c in tested)
                 shown = "–" if d.difference is None else f"{d.difference:+.3g}"
                 n = max((c.tested for c in tested), default=0)

@@ -108,6 +108,22 @@ def replace_file(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def write_text(path: Path, text: str, hint: str = "name another file") -> Path:
+    """Write a text file with the folders that it needs, as `replace_file` does, and return its path.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be written, or is a link; ``hint`` is the way out.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, text)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint=hint) from error
+    return path
+
+
 def refuse_link(path: Path) -> None:
     """Refuse to write a page or a figure through a link.
 

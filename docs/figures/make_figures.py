@@ -83,15 +83,14 @@ def measure(critic: str) -> dict[str, Any]:
 def picture(item: Any) -> str:
     """Draw a piece of evidence as a separate picture; tables become bars."""
     from momus.evidence import Table
-    from momus.report.figures.standalone import standalone
-    from momus.report.figures.svg import draw
+    from momus.report.figures.svg import draw, standalone
 
     return standalone(bars(item) if isinstance(item, Table) else draw(item))
 
 
 def study_figures(folder: Path) -> None:
     """Copy two figures that ``benchmarks/reproduce/distortion.py --out FOLDER`` left, in the pages' colours."""
-    from momus.report.figures.standalone import standalone
+    from momus.report.figures.svg import standalone
 
     for name in ("probability", "perturbations"):
         body = (folder / f"distortion-transformer-{name}.svg").read_text(encoding="utf-8")
@@ -101,7 +100,7 @@ def study_figures(folder: Path) -> None:
 def bars(table: Any) -> str:
     """Draw the columns ``real …`` and ``generated …`` of a table's first rows as pairs of bars."""
     from momus.report.figures.canvas import Canvas
-    from momus.report.figures.numbers import linear_ticks, tick_text
+    from momus.report.figures.scales import linear_ticks, tick_text
 
     rows = list(table.rows)[:14]
     columns = {w: next(i for i, c in enumerate(table.columns) if c.startswith(w)) for w in ("real", "generated")}

@@ -1,4 +1,4 @@
-"""Shards on a Ray cluster: the files of one machine, also if a node is lost on the way."""
+"""Parts on a Ray cluster: the files of one machine, also if a node is lost on the way."""
 
 import random
 import time
@@ -55,7 +55,7 @@ def arguments(place):
 
 def test_a_node_killed_midway_loses_and_doubles_nothing(place, cluster):
     nodes_of, nodes = cluster
-    score_parts(*arguments(place), place / "here", shard_size=50)
+    score_parts(*arguments(place), place / "here", part_size=50)
     lost = []
 
     def progress(run):
@@ -64,11 +64,11 @@ def test_a_node_killed_midway_loses_and_doubles_nothing(place, cluster):
             lost.append(len(run.done))
 
     run = score_parts(
-        *arguments(place), place / "there", shard_size=50, engine="ray", address=nodes_of.address, workers=3,
+        *arguments(place), place / "there", part_size=50, engine="ray", address=nodes_of.address, workers=3,
         progress=progress,
     )  # fmt: skip
     assert lost
-    assert lost[0] < len(run.shards) == len(run.done) == 60
+    assert lost[0] < len(run.parts) == len(run.done) == 60
     assert run.documents == 3000
     assert files(place / "there") == files(place / "here")
     ids = list(StoredText(place / "there", "real").labels[0])
@@ -89,7 +89,7 @@ def test_nothing_that_can_be_scheduled_is_said_in_words(place, cluster):
     deadline = time.monotonic() + 60
     while ray.available_resources().get("CPU", 0) and time.monotonic() < deadline:
         time.sleep(0.2)
-    score_parts(*arguments(place), place / "out", shard_size=1000)
+    score_parts(*arguments(place), place / "out", part_size=1000)
     with pytest.raises(StoreError, match=r"no worker could be started within 3 s: the cluster has 3 CPUs, 0 of them"):
         list(RayEngine(Job(place / "out"), 2, nodes_of.address, start_seconds=3).run([0, 1]))
     for task in others:
@@ -97,8 +97,8 @@ def test_nothing_that_can_be_scheduled_is_said_in_words(place, cluster):
 
 
 def test_a_cluster_on_this_machine_writes_the_same_files(place):
-    score_parts(*arguments(place), place / "here", shard_size=500)
-    score_parts(*arguments(place), place / "there", shard_size=500, engine="ray", workers=1)
+    score_parts(*arguments(place), place / "here", part_size=500)
+    score_parts(*arguments(place), place / "there", part_size=500, engine="ray", workers=1)
     assert files(place / "there") == files(place / "here")
     assert not ray.is_initialized()
 

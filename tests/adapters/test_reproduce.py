@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 import momus
 from momus.errors import MomusError, UsageError
 from momus.progress import Silent
+from momus_adapters.commands.reproduce import reproduce as command
 from momus_adapters.papers import as_json, find_table, paper_tables, reproduce
-from momus_adapters.papers.command import reproduce as command
-from momus_adapters.papers.reference import reference_texts
+from momus_adapters.papers.reproduce import reference_texts
 
 app = typer.Typer()
 app.command()(command)

@@ -12,8 +12,8 @@ from scipy import stats
 from momus.errors import MomusError
 from momus.sequences import Decoding, Generator, Request, Sequences, SequenceScorer, StepModel, sample
 from momus.sequences.interfaces import Prompt
+from momus_adapters.language_models.causal import batches, pieces
 from momus_adapters.language_models.transformers import TransformersLM
-from momus_adapters.language_models.windows import batches, pieces
 
 TEXTS = ["the cat sat on the mat", "a dog", "", "rain fell on the town all day and all night and then it stopped", "x"]
 

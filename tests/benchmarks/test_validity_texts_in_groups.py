@@ -17,6 +17,7 @@ import texts_in_groups as study  # noqa: E402
 
 from momus import Corpus  # noqa: E402
 from momus.checks.dependence import guess_groups  # noqa: E402
+from momus.text.sketches import TextSketch  # noqa: E402
 
 NOVELS, EACH = 100, 12
 
@@ -42,8 +43,8 @@ def drawn(pool, monkeypatch, draw):
     """Whatever texts a draw checks."""
     texts = []
 
-    def check(*corpora):
-        texts.extend(c for c in corpora if c is not None)
+    def check(*given):
+        texts.extend(c.documents(np.arange(len(c))) if isinstance(c, TextSketch) else c for c in given)
         return []
 
     monkeypatch.setattr(made, "dependence_checks", check)

@@ -119,7 +119,7 @@ def test_the_run_folder(tmp_path):
     assert [c["documents"] for c in run["corpora"]] == [20, 20, 21]
     rows = [json.loads(line) for line in (out / "verdicts.jsonl").read_text().splitlines()]
     assert json.loads(json.dumps([v.row() for v in found.verdicts])) == rows
-    assert [Verdict.from_row(r).row() for r in rows] == [v.row() for v in found.verdicts]
+    assert [Verdict.from_row(r) for r in rows] == found.verdicts
     documents = pq.read_table(out / "documents.parquet")
     assert documents.column_names[:6] == ["corpus", "id", "critic", "nll", "states", "reason"]
     assert documents.num_rows == 41

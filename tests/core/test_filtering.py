@@ -1,4 +1,4 @@
-"""Filtering: records stay whole, real text stays, odd text goes, whatever the shards; nothing half is written."""
+"""Filtering: records stay whole, real text stays, odd text goes, whatever the parts; nothing half is written."""
 
 import dataclasses
 import gzip
@@ -16,7 +16,7 @@ from momus.cli.app import app
 from momus.controls import DEFECTS
 from momus.critic.registry import critic_class, make_critics
 from momus.errors import MomusError, StoreError, UsageError
-from momus.outliers import filter_text
+from momus.outliers.filtering import filter_text
 from momus.outliers.rows import Measure
 from momus.reading import ReadingOptions
 from momus.reading.originals import read_originals
@@ -59,7 +59,7 @@ def place(tmp_path_factory):
 
 
 def filtered(place, out, new="new.jsonl", suffix=".jsonl", real="real.jsonl", **settings):
-    arguments = {"fdr": 0.1, "shards": out / "shards", **settings}
+    arguments = {"fdr": 0.1, "parts": out / "parts", **settings}
     keep, drop = out / f"keep{suffix}", out / f"drop{suffix}"
     report = filter_text([place / new], [place / "run"], [place / real], keep, drop, **arguments)
     return report, keep, drop
@@ -112,7 +112,7 @@ def test_examples_are_the_oddest_that_went(done):
 
 @pytest.mark.parametrize("size", [90])
 def test_any_shards_give_the_same_files(place, done, tmp_path, size):
-    report, keep, drop = filtered(place, tmp_path, shard_size=size)
+    report, keep, drop = filtered(place, tmp_path, part_size=size)
     assert report == done[0]
     assert [p.read_bytes() for p in (keep, drop)] == [p.read_bytes() for p in done[1:]]
 
@@ -130,7 +130,7 @@ def test_real_text_stays(place, tmp_path):
             out / "keep.jsonl",
             out / "drop.jsonl",
             fdr=0.2,
-            shards=tmp_path / "shards",
+            parts=tmp_path / "parts",
             overwrite=True,
         )
         shares.append(report.dropped > 0)
@@ -141,12 +141,12 @@ def test_real_text_stays(place, tmp_path):
 @pytest.mark.slow
 def test_another_rate_scores_nothing_again(place, tmp_path):
     _, keep, drop = filtered(place, tmp_path)
-    before = {p: (p.stat().st_mtime_ns, p.stat().st_ino) for p in (tmp_path / "shards").rglob("*.parquet")}
+    before = {p: (p.stat().st_mtime_ns, p.stat().st_ino) for p in (tmp_path / "parts").rglob("*.parquet")}
     strict, *_ = filtered(place, tmp_path, fdr=0.02, overwrite=True)
-    assert {p: (p.stat().st_mtime_ns, p.stat().st_ino) for p in (tmp_path / "shards").rglob("*.parquet")} == before
+    assert {p: (p.stat().st_mtime_ns, p.stat().st_ino) for p in (tmp_path / "parts").rglob("*.parquet")} == before
     assert strict.dropped <= len(ids(keep)) + len(ids(drop))
     with pytest.raises(StoreError, match="cannot be resumed"):
-        filtered(place, tmp_path / "again", new="real.jsonl", shards=tmp_path / "shards")
+        filtered(place, tmp_path / "again", new="real.jsonl", parts=tmp_path / "parts")
     assert not (tmp_path / "again" / "keep.jsonl").exists()
 
 
@@ -158,7 +158,7 @@ def test_refusals_say_how_to_go_on(place, tmp_path):
             "real": [tmp_path / "real.jsonl"],
             "keep": tmp_path / "keep.jsonl",
             "drop": tmp_path / "drop.jsonl",
-            "shards": tmp_path / "shards",
+            "parts": tmp_path / "parts",
             "overwrite": "drop" not in changes,
             **changes,
         }
@@ -194,7 +194,7 @@ def test_real_documents_that_were_fitted_on_are_left_out_and_counted(place, tmp_
     write_lines(tmp_path / "mixed.jsonl", mixed)
     alone, *files = filtered(place, tmp_path / "alone", real=tmp_path / "unseen.jsonl")
     expected = [p.read_bytes() for p in files]
-    settings = {"real": tmp_path / "mixed.jsonl", "shards": tmp_path / "shards", "shard_size": 90}
+    settings = {"real": tmp_path / "mixed.jsonl", "parts": tmp_path / "parts", "part_size": 90}
     with pytest.raises(UsageError, match="fitted on 300 of the 700 real") as error:
         filtered(place, tmp_path / "mixed", **settings)
     assert "--skip-fitted" in error.value.hint
@@ -275,7 +275,7 @@ def test_parquet_stays_parquet(place, tmp_path):
         }
     )
     pq.write_table(table, tmp_path / "new.parquet", row_group_size=40)
-    settings = {"new": tmp_path / "new.parquet", "shard_size": 90}
+    settings = {"new": tmp_path / "new.parquet", "part_size": 90}
     report, keep, drop = filtered(place, tmp_path, suffix=".parquet", **settings)
     kept, dropped = pq.read_table(keep), pq.read_table(drop)
     order = {id: i for i, id in enumerate(table["id"].to_pylist())}
@@ -319,7 +319,7 @@ def test_the_command_reports_what_went_and_hides_nothing(place, tmp_path):
     assert "\x1b" not in done.stdout
     assert "\u202e" not in done.stdout
     assert "[red]x[/red]" in done.stdout  # shown as it is, not as markup
-    assert (tmp_path / "k.jsonl.shards" / "new" / "manifest.json").exists()
+    assert (tmp_path / "k.jsonl.parts" / "new" / "manifest.json").exists()
     assert isinstance(call(*words).exception, StoreError)
     report = json.loads(call(*words, "--overwrite", "--json", "--quiet").stdout)
     assert report["kept"] + report["dropped"] == report["documents"] == 120

@@ -13,8 +13,7 @@ from scipy.special import gammaln
 from momus.controls import pitman_yor
 from momus.errors import UsageError
 from momus.sequences import Sequences
-from momus.sequences.katz import good_turing
-from momus.sequences.levels import Level
+from momus.sequences.levels import Level, good_turing
 from momus.sequences.ngram import NGramModel
 from momus.sequences.pitman_yor import PitmanYor, Seating
 from momus.text.corpus import Corpus

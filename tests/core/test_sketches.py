@@ -18,6 +18,7 @@ from momus.text.corpus import Corpus
 from momus.text.document_languages import with_languages
 from momus.text.documents import Document
 from momus.text.sketches import FREQUENT, TextSketch, sample_size
+from momus.text.words import has_icu
 
 WORDS = np.array([f"w{i}" for i in range(60)])
 FOREIGN = ["Кошка сидела на окне и смотрела на улицу. " * 8, "猫は窓辺に座って通りを見ていた。" * 20]
@@ -176,6 +177,15 @@ def test_frequent_words_are_bounded_and_those_of_the_whole():
 def test_a_document_takes_some_two_hundred_bytes():
     sketch = TextSketch.of(Corpus.from_texts([f"word {i} " * 50 for i in range(2000)]))
     assert sketch.table.nbytes / len(sketch) < 220
+
+
+def test_documents_whose_words_are_not_found_are_counted_over_parts(monkeypatch):
+    corpus = Corpus.from_texts([*FOREIGN, SENTENCE, FOREIGN[1]], name="x")
+    parts = in_parts(corpus, [1, 3])
+    assert splitting_warnings([parts]) == ([] if has_icu() else splitting_warnings([TextSketch.of(corpus)]))
+    monkeypatch.setattr("momus.checks.languages.has_icu", lambda: False)
+    (warning,) = splitting_warnings([parts, TextSketch.of(corpus.take([2], "y"))])
+    assert warning.startswith("2 documents of 'x' hold text in Chinese")
 
 
 def test_a_sketch_without_its_text_says_so():

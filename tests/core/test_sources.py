@@ -22,7 +22,7 @@ from momus.errors import MissingExtraError, ReadingError, UsageError
 from momus.limits import Limits
 from momus.reading import read_memory, sniff
 from momus.reading.sources import Source
-from momus_adapters.preparing.recognition import holds_markup
+from momus_adapters.preparing.pipeline import holds_markup
 
 ROWS = [{"id": f"d{i}", "text": f"Text {i}."} for i in range(3)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()

@@ -33,7 +33,7 @@ DATED = ("run.json", "report.html", "manifest.json", "texts.parquet")
 def score(folder, workers, resume):
     """Score a text into a folder of rows."""
     texts = [folder / "real.jsonl"]
-    score_parts([folder / "critic"], texts, folder / "out", workers=workers, shard_size=DOCUMENTS, resume=resume)
+    score_parts([folder / "critic"], texts, folder / "out", workers=workers, part_size=DOCUMENTS, resume=resume)
 
 
 def compare(folder, workers, resume):

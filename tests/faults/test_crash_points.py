@@ -37,8 +37,8 @@ CALIBRATE = (
     "calibrate -f T/fit.jsonl -r T/real.jsonl -c length --defects none --splits 20 --permutations 99 -o R/folder"
 )
 STUDY = "study new D/run -r T/real.jsonl -g m=T/gen.jsonl --items 6 --raters 2 --judgements 1 --words 5"
-SHARDS = "score D/critic T/gen.jsonl --shards R/shards --shard-size 5 --quiet"
-FROM_SHARDS = "compare -r D/shards-of-real -g m=D/shards-of-m --permutations 99 --resamples 99 --quiet -o R/run"
+PARTS = "score D/critic T/gen.jsonl --parts R/parts --part-size 5 --quiet"
+FROM_SHARDS = "compare -r D/parts-of-real -g m=D/parts-of-m --permutations 99 --resamples 99 --quiet -o R/run"
 TIMES = ("started", "seconds", "command", "set_at")
 RUN_READERS = ("show R/run --every --json", "outliers R/run --json", "diff R/run D/run --json", "plan R/run")
 
@@ -108,12 +108,12 @@ CASES = {
         f"{STUDY} -o R/study", "", readers=("study read R/study D/rater-1.json D/rater-2.json --json",), once=True
     ),
     "study read": Case("study read D/study D/rater-1.json D/rater-2.json -o R/study.json", ""),
-    "score in shards": Case(
-        SHARDS,
-        f"{SHARDS} --resume",
-        readers=(f"{FROM_SHARDS.replace('D/shards-of-m', 'R/shards').replace('-o R/run', '--no-out')} --json",),
+    "score in parts": Case(
+        PARTS,
+        f"{PARTS} --resume",
+        readers=(f"{FROM_SHARDS.replace('D/parts-of-m', 'R/parts').replace('-o R/run', '--no-out')} --json",),
     ),
-    "compare from shards": Case(
+    "compare from parts": Case(
         FROM_SHARDS, f"{FROM_SHARDS} --overwrite", readers=("show R/run --every --json",), rewritten=False
     ),
     "baseline": Case(
@@ -207,9 +207,9 @@ class Place:
         return words
 
     def more(self):
-        """Add shards of both texts, a study of the run, and the answers of its raters."""
-        shards = SHARDS.replace("R/shards", "D/shards-of-m")
-        commands = (shards, shards.replace("gen", "real").replace("-of-m", "-of-real"), f"{STUDY} -o D/study")
+        """Add parts of both texts, a study of the run, and the answers of its raters."""
+        parts = PARTS.replace("R/parts", "D/parts-of-m")
+        commands = (parts, parts.replace("gen", "real").replace("-of-m", "-of-real"), f"{STUDY} -o D/study")
         for command in commands:
             assert run(self.words(command)) is not None
         done = self.paths["D"]

@@ -30,11 +30,11 @@ from momus.files import file_digest, write_table
 from momus.locking import Lock
 from momus.reading.building import Builder
 from momus.reading.records import Row
-from momus.report.downloads import csv_text, figure_csv
+from momus.report.figures.svg import figure_csv
 from momus.report.page import write_report
+from momus.report.safe import csv_text
 from momus.sequences import Decoding, Prompt, Request
-from momus_adapters.language_models.openai import OpenAIServer
-from momus_adapters.language_models.routes import check_route
+from momus_adapters.language_models.openai import OpenAIServer, check_route
 
 TEXTS = [f"the {a} {b} sat on the {c}." for a in ("cat", "dog", "ape") for b in ("old", "big") for c in ("mat", "hat")]
 

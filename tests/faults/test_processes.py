@@ -167,7 +167,7 @@ def test_a_second_interruption_stops_at_once():
 
 def test_an_ignored_hangup_stays_ignored(momus_process):
     """As under ``nohup``: the handlers of the command leave it alone."""
-    script = "from momus.cli.signals import Interruption; import signal, os; Interruption().install()\n"
+    script = "from momus.cli.boundary import Interruption; import signal, os; Interruption().install()\n"
     script += "os.kill(os.getpid(), signal.SIGHUP); print('here')"
     ignore = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, **ignore)

@@ -61,25 +61,25 @@ def test_random_kills_lose_and_double_nothing(place):
 
 @pytest.mark.parametrize("limit", [300, pytest.param(None, marks=pytest.mark.slow)])
 def test_a_full_disk_stops_with_words_and_is_resumed(place, limit):
-    """The system itself refuses writes beyond a size: that of the manifest, or one that some shards exceed."""
+    """The system itself refuses writes beyond a size: that of the manifest, or one that some parts exceed."""
     import resource
 
     lines = (place / "real.jsonl").read_text().splitlines(keepends=True)
     (place / "few.jsonl").write_text("".join(lines[:100]))
     critics, texts, out = [place / "critic"], [place / "few.jsonl"], place / "out"
-    score_parts(critics, texts, place / "whole", shard_size=5)
+    score_parts(critics, texts, place / "whole", part_size=5)
     folder = RowFolder(place / "whole")
     sizes = [max(p.stat().st_size for p in (folder.rows(i), folder.record(i))) for i in range(20)]
-    assert sizes[0] < max(sizes), "the first shard fits, and a later one does not"
+    assert sizes[0] < max(sizes), "the first part fits, and a later one does not"
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit or sizes[0], before[1]))
     try:
         with pytest.raises(StoreError, match="cannot be written"):
-            score_parts(critics, texts, out, shard_size=5)
+            score_parts(critics, texts, out, part_size=5)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not list(out.rglob("*.part"))
-    run = score_parts(critics, texts, out, shard_size=5, resume=True)
+    run = score_parts(critics, texts, out, part_size=5, resume=True)
     assert (run.kept > 0) == (limit is None)
     assert run.documents == 100
     assert files(out) == files(place / "whole")

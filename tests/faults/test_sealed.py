@@ -9,7 +9,7 @@ import pytest
 from momus.calibration.cells import Cell, CellFolder
 from momus.errors import StoreError
 from momus.files import read_sealed, write_sealed
-from momus.history.looks import GateLooks
+from momus.history.gate import GateLooks
 from momus.sequences import Decoding, Generated, Prompt
 from momus_adapters.generating import write_documents
 

@@ -13,7 +13,7 @@ from momus import Corpus
 from momus.cli.app import app
 from momus.errors import StoreError, UsageError
 from momus.history.diff import diff_runs
-from momus.history.view import diff_json, diff_markdown, diff_view
+from momus.history.diff_view import diff_json, diff_markdown, diff_view
 from momus.runs.manifest import write_manifest
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from momus.cli.app import app
 from momus.errors import GateFailed, StoreError, UsageError
 from momus.history.baselines import Baselines
-from momus.history.gap import Gap
+from momus.history.change import Gap
 from momus.history.gate import gate_run
 from momus.history.gate_view import gate_markdown, gate_view, workflow_commands
 from momus.history.kept import KeptRun

@@ -58,7 +58,7 @@ def test_the_page_shows_each_axis_the_limit_and_the_run_that_breaks_it(folder):
     assert not re.search(r"(?:src|href)=\"(?!#|data:)", page), "nothing from elsewhere"
     assert "default-src 'none'" in page
     script = re.search(r"script-src '(sha256-[^']+)'", page).group(1)
-    from momus.report.page import digest
+    from momus.report.html import digest
 
     assert digest(re.search(r"<script>(.*?)</script>", page, flags=re.DOTALL).group(1)) == script
 

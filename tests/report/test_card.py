@@ -8,7 +8,7 @@ import pytest
 import momus
 from momus.cli.app import app
 from momus.errors import UsageError
-from momus.report.card import BEGIN, END, HEADING
+from momus.report.exports import BEGIN, END, HEADING
 
 HOSTILE = "a|b <script> `x` -->"
 

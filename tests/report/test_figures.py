@@ -19,20 +19,16 @@ from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Heatmap, Series
 from momus.joint.ranks import Ranking
 from momus.report.answer import answer_of
-from momus.report.downloads import csv_text
-from momus.report.figures.axis import axis_figure
-from momus.report.figures.chart import Scale, chart_svg
-from momus.report.figures.export import write_figures
+from momus.report.cards import overlay
+from momus.report.figures.axes import draw_axis, draw_rows
+from momus.report.figures.chart import chart_svg
+from momus.report.figures.files import write_figures
 from momus.report.figures.heatmap import heatmap_svg
-from momus.report.figures.overview import overview
-from momus.report.figures.overview_rows import overview_of
-from momus.report.figures.overview_svg import overview_svg
 from momus.report.figures.palette import COLOURS, looks
-from momus.report.figures.power import detectable, power_figure
-from momus.report.figures.ranks import ranks_figure
-from momus.report.figures.scale import CLIP, GapScale
-from momus.report.names import HUMAN
-from momus.report.overlay import overlay
+from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows, rows_svg
+from momus.report.figures.scales import CLIP, GapScale, Scale
+from momus.report.format import HUMAN
+from momus.report.safe import csv_text
 
 from .synthetic import comparison, verdict
 
@@ -60,7 +56,7 @@ def dots(axes):
 
 def test_the_overview_has_one_dot_for_each_axis_and_corpus_at_its_gap(found, axes):
     answer = answer_of(found)
-    assert overview(axes, answer) is axes
+    assert draw_rows(axes, overview_rows(answer)) is axes
     expected = sorted(
         (c.headline.gap, COLOURS[looks(CORPORA)[c.generated].colour], c.differs) for a in answer.axes for c in a.cells
     )
@@ -74,7 +70,7 @@ def test_the_overview_has_one_dot_for_each_axis_and_corpus_at_its_gap(found, axe
 
 
 def test_intervals_of_the_overview_are_those_of_the_gaps(found, axes):
-    overview(axes, answer_of(found))
+    draw_rows(axes, overview_rows(answer_of(found)))
     pairs = [(line.get_xdata(), line.get_ydata()) for line in axes.lines if len(line.get_xdata()) == 2]
     drawn = sorted(tuple(x) for x, y in pairs if x[0] != x[1] and y[0] == y[1])
     expected = sorted(v.gap_interval for v in found.verdicts if v.headline)
@@ -84,27 +80,27 @@ def test_intervals_of_the_overview_are_those_of_the_gaps(found, axes):
 def test_rows_that_have_no_dot_say_why(axes):
     rows = [verdict("a", "x", 2.0), verdict("b", "x", 1.0, p=None), verdict("c", "x", 1.0, band=None)]
     answer = answer_of(momus.Comparison(momus.verdicts.verdict.adjust(rows)))
-    shown = overview_of(answer)
+    shown = overview_rows(answer)
     assert shown.absent == {("b", "x"): "not tested", ("c", "x"): "no human band"}
-    assert [d.critic for d in shown.dots] == ["a"]
-    overview(axes, answer)
+    assert [d.row for d in shown.dots] == ["a"]
+    draw_rows(axes, shown)
     assert {"not tested", "no human band"} <= {t.get_text() for t in axes.texts}
-    assert {"not tested", "no human band"} <= {e.text for e in ET.fromstring(overview_svg(shown)).iter() if e.text}
+    assert {"not tested", "no human band"} <= {e.text for e in ET.fromstring(rows_svg(shown)).iter() if e.text}
 
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_the_overview_of_the_page_has_the_same_dots(found, narrow):
-    shown = overview_of(answer_of(found))
-    root = ET.fromstring(overview_svg(shown, narrow))
+    shown = overview_rows(answer_of(found))
+    root = ET.fromstring(rows_svg(shown, narrow))
     marks = [e for e in root.iter("path") if e.find("title") is not None]
     places = {e.find("title").text.split(" (")[0]: float(re.match(r"M([\d.]+)", e.get("d")).group(1)) for e in marks}
     assert len(marks) == 18
-    ordered = sorted(shown.dots, key=lambda d: d.gap)
+    ordered = sorted(shown.dots, key=lambda d: d.value)
     scale = shown.scale
     for dot in ordered:
-        x = places[f"{dot.generated}: {dot.gap:.2g} human bands"]
+        x = places[f"{dot.corpus}: {dot.value:.2g} human bands"]
         left, right = (8.0, 336.0) if narrow else (240.0, 736.0)
-        assert x == pytest.approx(left + scale(dot.gap) * (right - left), abs=6)
+        assert x == pytest.approx(left + scale(dot.value) * (right - left), abs=6)
     links = [e.get("href") for e in root.iter("a")]
     assert links == [f"#critic-critic-{i}" for i in (5, 4, 3, 2, 1, 0)]
     width = float(root.get("viewBox").split()[2])
@@ -131,7 +127,7 @@ def test_an_axis_shows_human_text_once_and_every_corpus_by_name(found, axes):
     assert [s.label for s in shown.series] == [HUMAN, *CORPORA]
     for s, (_, items) in zip(shown.series[1:], result.evidence, strict=True):
         assert list(s.y) == list(items[0].series[1].y)
-    axis_figure(axes, result)
+    draw_axis(axes, result)
     colours = [line.get_color() for line in axes.lines]
     assert colours == [COLOURS["real"], *(COLOURS[looks(CORPORA)[c].colour] for c in CORPORA)]
     assert [t.get_text() for t in axes.get_legend().get_texts()] == [HUMAN, *CORPORA]
@@ -165,16 +161,16 @@ def test_charts_with_other_scales_are_not_laid_over_each_other(found):
 
 def test_an_axis_without_a_chart_is_refused_in_words(found, axes):
     with pytest.raises(UsageError, match="critic-0 has no chart"):
-        axis_figure(axes, replace(found.results[0], evidence=[], distribution=None))
+        draw_axis(axes, replace(found.results[0], evidence=[], distribution=None))
 
 
 def test_ranks_are_drawn_nearest_first(found, axes):
-    ranks_figure(axes, found.joint.ranking)
+    draw_rows(axes, ranks_rows(found.joint.ranking))
     assert [t.get_text() for t in axes.get_yticklabels()] == list(CORPORA)
     assert [x for x, _, _ in dots(axes)] == [8.0, 8.25, 8.5]
     assert {"1.00", "0.00", "P(nearest)"} <= {t.get_text() for t in axes.texts}
     with pytest.raises(UsageError, match="too few prompts"):
-        ranks_figure(axes, Ranking([], {"length": "too few prompts"}, 0.95, 999, True), of="length")
+        ranks_rows(Ranking([], {"length": "too few prompts"}, 0.95, 999, True), of="length")
 
 
 def test_detectable_differences_are_in_units_of_the_band():
@@ -192,13 +188,13 @@ def test_detectable_differences_are_in_units_of_the_band():
 
 def test_power_is_drawn_smallest_first(axes):
     rows = [verdict("a", "x", 3.0, mde=30.0), verdict("b", "x", 3.0, mde=5.0)]
-    power_figure(axes, rows)
+    draw_rows(axes, power_rows(rows))
     assert [t.get_text() for t in axes.get_yticklabels()] == ["axis of b", "axis of a"]
-    line = next(line for line in axes.lines if line.get_marker() == "D")
-    assert list(line.get_ydata()) == [-1, 0]
-    assert list(line.get_xdata()) == pytest.approx([3.0, 0.5])
+    marks = [line for line in axes.lines if line.get_marker() == "D"]
+    places = [(line.get_xdata()[0], line.get_ydata()[0]) for line in marks if len(line.get_xdata())]
+    assert places == [(pytest.approx(3.0), -1), (pytest.approx(0.5), 0)]
     with pytest.raises(UsageError, match="no headline row"):
-        power_figure(axes, [verdict("a", "x", 3.0, mde=None)])
+        power_rows([verdict("a", "x", 3.0, mde=None)])
 
 
 def places_of(svg, colour):
@@ -265,6 +261,7 @@ def test_all_figures_are_written_with_their_numbers(found, tmp_path):
     again = write_figures(found, tmp_path / "b", ("svg",))
     assert [p.read_bytes() for p in again] == [p.read_bytes() for p in written], "the same data give the same bytes"
     svg = ET.parse(tmp_path / "a" / "overview.svg").getroot()
+    assert svg.find("{http://www.w3.org/2000/svg}title").text == "Distance from human text"
     assert float(svg.get("width").removesuffix("pt")) == pytest.approx(3.35 * 72, abs=0.1)
 
 

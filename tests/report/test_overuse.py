@@ -9,9 +9,8 @@ import momus
 from momus import Corpus
 from momus.controls import DEFECTS
 from momus.evidence import Overuse, Overused, Table, from_json, to_json
-from momus.report.answer import answer_of
-from momus.report.markdown import comparison_markdown
-from momus.report.overuse import overuse_of
+from momus.report.answer import CorpusOveruse, answer_of, overuse_of
+from momus.report.exports import comparison_markdown
 from momus.report.page import render
 from momus.report.sentences import overuse_lines
 from momus.report.terminal import WIDTH, comparison_text
@@ -107,7 +106,6 @@ def test_overuse_survives_a_run_folder_and_older_tables_have_none():
 
 
 def test_hostile_text_is_cleaned_on_the_first_screen():
-    from momus.report.overuse import CorpusOveruse
 
     bad = Overused("\x1b[31m<script>", 0.0, 1.0, "a\u202e b")
     [(_, sentence)] = overuse_lines([CorpusOveruse("m", Overuse("loops", "%", (bad,)))])

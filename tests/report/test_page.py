@@ -15,7 +15,8 @@ from momus.evidence import MarkedDocument, Step, Table
 from momus.report import render
 from momus.report.answer import answer_of
 from momus.report.cards import cards_of
-from momus.report.page import methods, numeric_columns
+from momus.report.html import numeric_columns
+from momus.report.page import methods
 from momus.report.passages import passage
 from momus.report.sentences import axis_line, axis_sentences, finding_words, first_sentences
 from momus.runs.examples import Example

@@ -9,9 +9,9 @@ from scipy import stats
 
 from momus import Corpus, compare, read_comparison
 from momus.critic import Critic, Decomposition, DecompositionMixin, LogPrior, Scores, Values
-from momus.report.machine import comparison_json
-from momus.report.parts_words import parts_sentence
+from momus.report.exports import comparison_json
 from momus.report.terminal import comparison_text
+from momus.report.words import parts_sentence
 from momus.verdicts.decomposition import Estimate, PartRow, Parts, parts_of
 from momus.verdicts.settings import Settings
 from momus_critics.sections import Sections

@@ -8,8 +8,7 @@ import pytest
 
 from momus.evidence import Axis, Chart, Heatmap, Series
 from momus.report.figures.palette import COLOURS
-from momus.report.figures.standalone import standalone
-from momus.report.figures.svg import draw
+from momus.report.figures.svg import draw, standalone
 
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"
 CRITICS = [FIGURES / f"{p.stem}.svg" for p in sorted((FIGURES.parent / "critics").glob("*.md"))]

@@ -8,7 +8,7 @@ from tests.verdicts import changed, verdict_of
 
 import momus
 from momus import Corpus
-from momus.inference import Method
+from momus.inference import Method, TestResult
 from momus.report.words import NULLS, band, gap, method, null, shows
 from momus.verdicts.verdict import Verdict
 
@@ -147,8 +147,22 @@ def test_the_gap_of_a_distance_is_never_negative():
     assert band(changed(row, band=None)) == "no human band is known"
 
 
+def test_a_row_has_the_numbers_of_its_test_and_null_for_those_that_do_not_exist():
+    result = TestResult("ks", difference=0.2, low=np.nan, high=np.inf, effect=0.1, p=0.5, n_real=3, n_generated=4)
+    row = Verdict("length", "length", "document", "g", result, 0, 1, True, p_adjusted=0.7).row()
+    published = (
+        *("critic", "statistic", "unit", "generated", "real_value", "generated_value", "difference", "low", "high"),
+        *("effect", "p", "p_adjusted", "n_real", "n_generated", "unscored_real", "unscored_generated"),
+    )
+    values = ("length", "ks", "document", "g", None, None, 0.2, None, None, 0.1, 0.5, 0.7, 3, 4, 0, 1)
+    assert tuple(row[name] for name in published) == values
+
+
 def test_rows_survive_json_and_frames_flatten_the_method():
-    assert Verdict.from_row(ROW.row()).row() == ROW.row()
+    assert Verdict.from_row(ROW.row()) == ROW
+    assert hash(Verdict.from_row(ROW.row())) == hash(ROW)
+    untested = Verdict("length", "length", "document", "g", TestResult("ks", p=np.nan), 0, 0, True)
+    assert Verdict.from_row(untested.row()) == untested != ROW
     assert Verdict.from_row({**ROW.row(), "new": 1, "method": {"test": "permutation", "newer": 2}}).method.test == (
         "permutation"
     )

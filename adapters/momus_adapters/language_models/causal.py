@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Ints
 from momus.sequences import Sequences, SequenceScores, StepModel
 from momus.sequences.interfaces import Advance
-from momus_adapters.language_models.windows import Piece, batches, pieces
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -166,3 +166,51 @@ def _log_p(logits: Tensor, targets: Tensor, temperature: float) -> Tensor:
 
     scaled = logits.float() if temperature == 1.0 else logits.float() / temperature
     return scaled.gather(2, targets[:, :, None])[:, :, 0] - torch.logsumexp(scaled, dim=2)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One window of a sequence: ``start … stop`` is read, ``scored … stop`` is scored."""
+
+    sequence: int
+    start: int
+    scored: int
+    stop: int
+    last: bool
+
+
+def pieces(lengths: Ints, window: int) -> list[Piece]:
+    """Cut sequences into windows: every token is scored once, after the first window given at least half a window.
+
+    >>> import numpy as np
+    >>> [(p.start, p.scored, p.stop) for p in pieces(np.array([10]), 4)]
+    [(0, 0, 4), (2, 4, 6), (4, 6, 8), (6, 8, 10)]
+    """
+    out: list[Piece] = []
+    half = window // 2
+    for i, n in enumerate(lengths.tolist()):
+        stop, scored = min(n, window), 0
+        while True:
+            out.append(Piece(i, max(0, stop - window) if scored else 0, scored, stop, stop == n))
+            if stop == n:
+                break
+            scored, stop = stop, min(n, stop + window - half)
+    return out
+
+
+def batches(todo: Sequence[Piece], tokens: int) -> Iterator[list[Piece]]:
+    """Batches of pieces, the longest first, of at most ``tokens`` tokens with padding (or a single piece).
+
+    >>> import numpy as np
+    >>> [len(b) for b in batches(pieces(np.array([5, 3, 3, 2]), 8), 6)]
+    [1, 2, 1]
+    """
+    order = sorted(todo, key=lambda p: (p.start - p.stop, p.sequence, p.start))
+    batch: list[Piece] = []
+    for piece in order:
+        if batch and (len(batch) + 1) * (batch[0].stop - batch[0].start) > tokens:  # the first piece is the longest
+            yield batch
+            batch = []
+        batch.append(piece)
+    if batch:
+        yield batch

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from momus.report.safe import one_line
+from momus_adapters.papers.table import PaperTable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -176,3 +177,28 @@ def _value(value: object) -> str:
     ("the critic's default", "'linear'", "''")
     """
     return "the critic's default" if value is None else one_line(repr(value), 80)
+
+
+def listing_json(tables: Iterable[PaperTable]) -> list[dict[str, Any]]:
+    """What each table is, finds and needs, and how to run it, as rows that JSON can hold.
+
+    >>> from momus_adapters.papers.table import find_table
+    >>> listing_json([find_table("deng-2")])[0]["critics"]
+    ['sections']
+    """
+    return [
+        {
+            "id": t.id,
+            "paper": t.paper.citation,
+            "place": t.place,
+            "title": t.title,
+            "found": t.found,
+            "needs": t.needs,
+            "critics": t.critics,
+            "settings": t.settings,
+            "instead": t.instead or None,
+            "ships_with_texts": t.texts is not None,
+            "seconds": t.seconds,
+        }
+        for t in tables
+    ]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from momus.errors import UsageError
+from momus.files import replace_file
 from momus.outliers.rows import outlier_rows
+from momus.report.html import render_page
 from momus.runs.folder import RunFolder
 from momus.runs.texts_file import KeptTexts, read_kept_texts
 from momus.text.corpus import Corpus
@@ -18,11 +22,10 @@ from momus.version import __version__
 from momus_adapters.study.design import drawn
 from momus_adapters.study.excerpts import Excerpt, Stripped, excerpts_of
 from momus_adapters.study.label_studio import write_label_studio
-from momus_adapters.study.page import write_pages
 from momus_adapters.study.power import Need, needs
 from momus_adapters.study.protocol import Protocol
-from momus_adapters.study.shown import frequent_titles
-from momus_adapters.study.store import Study, begin_study, finish_study, name_of
+from momus_adapters.study.shown import frequent_titles, screens
+from momus_adapters.study.store import RATERS, Study, begin_study, finish_study, name_of
 
 TITLES = "titles"
 """The labels that stand for the most frequent titles of the real text."""
@@ -159,3 +162,56 @@ def create(
     write_label_studio(study, out)
     finish_study(study, out, record)
     return Made(study, counts, found, pages)
+
+
+def write_pages(study: Study, folder: Path) -> list[Path]:
+    """Write ``raters/rater-1.html`` and so on, and return their paths."""
+    (folder / RATERS).mkdir(parents=True, exist_ok=True)
+    paths = []
+    for k, name in enumerate(study.raters):
+        paths.append(folder / RATERS / f"{name}.html")
+        replace_file(paths[-1], rater_page(study, k))
+    return paths
+
+
+def rater_page(study: Study, rater: int) -> str:
+    """Render the page of a rater. Texts are JSON data that the script writes as text, never as HTML."""
+    from markupsafe import Markup
+
+    return render_page(
+        "study.html.j2",
+        script="study.js",
+        name=study.name,
+        rater=study.raters[rater],
+        data=Markup(inert_json(page_data(study, rater))),
+    )
+
+
+def page_data(study: Study, rater: int) -> dict[str, Any]:
+    """What the page knows: the protocol's words, and the screens of this rater."""
+    p = study.protocol
+    return {
+        "study": study.name,
+        "rater": study.raters[rater],
+        "kind": p.kind,
+        "question": p.asked,
+        "instructions": p.instructions,
+        "consent": p.consent,
+        "scale": list(p.scale),
+        "ties": p.ties,
+        "labels": list(study.labels),
+        "trials": [
+            {"id": s.code, "passages": [list(parts) for parts in s.passages]}
+            | ({} if s.truth is None else {"truth": list(s.truth)})
+            for s in screens(study, rater)
+        ],
+    }
+
+
+def inert_json(content: Any) -> str:
+    r"""JSON that cannot end the script element that holds it, nor begin a comment in it.
+
+    >>> inert_json(["</script><!--"])
+    '["\\u003c/script>\\u003c!--"]'
+    """
+    return json.dumps(content).replace("<", "\\u003c")

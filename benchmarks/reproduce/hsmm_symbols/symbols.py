@@ -15,8 +15,8 @@ from segment_process import hidden_markov
 
 from hsmm_symbols.lexicon import Lexicon, cut, find_lexicon
 from hsmm_symbols.states import States, bigrams, find_states
+from hsmm_symbols.table import NGramTable
 from momus.numeric.types import Floats, Ints
-from momus_critics.hsmm.emissions import NGramTable
 from momus_critics.hsmm.model import HSMM, Batch
 from momus_critics.hsmm.passes import Parameters, viterbi
 

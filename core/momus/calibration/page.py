@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.calibration.cells import Cell
-from momus.calibration.plan import NULL, By
+from momus.calibration.plan import NULL
 from momus.calibration.rates import Rate, curves, detectable, rate
-from momus.calibration.view import family_texts, own, rate_text, says, strength_text
+from momus.calibration.view import family_texts, null_rows, on_axis, rate_text, strength_text
 from momus.controls import DEFECTS
 from momus.evidence import Axis, Chart, Heatmap, Role, Series, Table
 from momus.report.format import number
-from momus.report.page import asset, digest, environment
+from momus.report.html import render_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,11 +46,11 @@ def p_value_chart(cells: Sequence[Cell], name: str) -> Chart:
 def power_chart(by_defect: dict[str, list[Cell]], critic: str, alpha: float, name: str) -> Chart:
     """Plot power against strength for each defect; defects on the critic's axis have intervals."""
     series = []
-    for defect in sorted(by_defect, key=lambda d: not own(critic, d)):
+    for defect in sorted(by_defect, key=lambda d: not on_axis(critic, d)):
         tested = [c for c in by_defect[defect] if c.tested]
         rates = [rate(c, alpha) for c in tested]
         x, y = [c.strength for c in tested], [r.share for r in rates]
-        if own(critic, defect):
+        if on_axis(critic, defect):
             band = [r.low for r in rates], [r.high for r in rates]
             series.append(Series(defect, x, y, "generated", "line", *band))
         else:
@@ -86,15 +86,11 @@ def _share(alarms: Rate | None) -> float | None:
     return None if alarms is None or not alarms.n else alarms.share
 
 
-def _null_rows(cells: Sequence[Cell], alpha: float, by: By) -> Table:
-    counted = "" if by == "document" else f" ({by}s)"
+def _null_table(calibration: Calibration) -> Table:
+    plan = calibration.plan
+    counted = "" if plan.by == "document" else f" ({plan.by}s)"
     columns = ("critic", "statistic", f"real{counted}", f"other{counted}", "splits", "rate [95 % interval]", "level")
-    rows = []
-    for c in cells:
-        r = rate(c, alpha)
-        level = c.reason or says(r, alpha)
-        rows.append((c.critic, c.statistic, c.n_real, c.n_generated, r.n, rate_text(r), level))
-    return Table("null", f"False alarms at p ≤ {alpha:g}", columns, rows)
+    return Table("null", f"False alarms at p ≤ {plan.alpha:g}", columns, null_rows(calibration))
 
 
 def _defect_rows(calibration: Calibration, critic: str) -> Table:
@@ -114,15 +110,13 @@ def _defect_rows(calibration: Calibration, critic: str) -> Table:
         if name == critic and defect != NULL:
             d = detectable(curve, plan.alpha, plan.power)
             strongest = f"{curve[-1].strength:g}: {rate_text(rate(curve[-1], plan.alpha))}"
-            axis = "this critic's" if own(critic, defect) else DEFECTS[defect].axis
+            axis = "this critic's" if on_axis(critic, defect) else DEFECTS[defect].axis
             rows.append((defect, axis, *size, strength_text(d), number(d.difference), strongest, curve[-1].changed))
     return Table("smallest", "Smallest detectable defect", columns, rows)
 
 
 def render_calibration(calibration: Calibration) -> str:
     """Render the page; all text from outside is cleaned and escaped."""
-    from markupsafe import Markup
-
     plan = calibration.plan
     null = [c for c in calibration.cells if c.defect == NULL]
     sizes = list(dict.fromkeys((c.n_real, c.n_generated) for c in calibration.cells))
@@ -141,19 +135,12 @@ def render_calibration(calibration: Calibration) -> str:
     matrices = [
         specificity(calibration.cells, size, s, plan.alpha, plan.units) for size in sizes for s in dict.fromkeys(shown)
     ]
-    script, style = asset("report.js"), asset("style.css")
-    return (
-        environment()
-        .get_template("calibration.html.j2")
-        .render(
-            calibration=calibration,
-            null=_null_rows(null, plan.alpha, plan.by),
-            family=family_texts(calibration),
-            critics=critics,
-            matrices=matrices,
-            defects=[DEFECTS[d] for d in plan.defects],
-            script=Markup(script),
-            style=Markup(style),
-            script_digest=digest(script),
-        )
+    return render_page(
+        "calibration.html.j2",
+        calibration=calibration,
+        null=_null_table(calibration),
+        family=family_texts(calibration),
+        critics=critics,
+        matrices=matrices,
+        defects=[DEFECTS[d] for d in plan.defects],
     )

@@ -21,7 +21,7 @@ import pyarrow as pa
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, Plan
 from momus.calibration.rates import curves, detectable, family_wise, rows
-from momus.calibration.view import own
+from momus.calibration.view import on_axis
 from momus.errors import StoreError
 from momus.files import replace_file, write_json, write_table
 from momus.locking import Lock
@@ -115,7 +115,7 @@ def as_json(calibration: Calibration) -> dict[str, Any]:
     for (critic, size, defect), curve in curves(calibration.cells).items():
         if defect != NULL:
             d = detectable(curve, plan.alpha, plan.power)
-            key = {"critic": critic, "defect": defect, "own_axis": own(critic, defect)}
+            key = {"critic": critic, "defect": defect, "own_axis": on_axis(critic, defect)}
             smallest.append({**key, "n_real": size[0], "n_generated": size[1], **asdict(d)})
     families = []
     for size in dict.fromkeys((c.n_real, c.n_generated) for c in calibration.cells):

@@ -47,9 +47,20 @@ def says(alarms: Rate, alpha: float) -> str:
     return "conservative" if alarms.high < alpha else "kept"
 
 
-def own(critic: str, defect: str) -> bool:
+def on_axis(critic: str, defect: str) -> bool:
     """Whether a defect lies on the critic's axis."""
     return defect in DEFECTS and critic in DEFECTS[defect].critics
+
+
+def null_rows(calibration: Calibration) -> list[tuple[str, str, int, int, int, str, str]]:
+    """Rows of all null splits: critic, statistic, sizes of both sides, splits, false-alarm rate, and what it says."""
+    rows = []
+    for c in calibration.cells:
+        if c.defect == NULL:
+            r = rate(c, calibration.plan.alpha)
+            level = c.reason or says(r, calibration.plan.alpha)
+            rows.append((c.critic, c.statistic, c.n_real, c.n_generated, r.n, rate_text(r), level))
+    return rows
 
 
 def null_table(calibration: Calibration) -> Table:
@@ -64,11 +75,9 @@ def null_table(calibration: Calibration) -> Table:
     for name in (f"{counted} real", f"{counted} other", "splits", f"rate of p ≤ {calibration.plan.alpha:g} [95 %]"):
         table.add_column(name, justify="right")
     table.add_column("level")
-    for c in calibration.cells:
-        if c.defect == NULL:
-            r = rate(c, calibration.plan.alpha)
-            cells = (escape(c.critic), escape(c.statistic), f"{c.n_real:,}", f"{c.n_generated:,}", f"{r.n:,}")
-            table.add_row(*cells, rate_text(r), escape(c.reason) if c.reason else says(r, calibration.plan.alpha))
+    for critic, statistic, n_real, n_other, splits, share, level in null_rows(calibration):
+        sizes = (f"{n_real:,}", f"{n_other:,}", f"{splits:,}")
+        table.add_row(escape(critic), escape(statistic), *sizes, share, escape(level))
     return table
 
 
@@ -97,7 +106,7 @@ def power_table(calibration: Calibration) -> Table:
         table.add_row(
             escape(critic),
             defect,
-            "yes" if own(critic, defect) else "",
+            "yes" if on_axis(critic, defect) else "",
             f"{size[0]:,}",
             f"{size[1]:,}",
             strength_text(d),
@@ -111,7 +120,7 @@ def power_table(calibration: Calibration) -> Table:
 def _sorted(by_defect: Curves) -> list[tuple[tuple[str, tuple[int, int], str], list[Cell]]]:
     """Sort by critic, in order of appearance; defects on the critic's axis come first."""
     critics = list(dict.fromkeys(critic for critic, _, _ in by_defect))
-    return sorted(by_defect.items(), key=lambda item: (critics.index(item[0][0]), not own(item[0][0], item[0][2])))
+    return sorted(by_defect.items(), key=lambda item: (critics.index(item[0][0]), not on_axis(item[0][0], item[0][2])))
 
 
 def family_texts(calibration: Calibration) -> list[str]:

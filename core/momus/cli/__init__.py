@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from momus.cli.signals import Interruption
+    from momus.cli.boundary import Interruption
 
 EXIT_CODES = (
     "Exit codes: 0 done · 1 error · 2 wrong use · 3 a text cannot be read · 4 a critic cannot be fitted or is not "
@@ -17,8 +17,7 @@ EXIT_CODES = (
 
 def main() -> None:
     """Run ``momus``; an error ends in a message, a hint and an exit code, never in a traceback."""
-    from momus.cli.boundary import safe_streams
-    from momus.cli.signals import Interruption
+    from momus.cli.boundary import Interruption, safe_streams
 
     safe_streams()
     interruption = Interruption()

@@ -1,5 +1,7 @@
 """The boundary of the command line: faults of disks, terminals and memory become errors with words and exit codes.
 
+SIGTERM and SIGHUP end a command as Ctrl-C does, with its clean-up; a second Ctrl-C ends it at once.
+
 The library raises what happened; only here is it put into words for the reader of a terminal. ``MOMUS_DEBUG=1`` shows
 the traceback as well.
 """
@@ -9,12 +11,14 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 
 from momus.errors import MomusError, StoreError
 from momus.extras import extra_of
@@ -38,6 +42,7 @@ HINTS = {
     errno.ENOMEM: "read fewer texts at once, or use a machine with more memory",
 }
 """What to do about an error of the operating system, by its number."""
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 AGAIN = "run the command again; if it happens again, check the disk"
 
 
@@ -206,3 +211,43 @@ def say(text: str) -> None:
         print(visible(text), file=sys.stderr, flush=True)
     except (OSError, ValueError):
         return
+
+
+class Interruption:
+    """Turns signals into `KeyboardInterrupt`, and remembers which one came first.
+
+    Attributes
+    ----------
+    number
+        The first signal; 0 if none came.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def install(self) -> None:
+        """Handle the signals, but leave alone those that the caller ignores, as ``nohup`` does with SIGHUP."""
+        if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
+            return
+        for name in SIGNALS:
+            known = getattr(signal, name, None)
+            if known is not None and signal.getsignal(known) != signal.SIG_IGN:
+                signal.signal(known, self._received)
+
+    def _received(self, number: int, frame: FrameType | None) -> None:
+        if self.number:
+            _stop(number)
+        self.number = number
+        raise KeyboardInterrupt
+
+    @property
+    def exit_code(self) -> int:
+        """128 and the number of the signal: 130 after SIGINT, 143 after SIGTERM, 129 after SIGHUP."""
+        return 128 + (self.number or signal.SIGINT)
+
+
+def _stop(number: int) -> None:
+    """End this process without any clean-up, but show the cursor again that a progress bar has hidden."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        os.write(2, b"\x1b[?25h\n")
+    os._exit(128 + number)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from momus.cli.echo import echo
 from momus.cli.options import (
     Config,
     CriticNames,
@@ -19,8 +18,8 @@ from momus.cli.options import (
     command_line,
     config_tables,
     expanded,
-    print_view,
 )
+from momus.cli.printing import echo, print_view
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
 
 

@@ -7,29 +7,24 @@ from typing import Annotated
 
 import typer
 
-from momus.cli.echo import echo
-from momus.cli.opening import new_run
 from momus.cli.options import (
     Config,
     CriticNames,
     Device,
-    Every,
-    Json,
-    Latex,
-    Markdown,
     Quiet,
     Reading,
     Seed,
+    Testing,
     Trust,
-    Wide,
     comma_separated,
     command_line,
     config_tables,
     expanded,
     named_paths,
 )
-from momus.cli.printing import chosen_form, print_comparison
-from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
+from momus.cli.outputs import new_run
+from momus.cli.printing import Printed, echo
+from momus.limits import MOST_RESAMPLES
 
 
 @expanded
@@ -56,29 +51,7 @@ def compare(
     seed: Seed = 0,
     device: Device = "auto",
     config: Config = None,
-    permutations: Annotated[
-        int, typer.Option(min=99, max=MOST_PERMUTATIONS, help="Usual permutations per test.")
-    ] = 9999,
-    resamples: Annotated[
-        int, typer.Option(min=99, max=MOST_RESAMPLES, help="Resamples of bootstrap errors, where one is needed.")
-    ] = 499,
-    adjustment: Annotated[
-        str, typer.Option(help="Adjustment of the p-values for multiple tests: holm, bh or none.")
-    ] = "holm",
-    paired: Annotated[
-        bool | None,
-        typer.Option(
-            "--paired/--unpaired",
-            help="Whether to compare documents of one prompt with each other; default: if nearly all have a partner.",
-        ),
-    ] = None,
-    equivalence: Annotated[
-        float | None,
-        typer.Option(metavar="DELTA", help="Also report whether each effect is shown to lie within ±DELTA, e.g. 0.2."),
-    ] = None,
-    pairwise: Annotated[
-        bool, typer.Option("--pairwise", help="Also compare the generated corpora with each other.")
-    ] = False,
+    testing: Testing = Testing(),
     adjust: Annotated[
         str | None,
         typer.Option(
@@ -117,11 +90,7 @@ def compare(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run in --out.")] = False,
     trust: Trust = None,
-    every: Every = False,
-    wide: Wide = False,
-    as_json: Json = False,
-    markdown: Markdown = False,
-    latex: Latex = False,
+    printed: Printed = Printed(),
     quiet: Quiet = False,
 ) -> None:
     """Compare generated text with real text, and write a report.
@@ -150,7 +119,6 @@ def compare(
     from momus.errors import MomusError
     from momus.progress import Silent, default_reporter
 
-    form = chosen_form(as_json, markdown, latex)
     paths = named_paths(generated)
     _check_folder(out, no_out, resume or overwrite)
     folder = None if no_out else out or new_run(list(paths))
@@ -167,12 +135,7 @@ def compare(
             reading=reading.options(["real", "fit", *paths]),
             seed=seed,
             device=device,
-            permutations=permutations,
-            resamples=resamples,
-            adjustment=adjustment,
-            paired=paired,
-            equivalence=equivalence,
-            pairwise=pairwise,
+            **vars(testing),
             adjust=tuple(comma_separated(adjust) or ()),
             subgroups=tuple(comma_separated(subgroups) or ()),
             refits=refits,
@@ -192,7 +155,7 @@ def compare(
         if out is None and folder is not None:
             _remove_unfinished(folder)
         raise
-    print_comparison(comparison, form, every, wide, folder)
+    printed.show(comparison, folder)
 
 
 def _check_folder(out: Path | None, no_out: bool, existing: bool) -> None:
@@ -237,4 +200,4 @@ def demo(
     from momus.progress import default_reporter
 
     comparison = run_demo(out, seed, command_line(), default_reporter(lines=True))
-    print_comparison(comparison, run=out)
+    Printed().show(comparison, out)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from momus.cli.echo import echo
 from momus.cli.options import (
     Device,
     Json,
@@ -17,11 +16,10 @@ from momus.cli.options import (
     Trust,
     Without,
     expanded,
-    print_json,
-    print_view,
 )
 from momus.cli.outliers_view import flagged_line
 from momus.cli.outputs import check_output
+from momus.cli.printing import echo, print_json, print_view
 from momus.report.safe import one_line
 from momus.text.counting import counted, percentage
 
@@ -57,13 +55,13 @@ def filter_(
         bool,
         typer.Option("--skip-fitted", help="Leave out real documents that a critic was fitted on, and count them."),
     ] = False,
-    shards: Annotated[
+    scores: Annotated[
         Path | None,
-        typer.Option("--shards", help="Folder for the scores, which are not computed twice; default: KEEP.shards."),
+        typer.Option("--scores", help="Folder for the scores, which are not computed twice; default: KEEP.scores."),
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of processes; default: one per core.")] = None,
-    shard_size: Annotated[
-        int | None, typer.Option(min=1, help="Documents per shard at most; default: 10,000, or as before.")
+    part_size: Annotated[
+        int | None, typer.Option(min=1, help="Documents per part at most; default: 10,000, or as before.")
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the outputs, and scores of other texts or critics.")
@@ -90,13 +88,13 @@ def filter_(
     """
     import os
 
-    from momus.cli.shards import shown_progress
+    from momus.cli.parts import shown_progress
     from momus.outliers.filtering import filter_text
 
     for out in (keep, drop):
         check_output(out, [*paths, *real, *critics])
     show: Callable[[ScoringRun], None] | None = None if quiet else shown_progress()
-    folder = shards or keep.with_name(f"{keep.name}.shards")
+    folder = scores or keep.with_name(f"{keep.name}.scores")
     try:
         filtered = filter_text(
             paths,
@@ -109,7 +107,7 @@ def filter_(
             skip_fitted=skip_fitted,
             reading=reading.options(),
             workers=workers or os.cpu_count() or 1,
-            shard_size=shard_size,
+            part_size=part_size,
             overwrite=overwrite,
             device=device,
             trust=trust or (),

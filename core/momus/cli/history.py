@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from momus.cli.echo import echo
-from momus.cli.options import Json, print_json, print_narrow
+from momus.cli.options import Json
+from momus.cli.printing import echo, print_json, print_narrow
 
 CorpusPairs = Annotated[
     list[str] | None,
@@ -49,7 +49,7 @@ def diff(
     """
     from momus.errors import UsageError
     from momus.history.diff import diff_runs
-    from momus.history.view import diff_json, diff_markdown, diff_view
+    from momus.history.diff_view import diff_json, diff_markdown, diff_view
 
     if (after is None) == (baseline is None):
         raise UsageError("two runs are needed", hint="momus diff RUN_A RUN_B, or momus diff RUN --baseline NAME")
@@ -240,7 +240,7 @@ def list_baselines(registry: Registry = None, as_json: Json = False) -> None:
     from dataclasses import asdict
 
     from momus.history.baselines import Baselines
-    from momus.history.view import text_table
+    from momus.history.diff_view import text_table
 
     known = Baselines.find(registry)
     entries = [known.get(name) for name in known.names()]

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from momus.cli.echo import echo
+from momus.cli.printing import echo
 
 LONGEST = 40
 """Most letters of a name: lines of the package then stay within 120 letters."""

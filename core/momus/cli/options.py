@@ -1,9 +1,8 @@
-"""Options that several commands share, and the helpers that read them and print results."""
+"""Options that several commands share, and the helpers that read them."""
 
 from __future__ import annotations
 
 import inspect
-import json
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 
 import typer
 
-from momus.limits import MOST_SEED, Limits, parse_size
+from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED, Limits, parse_size
 
 if TYPE_CHECKING:
     from momus.reading import ReadingOptions
@@ -31,11 +30,7 @@ Config = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Random seed; the same seed gives the same results.")]
 Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.")]
-Every = Annotated[bool, typer.Option("--every", help="Also print all numbers: every statistic, up to 170 columns.")]
-Wide = Annotated[bool, typer.Option("--wide", help="Also print intervals, p-values and n of each critic's headline.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead, and nothing else.")]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Print the overview in Markdown instead.")]
-Latex = Annotated[bool, typer.Option("--latex", help="Print the overview as a LaTeX table (booktabs) instead.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
@@ -192,6 +187,36 @@ class Reading:
         )
 
 
+@dataclass(frozen=True)
+class Testing:
+    """How statistics are tested: arguments of `momus.compare` of the same names."""
+
+    permutations: Annotated[
+        int,
+        typer.Option(min=99, max=MOST_PERMUTATIONS, help="Usual permutations per test."),
+    ] = 9999
+    resamples: Annotated[
+        int, typer.Option(min=99, max=MOST_RESAMPLES, help="Resamples of bootstrap errors, where one is needed.")
+    ] = 499
+    adjustment: Annotated[
+        str, typer.Option(help="Adjustment of the p-values for multiple tests: holm, bh or none.")
+    ] = "holm"
+    paired: Annotated[
+        bool | None,
+        typer.Option(
+            "--paired/--unpaired",
+            help="Whether to compare documents of one prompt with each other; default: if nearly all have a partner.",
+        ),
+    ] = None
+    equivalence: Annotated[
+        float | None,
+        typer.Option(metavar="DELTA", help="Also report whether each effect is shown to lie within ±DELTA, e.g. 0.2."),
+    ] = None
+    pairwise: Annotated[
+        bool, typer.Option("--pairwise", help="Also compare the generated corpora with each other.")
+    ] = False
+
+
 def config_tables(path: Path | None) -> dict[str, Any]:
     """Read the TOML file of ``--config``: parameters by critic.
 
@@ -291,27 +316,3 @@ def command_line() -> str:
     from momus.redact import redacted
 
     return redacted(shlex.join(["momus", *sys.argv[1:]]))
-
-
-def print_view(view: Any, width: int | None = None) -> None:
-    """Print a rich renderable.
-
-    By default, it is as wide as the terminal, 170 columns into files and pipes, and never below 80. ``width`` is for
-    views that are made for one width; a narrower terminal wraps them.
-    """
-    from momus.visible import safe_console
-
-    terminal = safe_console().width if sys.stdout.isatty() else None
-    if width is None:
-        width = max(terminal or 170, 80)
-    safe_console(width=min(width, terminal or width), highlight=False).print(view)
-
-
-def print_narrow(view: Any) -> None:
-    """Print a rich renderable as wide as the terminal, and 80 columns into files and pipes."""
-    print_view(view, None if sys.stdout.isatty() else 80)
-
-
-def print_json(content: Any) -> None:
-    """Print JSON, in ASCII: names may hold what a terminal must not see."""
-    typer.echo(json.dumps(content, indent=2, allow_nan=False))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.echo import echo
-from momus.cli.options import comma_separated, print_view
+from momus.cli.options import comma_separated
+from momus.cli.printing import echo, print_view
 from momus.text.counting import percentage
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def plan(
 def _write(out: Path, plans: Sequence[Plan]) -> None:
     from momus.errors import StoreError, UsageError
     from momus.files import replace_file
-    from momus.report.figures.plan import plan_figure
+    from momus.report.figures.files import plan_figure
 
     figure = plan_figure(plans)
     if not figure:

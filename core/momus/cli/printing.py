@@ -1,74 +1,112 @@
-"""Print a comparison in the form that was asked for."""
+"""What commands print: lines and views safe for a terminal, JSON, and comparisons in the form that was asked for."""
 
 from __future__ import annotations
 
+import json
 import shlex
+import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-from momus.cli.echo import echo
-from momus.cli.options import print_json, print_view
+import typer
+
+from momus.cli.options import Json
+from momus.visible import visible
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison
 
-Form = Literal["text", "json", "markdown", "latex"]
+
+def echo(text: str = "", *, nl: bool = True, err: bool = False) -> None:
+    r"""Print a line that may hold names and ids from elsewhere, its control characters as escapes.
+
+    >>> echo("Report: a\x1b[2Jb")
+    Report: a\x1b[2Jb
+    """
+    typer.echo(visible(text), nl=nl, err=err)
 
 
-def chosen_form(as_json: bool, markdown: bool, latex: bool) -> Form:
-    """The form that the options ask for.
+def print_view(view: Any, width: int | None = None) -> None:
+    """Print a rich renderable.
+
+    By default, it is as wide as the terminal, 170 columns into files and pipes, and never below 80. ``width`` is for
+    views that are made for one width; a narrower terminal wraps them.
+    """
+    from momus.visible import safe_console
+
+    terminal = safe_console().width if sys.stdout.isatty() else None
+    if width is None:
+        width = max(terminal or 170, 80)
+    safe_console(width=min(width, terminal or width), highlight=False).print(view)
+
+
+def print_narrow(view: Any) -> None:
+    """Print a rich renderable as wide as the terminal, and 80 columns into files and pipes."""
+    print_view(view, None if sys.stdout.isatty() else 80)
+
+
+def print_json(content: Any) -> None:
+    """Print JSON, in ASCII: names may hold what a terminal must not see."""
+    typer.echo(json.dumps(content, indent=2, allow_nan=False))
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The form in which a comparison is printed.
 
     Raises
     ------
     UsageError
-        They ask for several.
-
-    >>> chosen_form(False, True, False)
-    'markdown'
+        The options ask for several forms.
     """
-    from momus.errors import UsageError
 
-    asked: dict[Form, bool] = {"json": as_json, "markdown": markdown, "latex": latex}
-    forms: list[Form] = [form for form, given in asked.items() if given]
-    if len(forms) > 1:
-        raise UsageError(
-            f"{' and '.join(f'--{form}' for form in forms)} exclude each other",
-            hint="print one, then `momus show RUN` in the other form",
-        )
-    return forms[0] if forms else "text"
+    every: Annotated[
+        bool, typer.Option("--every", help="Also print all numbers: every statistic, up to 170 columns.")
+    ] = False
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Also print intervals, p-values and n of each critic's headline.")
+    ] = False
+    as_json: Json = False
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the overview in Markdown instead.")] = False
+    latex: Annotated[bool, typer.Option("--latex", help="Print the overview as a LaTeX table (booktabs) instead.")] = (
+        False
+    )
 
+    def __post_init__(self) -> None:
+        asked = {"--json": self.as_json, "--markdown": self.markdown, "--latex": self.latex}
+        forms = [form for form, given in asked.items() if given]
+        if len(forms) > 1:
+            from momus.errors import UsageError
 
-def print_comparison(
-    comparison: Comparison, form: Form = "text", every: bool = False, wide: bool = False, run: Path | None = None
-) -> None:
-    """Print a comparison, and where its report is; other forms than text leave standard output to themselves."""
-    if form == "json":
-        from momus.report.machine import comparison_json
+            raise UsageError(
+                f"{' and '.join(forms)} exclude each other", hint="print one, then `momus show RUN` in the other form"
+            )
 
-        # ASCII only: names of corpora may hold what a terminal must not see
-        print_json(comparison_json(comparison))
-    elif form == "markdown":
-        from momus.report.markdown import comparison_markdown
+    def show(self, comparison: Comparison, run: Path | None = None) -> None:
+        """Print a comparison, and where its report is; other forms than text leave standard output to themselves."""
+        if self.as_json:
+            from momus.report.exports import comparison_json
 
-        echo(comparison_markdown(comparison), nl=False)
-    elif form == "latex":
-        from momus.report.latex import comparison_latex
+            # ASCII only: names of corpora may hold what a terminal must not see
+            print_json(comparison_json(comparison))
+        elif self.markdown:
+            from momus.report.exports import comparison_markdown
 
-        echo(comparison_latex(comparison), nl=False)
-    else:
-        from momus.report.terminal import WIDTH, comparison_view
+            echo(comparison_markdown(comparison), nl=False)
+        elif self.latex:
+            from momus.report.exports import comparison_latex
 
-        print_view(comparison_view(comparison, every, wide), None if every or wide else WIDTH)
-        _details(every, run)
-    if run is not None:
-        from momus.runs.folder import REPORT
+            echo(comparison_latex(comparison), nl=False)
+        else:
+            from momus.report.terminal import WIDTH, comparison_view
 
-        echo(f"Report: {run / REPORT}", err=form != "text")
+            width = None if self.every or self.wide else WIDTH
+            print_view(comparison_view(comparison, self.every, self.wide), width)
+            if not self.every:
+                how = f"momus show {shlex.quote(str(run))} --every" if run else "the same command with --every"
+                echo(f"Details: {how}")
+        if run is not None:
+            from momus.runs.folder import REPORT
 
-
-def _details(every: bool, run: Path | None) -> None:
-    """Say how to see the numbers that are not printed."""
-    if every:
-        return
-    how = f"momus show {shlex.quote(str(run))} --every" if run is not None else "the same command with --every"
-    echo(f"Details: {how}")
+            echo(f"Report: {run / REPORT}", err=self.as_json or self.markdown or self.latex)

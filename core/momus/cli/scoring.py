@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.echo import echo
 from momus.cli.options import (
     Config,
     CsvAsIs,
@@ -20,23 +19,17 @@ from momus.cli.options import (
     expanded,
 )
 from momus.cli.outputs import check_critic_folder, check_output
-from momus.cli.shards import (
-    Address,
-    EngineName,
-    OverwriteShards,
-    Rank,
-    ResumeShards,
-    Shards,
-    ShardSize,
+from momus.cli.parts import (
     Share,
-    Workers,
-    WorldSize,
-    refuse_without_shards,
-    score_into_shards,
+    score_into_folder,
     tell_left_out,
 )
+from momus.cli.printing import echo
 from momus.errors import UsageError
 from momus.text.counting import counted
+
+TABLES = (".parquet", ".csv", ".jsonl")
+"""Endings of files of rows; anything else is a folder."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,25 +123,19 @@ def score(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="CRITIC TEXT", help="Folder of a fitted critic, and text to score; with --shards, several of both."
+            metavar="CRITIC TEXT",
+            help="Folder of a fitted critic, and text to score; several of both, if --out is a folder.",
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File for the rows: .parquet, .csv or .jsonl.")
+        Path | None,
+        typer.Option("--out", "-o", help="File for the rows: .parquet, .csv or .jsonl; or a folder, for any amount."),
     ] = None,
     device: Device = "auto",
     reading: Annotated[Reading, Without("prompt")] = Reading(),
     csv_as_is: CsvAsIs = False,
     trust: Trust = None,
-    shards: Shards = None,
-    workers: Workers = None,
-    resume: ResumeShards = False,
-    overwrite: OverwriteShards = False,
-    rank: Rank = 0,
-    world_size: WorldSize = 1,
-    shard_size: ShardSize = None,
-    engine: EngineName = None,
-    address: Address = None,
+    share: Share = Share(),
     quiet: Quiet = False,
 ) -> None:
     """Score new text with a saved critic: one row per document.
@@ -157,42 +144,31 @@ def score(
     are sequences) and counts unscored documents by reason. A run folder keeps its
     fitted critics in RUN/critics; `momus fit` saves single ones.
 
-    With --shards, several critics score texts of any size part by part, in
-    several processes, and --resume goes on after an interruption; `momus compare`
-    compares the folders that this writes.
+    If --out is a folder, several critics score texts of any size part by part,
+    in several processes, and --resume goes on after an interruption. `momus
+    compare` takes such folders instead of texts.
 
     A critic that connects to a server, or opens a model or a file, is used only
     with --trust FOLDER; `momus critics FOLDER` shows what it would do.
 
-    Example:
-
+    Examples
+    --------
       [bold]momus score run/critics/sections samples.jsonl --out rows.parquet[/bold]
+      [bold]momus score run samples.jsonl --out rows[/bold]
 
     Next: score real text too; only differences between texts are meaningful.
     """
     options = reading.options()
-    if shards is not None:
-        if out is not None or csv_as_is:
-            raise UsageError("--shards writes Parquet files into its folder", hint="leave out --out and --csv-as-is")
-        part = Share(rank, world_size, workers, shard_size, engine, address)
-        score_into_shards(paths, shards, part, options, resume, overwrite, device, trust or (), quiet)
+    if out is not None and out.suffix not in TABLES:
+        if csv_as_is:
+            raise UsageError("--csv-as-is is for a .csv file", hint=f"{out} is a folder: leave it out")
+        score_into_folder(paths, out, share, options, device, trust or (), quiet)
         return
-    refuse_without_shards(
-        {
-            "--workers": workers,
-            "--resume": resume,
-            "--overwrite": overwrite,
-            "--rank": rank,
-            "--world-size": world_size != 1,
-            "--shard-size": shard_size,
-            "--engine": engine,
-            "--address": address,
-        }
-    )
+    share.refuse()
     if len(paths) != 2:
         raise UsageError(
             f"{len(paths)} paths are given, expected a critic and a text",
-            hint="several critics or texts are scored into a folder: momus score CRITIC… TEXT… --shards OUT",
+            hint="several critics or texts are scored into a folder: momus score CRITIC… TEXT… -o ROWS",
         )
     _score_text(Path(paths[0]), paths[1], out, options, device, csv_as_is, trust or (), quiet)
 

@@ -1,4 +1,4 @@
-"""``momus show``, ``momus report``, ``momus outliers`` and ``momus critics``: results of a run, and critics."""
+"""Results of a finished run (``show``, ``open``, ``outliers``, ``report``, ``figures``, ``card``), and ``critics``."""
 
 from __future__ import annotations
 
@@ -7,20 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from momus.cli.echo import echo
-from momus.cli.opening import Run, run_folder
-from momus.cli.options import Every, Json, Latex, Markdown, Wide, print_json, print_view
-from momus.cli.outputs import check_report
-from momus.cli.printing import chosen_form, print_comparison
+from momus.cli.options import CsvAsIs, comma_separated, expanded
+from momus.cli.outputs import Run, check_report, run_folder
+from momus.cli.printing import Printed, echo, print_json, print_view
 
 
+@expanded
 def show(
     run: Run = None,
-    every: Every = False,
-    wide: Wide = False,
-    as_json: Json = False,
-    markdown: Markdown = False,
-    latex: Latex = False,
+    printed: Printed = Printed(),
 ) -> None:
     """Print the results of a finished run.
 
@@ -36,8 +31,36 @@ def show(
     from momus.runs.folder import read_comparison
 
     folder = run_folder(run)
-    form = chosen_form(as_json, markdown, latex)
-    print_comparison(read_comparison(folder), form, every, wide, folder)
+    printed.show(read_comparison(folder), folder)
+
+
+def open_report(
+    run: Run = None,
+    only_print: Annotated[bool, typer.Option("--print", help="Print the path of the report; open nothing.")] = False,
+) -> None:
+    """Open the report of a run in the browser.
+
+    Without RUN, opens the newest run in momus-runs, where `momus compare` writes
+    when it has no --out.
+
+    Example:
+
+      [bold]momus open[/bold]
+
+    Next: `momus show` prints the same run in the terminal.
+    """
+    import webbrowser
+
+    from momus.errors import StoreError
+    from momus.runs.folder import REPORT
+
+    folder = run_folder(run)
+    path = folder / REPORT
+    if not path.is_file():
+        raise StoreError(f"{folder}: no {REPORT} in this folder", hint="`momus report RUN` writes the report of a run")
+    echo(str(path) if only_print else f"Report: {path}")
+    if not only_print and not webbrowser.open(path.resolve().as_uri()):
+        echo("No browser could be started: open this file yourself.", err=True)
 
 
 def outliers(
@@ -131,6 +154,70 @@ def report(
     if out is not None:
         check_report(out, overwrite)
     echo(f"Report: {write_report(read_comparison(folder), out or folder / REPORT)}")
+
+
+def figures(
+    run: Annotated[Path, typer.Argument(help="Folder that `momus compare --out` wrote.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the figures to.")],
+    formats: Annotated[str, typer.Option("--format", help="pdf, svg and png, comma-separated.")] = "pdf,svg,png",
+    width: Annotated[
+        str, typer.Option(help="column (3.35 inches), page (6.9 inches), or a number of inches.")
+    ] = "column",
+    csv_as_is: CsvAsIs = False,
+) -> None:
+    """Write the figures of a finished run at the width of a column of a paper.
+
+    Overview of all axes, ranks of the generated texts, detectable differences,
+    and one figure per axis, each with its numbers as CSV. Nothing is computed
+    again.
+
+    Example:
+
+      [bold]momus figures run --out figures --format pdf --width page[/bold]
+
+    Next: include the files in your paper; the CSV files have the numbers.
+    """
+    from momus.report.figures.files import figure_width, write_figures
+    from momus.runs.folder import read_comparison
+
+    inches = figure_width(width)
+    chosen = tuple(comma_separated(formats) or ())
+    written = write_figures(read_comparison(run), out, chosen, inches, csv_as_is=csv_as_is)
+    echo(f"{len(written)} files in {out}: {', '.join(path.name for path in written if path.suffix == '.csv')} …")
+
+
+def card(
+    run: Run = None,
+    text: Annotated[
+        str | None, typer.Option("--text", "-t", help="Name of the generated text; default: the only one.")
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", help="Card to put the section into, such as README.md; an earlier section is replaced."),
+    ] = None,
+) -> None:
+    """Write what critics say of a generated text, as a section of its data card.
+
+    The section has one row per axis: the size of the gap in human bands with its
+    interval, the adjusted p-value, n, and the finding; then what it rests on.
+    It is Markdown, and holds no passage of any document. Without --into, it is
+    printed.
+
+    Example:
+
+      [bold]momus card run --into README.md[/bold]
+
+    Next: publish the card with the data.
+    """
+    from momus.report.exports import write_card
+    from momus.runs.folder import read_comparison
+
+    section = read_comparison(run_folder(run)).to_card(text)
+    if into is None:
+        echo(section, nl=False)
+        return
+    replaced = write_card(into, section)
+    echo(f"Section {'replaced' if replaced else 'added'}: {into}")
 
 
 def critics(

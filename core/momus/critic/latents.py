@@ -158,17 +158,13 @@ def _of_states(states: NDArray[np.integer], offsets: Ints, names: Sequence[str])
     counts = np.diff(first)
     shown = np.minimum(counts, MOST_RUNS)
     runs = ranges_of(first[:-1], shown)  # numbers of the runs that are shown, of all documents
-    words = [
-        _run(state, length, names)
-        for state, length in zip(states[starts[runs]].tolist(), lengths[runs].tolist(), strict=True)
-    ]
+    kinds, kind = np.unique(states[starts[runs]], return_inverse=True)
+    words = np.array([names[k] if 0 <= k < len(names) else str(k) for k in kinds.tolist()], dtype=object)[kind]
+    repeated = np.flatnonzero(lengths[runs] > 1)
+    words[repeated] = [f"{w} ×{n}" for w, n in zip(words[repeated], lengths[runs][repeated].tolist(), strict=True)]
+    words = words.tolist()
     cuts = offsets_of(shown).tolist()
     texts = [" → ".join(words[a:b]) for a, b in pairwise(cuts)]
     for row in np.flatnonzero(counts > MOST_RUNS).tolist():
         texts[row] += " → …"
     return texts
-
-
-def _run(state: int, length: int, names: Sequence[str]) -> str:
-    name = names[state] if 0 <= state < len(names) else str(state)
-    return name if length == 1 else f"{name} ×{length}"

@@ -1,4 +1,4 @@
-"""The interface of engines: what gives the shards of a plan to processes, and yields them as they are finished."""
+"""The interface of engines: what gives the parts of a plan to processes, and yields them as they are finished."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 TRIES = 3
-"""How often a shard is begun whose process ended before it had finished."""
+"""How often a part is begun whose process ended before it had finished."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a process needs to score shards.
+    """What a process needs to score parts.
 
     Attributes
     ----------
     folder
-        The folder of shards, which holds manifest and critics.
+        The folder of parts, which holds manifest and critics.
     device
         Where critics compute that use a device.
     trusted
@@ -32,11 +32,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """A finished shard.
+    """A finished part.
 
     Attributes
     ----------
-    shard, documents
+    part, documents
         Its number, and how many documents it has.
     unscored
         How many of these a critic could not score, by critic and reason.
@@ -46,7 +46,7 @@ class Done:
         By critic, how many of the documents it was fitted on.
     """
 
-    shard: int
+    part: int
     documents: int
     unscored: dict[str, dict[str, int]]
     nats: dict[str, float]
@@ -55,24 +55,24 @@ class Done:
 
 
 class Engine(Protocol):
-    """Scores shards somewhere; a shard whose process ends early is begun again."""
+    """Scores parts somewhere; a part whose process ends early is begun again."""
 
-    def run(self, shards: Sequence[int]) -> Iterator[Done]:
-        """Score shards, and yield each when it is finished, in any order.
+    def run(self, parts: Sequence[int]) -> Iterator[Done]:
+        """Score parts, and yield each when it is finished, in any order.
 
         Raises
         ------
         MomusError
-            A shard cannot be scored, or nothing can run.
+            A part cannot be scored, or nothing can run.
         """
         ...
 
 
 def done_of(record: dict[str, Any]) -> Done:
-    """What the record of a shard says of it."""
+    """What the record of a part says of it."""
     critics = record["critics"]
     return Done(
-        int(record["shard"]),
+        int(record["part"]),
         int(record["documents"]),
         *({name: c[key] for name, c in critics.items()} for key in ("unscored", "nats", "steps", "fitted_on")),
     )

@@ -1,4 +1,4 @@
-"""Workers of this machine: processes with one shard each, of which any may be killed."""
+"""Workers of this machine: processes with one part each, of which any may be killed."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ _SCORER: list[PartScorer] = []
 
 
 class Pool:
-    """Scores shards in ``workers`` processes; with one worker, in this process.
+    """Scores parts in ``workers`` processes; with one worker, in this process.
 
-    Each worker is a pool of one process: if it is killed, its shard alone is lost, and begun again by a new process.
+    Each worker is a pool of one process: if it is killed, its part alone is lost, and begun again by a new process.
     """
 
     def __init__(self, job: Job, workers: int) -> None:
         self.job, self.workers = job, workers
 
-    def run(self, shards: Sequence[int]) -> Iterator[Done]:
-        """Yield finished shards; see `momus.engine.interface.Engine`."""
-        if self.workers == 1 or len(shards) < 2:
+    def run(self, parts: Sequence[int]) -> Iterator[Done]:
+        """Yield finished parts; see `momus.engine.interface.Engine`."""
+        if self.workers == 1 or len(parts) < 2:
             scorer = PartScorer(self.job)
-            yield from map(scorer.score, shards)
+            yield from map(scorer.score, parts)
             return
         with safe_path(), threads_each(1):
-            yield from self._spread(shards)
+            yield from self._spread(parts)
 
-    def _spread(self, shards: Sequence[int]) -> Iterator[Done]:
-        waiting, begun = deque(shards), Counter[int]()
+    def _spread(self, parts: Sequence[int]) -> Iterator[Done]:
+        waiting, begun = deque(parts), Counter[int]()
         running: dict[Future[Done], tuple[int, ProcessPoolExecutor]] = {}
-        idle = [self._worker() for _ in range(min(self.workers, len(shards)))]
+        idle = [self._worker() for _ in range(min(self.workers, len(parts)))]
         try:
             while waiting or running:
                 while waiting and idle:
-                    shard, worker = waiting.popleft(), idle.pop()
-                    begun[shard] += 1
-                    running[worker.submit(_score, shard)] = shard, worker
+                    part, worker = waiting.popleft(), idle.pop()
+                    begun[part] += 1
+                    running[worker.submit(_score, part)] = part, worker
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    shard, worker = running.pop(future)
+                    part, worker = running.pop(future)
                     try:
                         done = future.result()
                     except BrokenProcessPool as error:
                         worker.shutdown(wait=False)
-                        if begun[shard] >= TRIES:
+                        if begun[part] >= TRIES:
                             raise StoreError(
-                                f"shard {shard}: its process was killed {TRIES} times, perhaps for its memory",
-                                hint="use fewer --workers or a smaller --shard-size; finished shards stay for --resume",
+                                f"part {part}: its process was killed {TRIES} times, perhaps for its memory",
+                                hint="use fewer --workers or a smaller --part-size; finished parts stay for --resume",
                             ) from error
-                        waiting.append(shard)
+                        waiting.append(part)
                         idle.append(self._worker())
                         continue
                     idle.append(worker)
@@ -97,5 +97,5 @@ def _begin(job: Job, driver: int) -> None:
     _SCORER[:] = [PartScorer(job)]
 
 
-def _score(shard: int) -> Done:
-    return _SCORER[0].score(shard)
+def _score(part: int) -> Done:
+    return _SCORER[0].score(part)

@@ -29,27 +29,27 @@ PART_DOCUMENTS = 10_000
 
 
 class OtherPlanError(StoreError):
-    """The folder holds shards of other critics, texts, options or versions."""
+    """The folder holds parts of other critics, texts, options or versions."""
 
 
 @dataclass
 class ScoringRun:
-    """How far a run is: the shards of its rank, and what they hold.
+    """How far a run is: the parts of its rank, and what they hold.
 
     Attributes
     ----------
     folder
-        The folder of shards.
-    shards
-        Shards of this rank.
+        The folder of parts.
+    parts
+        Parts of this rank.
     kept
         How many of these were finished before this run.
     done
-        Finished shards.
+        Finished parts.
     left_out
         Files that folders leave out.
     seconds
-        Time since the first shard of this run was begun.
+        Time since the first part of this run was begun.
     scored
         Documents that this run scored itself.
     notes
@@ -57,7 +57,7 @@ class ScoringRun:
     """
 
     folder: Path
-    shards: Sequence[int]
+    parts: Sequence[int]
     kept: int = 0
     done: list[Done] = field(default_factory=list)
     left_out: Sequence[LeftOut] = ()
@@ -67,19 +67,19 @@ class ScoringRun:
 
     @property
     def documents(self) -> int:
-        """Documents of the finished shards."""
+        """Documents of the finished parts."""
         return sum(d.documents for d in self.done)
 
     @property
     def rate(self) -> float:
-        """Documents per second of this run; NaN before the first shard."""
+        """Documents per second of this run; NaN before the first part."""
         return self.scored / self.seconds if self.seconds and self.scored else float("nan")
 
     @property
     def seconds_left(self) -> float:
-        """Estimate of the time that the other shards take; NaN before the first shard."""
+        """Estimate of the time that the other parts take; NaN before the first part."""
         here = len(self.done) - self.kept
-        return self.seconds / here * (len(self.shards) - len(self.done)) if here else float("nan")
+        return self.seconds / here * (len(self.parts) - len(self.done)) if here else float("nan")
 
     def unscored(self, critic: str) -> Counter[str]:
         """Documents without a score under a critic, by reason."""
@@ -99,7 +99,7 @@ def score_parts(
     overwrite: bool = False,
     rank: int = 0,
     world: int = 1,
-    shard_size: int | None = None,
+    part_size: int | None = None,
     reading: ReadingOptions | None = None,
     device: str = "auto",
     trust: Sequence[Path] = (),
@@ -107,7 +107,7 @@ def score_parts(
     address: str | None = None,
     progress: Callable[[ScoringRun], None] | None = None,
 ) -> ScoringRun:
-    """Score texts by fitted critics into a folder of shards, one Parquet file per part of a text.
+    """Score texts by fitted critics into a folder of parts, one Parquet file per part of a text.
 
     Parameters
     ----------
@@ -116,21 +116,21 @@ def score_parts(
     texts
         Files, folders and patterns.
     out
-        The folder of shards.
+        The folder of parts.
     workers
         Number of processes. A script that asks for several calls this under ``if __name__ == "__main__":``.
     resume
-        Score what is missing in the folder, whose shards must be of the same critics, inputs, options and versions.
+        Score what is missing in the folder, whose parts must be of the same critics, inputs, options and versions.
     overwrite
-        Replace the shards in the folder.
+        Replace the parts in the folder.
     rank, world
-        This run scores the shards whose number is ``rank`` modulo ``world``; runs of other ranks score the others.
-    shard_size
-        Documents per shard at most, and about 64 MB of text; default: those of the shards that are resumed, or 10,000.
+        This run scores the parts whose number is ``rank`` modulo ``world``; runs of other ranks score the others.
+    part_size
+        Documents per part at most, and about 64 MB of text; default: those of the parts that are resumed, or 10,000.
     engine, address
         ``local``, or the name of another engine (``ray``) and the address of its cluster.
     progress
-        Called before the first shard and after each.
+        Called before the first part and after each.
 
     Returns
     -------
@@ -139,20 +139,20 @@ def score_parts(
     Raises
     ------
     StoreError
-        The folder is in use, holds other files, or holds shards of something else (the message names the difference).
+        The folder is in use, holds other files, or holds parts of something else (the message names the difference).
     MomusError
         A critic or a text cannot be read.
     """
     if not 0 <= rank < world:
         raise UsageError(f"rank {rank} of {world}", hint="ranks count from 0 to one less than --world-size")
-    if workers < 1 or (shard_size is not None and shard_size < 1):
-        raise UsageError("workers and documents per shard are at least 1")
+    if workers < 1 or (part_size is not None and part_size < 1):
+        raise UsageError("workers and documents per part are at least 1")
     reading = reading or ReadingOptions()
     folders = critic_folders([Path(c) for c in critics])
     inputs, left_out = list_inputs([str(t) for t in texts], reading)
     folder = RowFolder(out)
     with folder.locked(rank):
-        plan, notes = _settled(folder, folders, inputs, reading, shard_size, resume or world > 1, overwrite)
+        plan, notes = _settled(folder, folders, inputs, reading, part_size, resume or world > 1, overwrite)
         digest = plan.digest
         mine = [i for i in range(len(plan)) if i % world == rank]
         run = ScoringRun(folder.path, mine, left_out=left_out, notes=notes)
@@ -205,7 +205,7 @@ def critic_folders(paths: Sequence[Path]) -> dict[str, Path]:
         found = {name: path for name, path in found.items() if name not in running}
     elif running:
         raise UsageError(
-            f"{', '.join(running)}: critics of running text read what documents follow each other, across shards",
+            f"{', '.join(running)}: critics of running text read what documents follow each other, across parts",
             hint="compare their texts with `momus compare`",
         )
     return found
@@ -216,7 +216,7 @@ def _settled(
     critics: Mapping[str, Path],
     inputs: Sequence[InputFile],
     reading: ReadingOptions,
-    shard_size: int | None,
+    part_size: int | None,
     resume: bool,
     overwrite: bool,
 ) -> tuple[Plan, list[str]]:
@@ -225,7 +225,7 @@ def _settled(
     Raises
     ------
     StoreError
-        The folder holds shards, and is neither to be resumed nor replaced, or is of another plan.
+        The folder holds parts, and is neither to be resumed nor replaced, or is of another plan.
     """
     notes: list[str] = []
     earlier: Plan | None = None
@@ -234,19 +234,19 @@ def _settled(
     elif folder.manifest.exists():
         if not resume:
             raise StoreError(
-                f"{folder.path} already holds shards of scores",
+                f"{folder.path} already holds rows of scores",
                 hint="score what is missing with --resume, replace them with --overwrite, or name another folder",
             )
         try:
             earlier = Plan.read(folder.manifest)
         except StoreError as error:
-            if "format" in error.message and "shards of format" in error.message:
+            if "format" in error.message and "parts of format" in error.message:
                 raise
             notes.append(
-                f"{folder.manifest} was damaged and is written again; shards that belong to the same plan are kept."
+                f"{folder.manifest} was damaged and is written again; parts that belong to the same plan are kept."
             )
     digests = {name: critic_digest(path) for name, path in critics.items()}
-    documents = shard_size or (PART_DOCUMENTS if earlier is None else earlier.documents)
+    documents = part_size or (PART_DOCUMENTS if earlier is None else earlier.documents)
     plan = make_plan(digests, inputs, reading, documents, earlier)
     if earlier is not None:
         changed = differences(earlier, plan)

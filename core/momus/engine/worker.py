@@ -29,7 +29,7 @@ KEPT = 5
 
 
 class PartScorer:
-    """Scores shards of a folder; critics are loaded once.
+    """Scores parts of a folder; critics are loaded once.
 
     Raises
     ------
@@ -46,7 +46,7 @@ class PartScorer:
             for name in self.plan.critics
         ]
 
-    def score(self, shard: int) -> Done:
+    def score(self, number: int) -> Done:
         """Score one part, and write its rows and then its record.
 
         Raises
@@ -54,7 +54,7 @@ class PartScorer:
         MomusError
             The part cannot be read or scored, or the disk is full.
         """
-        planned, part = self.plan.part(shard)
+        planned, part = self.plan.part(number)
         first = part is None or part.before == 0
         corpus = read_part(planned.file, part, self.plan.reading, check=first)
         scored = {critic.name: score(critic, critic.units(corpus), summarize=False) for critic in self.critics}
@@ -62,18 +62,18 @@ class PartScorer:
         table = pack(corpus, scored, TextSketch.of(corpus, sample_size(len(self.plan))))
         pq.write_table(table, rows, compression="zstd", dictionary_pagesize_limit=1 << 26, write_statistics=False)
         content = rows.getbuffer()
-        with synced(self.folder.rows(shard)) as temporary:
+        with synced(self.folder.rows(number)) as temporary:
             temporary.write_bytes(content)
         record = {
             "plan": self.digest,
-            "shard": shard,
+            "number": number,
             "documents": len(corpus),
             "characters": int(corpus.characters.sum()),
             "rows": {"bytes": len(content), "sha256": sha256(content).hexdigest()},
             "critics": {c.name: _of_critic(c, corpus, scored[c.name]) for c in self.critics},
             "odd": _odd(corpus, [scored[c.name].ranked(c.sequence, KEPT) for c in self.critics]),
         }
-        write_record(self.folder.record(shard), record)
+        write_record(self.folder.record(number), record)
         return done_of(record)
 
 

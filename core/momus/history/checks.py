@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from momus.history.change import reaches
-from momus.history.gap import Gap
-from momus.history.inputs import incomparable
-from momus.history.kept import KeptRun
+from momus.history.change import Gap, reaches
+from momus.history.kept import KeptRun, incomparable
 from momus.history.moves import AxisMoves, RunMoves, moves_of
 from momus.history.rules import EVERY, NOT_BEYOND, Limit, Rules, limit_of
 from momus.verdicts.verdict import Verdict

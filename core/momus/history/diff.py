@@ -9,8 +9,7 @@ from typing import Literal
 
 from momus.errors import UsageError
 from momus.history.change import RESAMPLES, reaches
-from momus.history.inputs import InputChange, changed_inputs, incomparable
-from momus.history.kept import KeptRun
+from momus.history.kept import InputChange, KeptRun, changed_inputs, incomparable
 from momus.history.moves import AxisMoves, moves_of
 from momus.history.outliers import OutlierChange, outlier_changes
 

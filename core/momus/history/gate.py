@@ -9,18 +9,21 @@ distances, half of it if there are limits of changes too, whose intervals hold a
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from momus.errors import GateFailed, UsageError
+from momus.errors import GateFailed, StoreError, UsageError
+from momus.files import read_sealed, write_sealed
 from momus.history.baselines import Baselines
 from momus.history.checks import Check, Status, decide_changes, decide_distances
 from momus.history.diff import check_comparable, matching_corpora
-from momus.history.inputs import InputChange, changed_inputs
-from momus.history.kept import KeptRun
-from momus.history.looks import GateLooks
+from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import EVERY, Rules
-from momus.inference.sequential import Look
+from momus.inference.sequential import Look, Looks, spent
+
+FORMAT = "momus-gate-looks-2"
+"""Format of the file that keeps the looks of a gate."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class GateResult:
 
     def check(self) -> None:
         """Raise `momus.errors.GateFailed` unless the gate passed."""
-        from momus.history.gate_words import failure
+        from momus.history.gate_view import failure
 
         if not self.passed:
             message, hint = failure(self)
@@ -106,7 +109,7 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
     level = alpha if looks is None else looks.level
     families = int(bool(rules.max or (rules.require and looks is not None))) + int(bool(rules.max_worse))
     share = level / max(families, 1)
-    found = [decide_distances(run, corpora, rules, share, looks is not None)]
+    decisions = [decide_distances(run, corpora, rules, share, looks is not None)]
     inputs: list[InputChange] = []
     if baseline is not None:
         pairs = [(one, other) for one, other in matching_corpora(baseline, run) if other in corpora]
@@ -114,15 +117,15 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
         if rules.max_worse:
             _check_paired(baseline, [name for name in corpora if name not in {other for _, other in pairs}])
             check_comparable(baseline, run)
-            found.append(decide_changes(baseline, run, pairs, rules, share))
-    p = min(1.0, families * min(f.p for f in found))
+            decisions.append(decide_changes(baseline, run, pairs, rules, share))
+    p = min(1.0, families * min(f.p for f in decisions))
     look = looks.add(p, run.identity) if looks is not None else None
     order: dict[Status, int] = {"failed": 0, "not decided": 1, "passed": 2}
     return GateResult(
         run=str(run.path),
         baseline=str(baseline.path) if baseline is not None else "",
-        checks=tuple(sorted((c for f in found for c in f.checks), key=lambda c: order[c.status])),
-        left_out=tuple(line for f in found for line in f.left_out),
+        checks=tuple(sorted((c for f in decisions for c in f.checks), key=lambda c: order[c.status])),
+        left_out=tuple(line for f in decisions for line in f.left_out),
         inputs=tuple(inputs),
         real_changed=baseline is not None and baseline.fingerprint("real") != run.fingerprint("real"),
         strict=rules.strict,
@@ -148,3 +151,82 @@ def _check_axes(run: KeptRun, rules: Rules) -> None:
             raise UsageError(
                 f"{run.path}: this run has no critic {limit.critic!r}", hint=f"it has {', '.join(run.critics)}"
             )
+
+
+@dataclass
+class GateLooks:
+    """Looks of one gate, kept in a file.
+
+    A run that was looked at last is looked at again without spending anything: its result is the same.
+
+    Attributes
+    ----------
+    path
+        The state file; it need not exist yet.
+    looks
+        The looks before this one.
+    """
+
+    path: Path
+    looks: Looks
+
+    @classmethod
+    def read(cls, path: str | Path, alpha: float, identity: str) -> GateLooks:
+        """Read the state before the look at a run.
+
+        Raises
+        ------
+        StoreError
+            The file is damaged.
+        UsageError
+            The state was begun at another level.
+        """
+        path = Path(path)
+        try:
+            content = read_sealed(path)
+            if content.get("format") != FORMAT:
+                raise ValueError(f"it has no format {FORMAT!r}")
+            last = content["last"]
+            state = last["before"] if last["identity"] == identity else content["looks"]
+            looks = Looks.from_json(json.dumps(state))
+        except FileNotFoundError:
+            return cls(path, Looks(alpha))
+        except (OSError, ValueError, KeyError, TypeError, StoreError) as error:
+            raise StoreError(
+                f"{path}: not readable as the state of a gate ({error})".split("\n")[0], hint="delete it to begin anew"
+            ) from error
+        if looks.alpha != alpha:
+            raise UsageError(
+                f"{path} was begun with alpha = {looks.alpha:g}, and now alpha is {alpha:g}",
+                hint="keep the level, or begin another state file",
+            )
+        return cls(path, looks)
+
+    @property
+    def level(self) -> float:
+        """The level of this look."""
+        return spent(self.looks.alpha, self.looks.number + 1)
+
+    def add(self, p: float, identity: str) -> Look:
+        """Add this look, and write the state; the file is replaced whole.
+
+        Raises
+        ------
+        StoreError
+            The file cannot be written.
+        """
+        before = json.loads(self.looks.to_json())
+        look = self.looks.add(p=p)
+        content = {
+            "format": FORMAT,
+            "looks": json.loads(self.looks.to_json()),
+            "last": {"identity": identity, "before": before},
+        }
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_sealed(self.path, content)
+        except OSError as error:
+            raise StoreError(
+                f"{self.path}: cannot be written ({error.strerror})", hint="name another --sequential file"
+            ) from error
+        return look

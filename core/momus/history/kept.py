@@ -1,19 +1,23 @@
-"""A finished run, read back to be compared with other runs."""
+"""A finished run, read back to be compared with other runs, and what differs between the inputs of two runs."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from momus.critic.registry import load_critic
 from momus.errors import StoreError, UsageError
 from momus.joint.axes import Axis
 from momus.runs.folder import RunFolder
 from momus.runs.texts_file import KeptTexts, read_kept_texts
+from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict
+
+Kind = Literal["version", "seed", "real text", "fitted text", "generated text", "critic", "parameter", "setting"]
+_NO_INPUT = {"seed", "device", "top"}
 
 
 @dataclass(frozen=True)
@@ -131,3 +135,80 @@ class KeptRun:
         if not (folder.critic_folder(critic) / "headline.parquet").exists():
             return None
         return folder.kept_axis(load_critic(folder.critic_folder(critic)))
+
+
+@dataclass(frozen=True)
+class InputChange:
+    """One input that differs.
+
+    Attributes
+    ----------
+    kind, name
+        What differs; the name of the corpus, critic, parameter (``critic.parameter``) or setting.
+    before, after
+        Its values, as short texts; empty where a run lacks it.
+    """
+
+    kind: Kind
+    name: str
+    before: str
+    after: str
+
+
+def changed_inputs(before: KeptRun, after: KeptRun, corpora: tuple[tuple[str, str], ...] = ()) -> list[InputChange]:
+    """List the inputs that differ between two runs.
+
+    Parameters
+    ----------
+    corpora
+        Pairs of generated corpora, whose texts are compared too.
+    """
+    changes: list[InputChange] = []
+
+    def note(kind: Kind, name: str, one: Any, other: Any) -> None:
+        if one != other:
+            changes.append(InputChange(kind, name, _text(one), _text(other)))
+
+    note("version", "momus", before.signature.get("momus"), after.signature.get("momus"))
+    note("seed", "seed", before.signature.get("seed"), after.signature.get("seed"))
+    note("real text", "real", before.fingerprint("real"), after.fingerprint("real"))
+    note("fitted text", "fit", before.fingerprint("fit"), after.fingerprint("fit"))
+    for one, other in corpora:
+        note("generated text", other, before.fingerprint(one), after.fingerprint(other))
+    for name in dict.fromkeys([*before.critics, *after.critics]):
+        if name not in before.critics or name not in after.critics:
+            changes.append(
+                InputChange(
+                    "critic", name, name if name in before.critics else "", name if name in after.critics else ""
+                )
+            )
+            continue
+        params = (before.critics[name].get("params", {}), after.critics[name].get("params", {}))
+        for key in sorted({*params[0], *params[1]}):
+            note("parameter", f"{name}.{key}", params[0].get(key), params[1].get(key))
+    for f in fields(Settings):
+        if f.name not in _NO_INPUT:
+            note("setting", f.name, before.signature.get(f.name), after.signature.get(f.name))
+    return changes
+
+
+def incomparable(before: KeptRun, after: KeptRun, critic: str) -> str:
+    """Why two runs of a critic measure different things; empty if they measure the same."""
+    one, other = before.critics.get(critic), after.critics.get(critic)
+    if one is None or other is None:
+        return "only one of the runs has it"
+    if one.get("params") != other.get("params"):
+        params = one.get("params", {}), other.get("params", {})
+        names = sorted(k for k in {*params[0], *params[1]} if params[0].get(k) != params[1].get(k))
+        return f"its parameters differ ({', '.join(names)})"
+    fitted = [record.get("fitted_on", {}).get("fingerprint") for record in (one, other)]
+    if fitted[0] != fitted[1]:
+        return "it was fitted on different texts"
+    return ""
+
+
+def _text(value: Any) -> str:
+    """A value in a few words."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

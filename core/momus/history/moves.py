@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from momus.errors import MomusError
-from momus.history.change import RESAMPLES, Moves
-from momus.history.gap import NORMAL
-from momus.history.inputs import incomparable
-from momus.history.kept import KeptRun
+from momus.history.change import NORMAL, RESAMPLES, Moves
+from momus.history.kept import KeptRun, incomparable
 from momus.inference.ranking import Distances, average
 from momus.inference.shared_draws import Pools, pools_of, shared_prompts
 from momus.joint.axes import Axis
@@ -85,7 +83,7 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int =
             for bootstrap in both:
                 bootstrap.add(drawn)
     freedom = float(max(min(pools.sizes) - 1, 1))
-    found: list[AxisMoves] = []
+    moves: list[AxisMoves] = []
     counted: list[tuple[Distances, float]] = []
     for critic, both in bootstraps.items():
         distances = [b.distances(freedom) for b in both]
@@ -94,10 +92,10 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int =
             continue
         sizes = both[1].documents[0], both[0].documents[1], both[1].documents[1]
         described = _described(runs, critic, pair, Moves.of(*distances), sizes)
-        found.append(described)
+        moves.append(described)
         if described.band:
             counted.append((_joined(*distances), described.band))
-    return RunMoves(tuple(found + laws), _overall(counted, found), excluded, pools.matched, int(min(pools.sizes)))
+    return RunMoves(tuple(moves + laws), _overall(counted, moves), excluded, pools.matched, int(min(pools.sizes)))
 
 
 def _keys(texts: KeptTexts, corpus: str) -> list[str | None]:
@@ -151,13 +149,13 @@ def _replicates(
             for axis in axes
         ]
         axes = replace(axes[0], scored=kept[0]), replace(axes[1], scored=kept[1])
-    made = []
+    replicates = []
     for i, axis in enumerate(axes):
         names = {REAL[i]: "real", MODEL[i]: pair[i]}
         prompts = {new: texts[i].prompts[old] for new, old in names.items()}
         groups = {new: texts[i].groups[old] for new, old in names.items()}
-        made.append(Replicates(axis, list(names), pools, prompts, groups, seed))
-    return made[0], made[1]
+        replicates.append(Replicates(axis, list(names), pools, prompts, groups, seed))
+    return replicates[0], replicates[1]
 
 
 def _described(

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from momus.history.kept import KeptRun
-from momus.outliers.rows import Measure
+from momus.outliers.rows import Measure, frame_of
 from momus.runs.documents import read_documents
 
 BEYOND = 0.99
@@ -99,7 +99,7 @@ def _oddest(
 
 def _values(run: KeptRun, corpus: str, keys: dict[str, str], critic: str) -> tuple[dict[str, float], float]:
     """The largest value of each key in a generated corpus, and the value that few real documents exceed."""
-    frame = read_documents(run.path, [critic], ["real", corpus])
+    frame = frame_of(read_documents(run.path, [critic], ["real", corpus]))
     frame["value"] = Measure.of_rows(frame, run.verdicts, critic).values(frame)
     frame = frame[frame["value"].notna()]
     real = frame.loc[frame["corpus"] == "real", "value"].to_numpy(dtype=np.float64)

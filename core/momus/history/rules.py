@@ -135,9 +135,9 @@ class Rules:
                 "--max-worse needs a baseline", hint="name a run or a baseline: --baseline main (momus baseline set)"
             )
 
-    def updated(self, **given: Any) -> Rules:
+    def updated(self, **changes: Any) -> Rules:
         """Replace those fields that were given (not None and not empty); limits replace those of the same axis."""
-        fields = {k: v for k, v in given.items() if v not in (None, "", (), [])}
+        fields = {k: v for k, v in changes.items() if v not in (None, "", (), [])}
         for name in ("max", "max_worse"):
             if name in fields:
                 named = {limit.critic for limit in fields[name]}
@@ -147,8 +147,8 @@ class Rules:
 
 def limit_of(limits: Sequence[Limit], critic: str) -> Limit | None:
     """The limit of an axis: its own, else that of all axes, else None."""
-    own = [x for x in limits if x.critic == critic]
-    return next(iter([*own, *(x for x in limits if x.critic == EVERY)]), None)
+    named = [x for x in limits if x.critic == critic]
+    return next(iter([*named, *(x for x in limits if x.critic == EVERY)]), None)
 
 
 def read_rules(path: Path | None = None, start: Path | None = None) -> Rules:

@@ -9,9 +9,8 @@ from typing import Any
 
 from momus.errors import StoreError
 from momus.files import plain
-from momus.history.gap import Gap
-from momus.history.inputs import InputChange, changed_inputs
-from momus.history.kept import KeptRun
+from momus.history.change import Gap
+from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import Limit, limit_of
 from momus.runs.folder import RUN
 
@@ -121,8 +120,8 @@ def read_timeline(folder: str | Path, limits: Sequence[Limit] = ()) -> Timeline:
         except StoreError as error:
             skipped.append(error.message)
     if not kept:
-        found = f" ({'; '.join(skipped)})" if skipped else ""
-        raise StoreError(f"{folder}: no run below this folder{found}", hint="write some with momus compare --out")
+        reasons = f" ({'; '.join(skipped)})" if skipped else ""
+        raise StoreError(f"{folder}: no run below this folder{reasons}", hint="write some with momus compare --out")
     kept.sort(key=lambda run: (run.started, str(run.path)))
     runs = tuple(_run(folder, run, kept[i - 1] if i else None) for i, run in enumerate(kept))
     return Timeline(str(folder), runs, tuple(_lines(kept, limits)), tuple(skipped))

@@ -155,15 +155,15 @@ class SharedLabels:
                 kept = found[: self.design.units[0]][axis.index]
                 return np.concatenate([kept, 1 - kept])
             return np.ascontiguousarray(found)
-        d, own = axis.design, keys[axis.index]
+        d, keys = axis.design, keys[axis.index]
         if d.flips:
-            kept = own.astype(np.float32)
+            kept = keys.astype(np.float32)
             return np.concatenate([kept, 1 - kept])
         if d.strata is not None and d.numbers is not None and d.groups is None:
-            return lowest(own, np.concatenate(d.numbers), d.n_real)
+            return lowest(keys, np.concatenate(d.numbers), d.n_real)
         n_real = d.n_real if d.kind == "documents" else d.units[0]
         # the lowest keys of all rows: a partition finds them without sorting
-        return np.asarray(own <= np.partition(own, n_real - 1, axis=0)[n_real - 1], dtype=np.float32)
+        return np.asarray(keys <= np.partition(keys, n_real - 1, axis=0)[n_real - 1], dtype=np.float32)
 
 
 def _signs(d: Design, keys: Floats) -> Weights:
@@ -242,8 +242,8 @@ def pools_of(prompts: Mapping[str, Names], groups: Mapping[str, Names] | None = 
     units, asked = {}, {}
     for corpus, names in prompts.items():
         keys: list[tuple[str, ...]] = []
-        for i, (prompt, own) in enumerate(zip(names, of_group[corpus], strict=True)):
-            group = group_of_prompt.get(prompt, own) if prompt is not None else own
+        for i, (prompt, named) in enumerate(zip(names, of_group[corpus], strict=True)):
+            group = group_of_prompt.get(prompt, named) if prompt is not None else named
             if group is not None:
                 keys.append(("group", group))
             else:

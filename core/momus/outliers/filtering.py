@@ -104,13 +104,13 @@ def filter_text(
     real: Sequence[str | Path],
     keep: Path,
     drop: Path,
-    shards: Path,
+    scores: Path,
     *,
     fdr: float = 0.05,
     skip_fitted: bool = False,
     reading: ReadingOptions | None = None,
     workers: int = 1,
-    shard_size: int | None = None,
+    part_size: int | None = None,
     overwrite: bool = False,
     device: str = "auto",
     trust: Sequence[Path] = (),
@@ -128,7 +128,7 @@ def filter_text(
         Real text that the critics were not fitted on.
     keep, drop
         Files to write: JSON Lines (``.jsonl``), or Parquet (``.parquet``) if the new text is Parquet.
-    shards
+    scores
         Folder for the scores. What is scored there already is not scored again.
     fdr
         The false-discovery rate: of the documents that go, an expected share of at most this are as real as ``real``.
@@ -155,9 +155,9 @@ def filter_text(
             raise UsageError(f"critic {name!r} judges a {cls.unit}, not a document", hint="filter by other critics")
     writing = writers(keep, drop, overwrite)
     score = partial(
-        score_parts, critics, workers=workers, shard_size=shard_size, reading=reading, device=device, trust=trust
+        score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust
     )
-    scored = partial(_scored, score, shards, overwrite=overwrite, progress=progress)
+    scored = partial(_scored, score, scores, overwrite=overwrite, progress=progress)
     # real text that will not do is refused before the rest is scored
     known = ScoredText(scored("real", real), classes, reading)
     used = known.unseen({n: is_trusted(f, trust) for n, f in folders.items()}) if skip_fitted else known.checked()
@@ -190,21 +190,21 @@ def filter_text(
 
 def _scored(
     score: Callable[..., ScoringRun],
-    shards: Path,
+    scores: Path,
     role: str,
     paths: Sequence[str | Path],
     overwrite: bool,
     progress: Callable[[str, ScoringRun], None] | None,
 ) -> StoredText:
     """Score a text, from where its scores end; what was scored otherwise is scored again with ``overwrite``."""
-    score = partial(score, paths, shards / role, progress=None if progress is None else partial(progress, role))
+    score = partial(score, paths, scores / role, progress=None if progress is None else partial(progress, role))
     try:
         score(resume=True)
     except OtherPlanError:
         if not overwrite:
             raise
         score(overwrite=True)
-    return StoredText(shards / role, role)
+    return StoredText(scores / role, role)
 
 
 class ScoredText:

@@ -154,7 +154,8 @@ def _listings(comparison: Comparison, rows: OutlierRows, top: int) -> Iterator[L
             ranked = rows.ranked(corpus, result.name)
             scored[corpus] = len(ranked)
             tied[corpus] = int(ranked["last"].iloc[top - 1] - top) if len(ranked) >= top else 0
-            for row in ranked.head(top).to_dict("records"):
+            shown = ranked.head(top).astype(object)
+            for row in shown.where(shown.notna(), None).to_dict("records"):  # what is missing is None
                 document, human, same_prompt = texts.get((corpus, row["id"]), (None, None, False))
                 above, words = standing_of(row["value"], real, noun, odder)
                 outliers.append(

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from momus.critic import Critic
 from momus.critic.scores import outlying_values
 from momus.errors import UsageError
 from momus.numeric.types import Bools, Floats
-from momus.runs.documents import documents_frame
+from momus.runs.documents import documents_table
 from momus.runs.examples import unit_of
 from momus.runs.folder import read_comparison
 from momus.runs.result import Comparison, CriticResult
@@ -93,6 +94,16 @@ class Measure:
         return rounded(np.where(np.isnan(nll), np.nan, outlying_values(nll, steps, oddity, self.sequence)))
 
 
+def frame_of(table: pa.Table) -> pd.DataFrame:
+    """Rows of documents (`momus.runs.documents`) as a data frame.
+
+    ``steps`` is the number of scored steps.
+    """
+    columns = ["corpus", "id", "prompt", "group", "critic", "z", "nll", "states", "oddity"]
+    frame = table.select(columns).to_pandas(categories=["corpus", "critic"])
+    return frame.rename(columns={"states": "steps"})
+
+
 def rounded(values: Floats) -> Floats:
     """Values to nine significant digits.
 
@@ -121,7 +132,7 @@ class OutlierRows:
     real, listed
         Name of the real corpus, and names of those whose outliers were asked for.
     frame
-        One row per document and critic: the columns of `Comparison.documents`, and value, NaN where unscored.
+        One row per document and critic, with the columns of `frame_of`, and value, NaN where unscored.
     name
         The run folder; ``this run`` if it was not written.
     """
@@ -139,18 +150,20 @@ class OutlierRows:
 
     def of_real(self, critic: str) -> Floats:
         """Values of the real documents under a critic, in ascending order."""
-        return np.sort(self.ranked(self.real, critic)["value"].to_numpy(dtype=np.float64))
+        return np.sort(self._scored(self.real, critic)["value"].to_numpy(dtype=np.float64))
 
     def ranked(self, corpus: str, critic: str) -> pd.DataFrame:
         """Rows of the documents that have a value, the oddest first and equal ones by id.
 
         The columns first and last are their ranks from 1; documents with equal values share them.
         """
-        frame = self.frame
-        rows = frame[(frame["corpus"] == corpus) & (frame["critic"] == critic) & frame["value"].notna()]
-        rows = rows.sort_values(["value", "id"], ascending=[False, True], kind="stable")
+        rows = self._scored(corpus, critic).sort_values(["value", "id"], ascending=[False, True], kind="stable")
         first, last = (rows["value"].rank(method=m, ascending=False).astype(int) for m in ("min", "max"))
         return rows.assign(first=first, last=last)
+
+    def _scored(self, corpus: str, critic: str) -> pd.DataFrame:
+        frame = self.frame
+        return frame[(frame["corpus"] == corpus) & (frame["critic"] == critic) & frame["value"].notna()]
 
     def table(self, corpus: str) -> tuple[list[str], Floats]:
         """Ids of the documents of a corpus, and their values, NaN where unscored: float64 (n, critics)."""
@@ -202,7 +215,7 @@ def outlier_rows(
     if corpus is not None:
         _check_known(label, "corpus", corpus, list(roles))
     listed = generated if corpus is None else [corpus]
-    frame = documents_frame(comparison, [r.name for r in chosen], [real, *listed])
+    frame = frame_of(documents_table(comparison, [r.name for r in chosen], [real, *listed]))
     frame["value"] = np.nan
     measures = {}
     for result in chosen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +114,9 @@ def odd_on_several(run: Comparison | str | Path, corpus: str | None = None) -> l
 def _odd(corpus: str, ranks: dict[str, list[OddAxis]], tails: dict[str, float]) -> SeveralCorpus:
     ids = sorted(ranks)
     odd = {i: sorted((a for a in ranks[i] if a.last <= TAIL * a.scored), key=lambda a: a.last / a.scored) for i in ids}
-    chances = {i: at_least(np.array([tails[a.critic] for a in ranks[i]])) for i in ids}
+    # documents that the same critics scored have the same chances
+    of_critics = cache(lambda critics: at_least(np.array([tails[critic] for critic in critics])))
+    chances = {i: of_critics(tuple(a.critic for a in ranks[i])) for i in ids}
     p = [float(chances[i][len(odd[i])]) for i in ids]
     adjusted = np.asarray(holm(p)) if p else np.zeros(0)
     documents = [

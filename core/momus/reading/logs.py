@@ -90,11 +90,6 @@ class Log:
         """The name of the file, without folders."""
         return self.location.name.name if self.location.name is not None else ""
 
-    @property
-    def folder_name(self) -> str:
-        """The name of the folder that the file is in."""
-        return self.location.name.parent.name if self.location.name is not None else ""
-
     def json_lines(self) -> Iterator[tuple[int, object]]:
         """Yield (line number, value or `Problem`) of JSON Lines."""
         with open_file(self.location) as file:
@@ -166,11 +161,6 @@ class Log:
             with open_file(self.location) as file, path.open("wb") as copy:
                 shutil.copyfileobj(file.content, copy, 1 << 20)
             yield path
-
-    def no_field(self, name: str, known: Sequence[str]) -> ReadingError:
-        """Make the error for a field that no record of the log has."""
-        listed = ", ".join(known)
-        return self.error(f"the log has no field {shorten(name)}", f"choose one of {listed}, such as #{known[0]}")
 
     def error(self, message: str, hint: str = "") -> ReadingError:
         """Make an error about the log as a whole."""

@@ -109,6 +109,8 @@ fields=[('year', '1603')], answer=0, source='')
         """
         if isinstance(record, list):
             record, name = {"item": record}, "item"
+        elif (plain := self._plain(record, name)) is not None:
+            return [plain]
         answers = self._answers(record, name) if isinstance(record, Mapping) else None
         if answers is None or not isinstance(record, Mapping):
             return [self.row(record, name)]
@@ -118,6 +120,22 @@ fields=[('year', '1603')], answer=0, source='')
             return [replace(shared, texts=(), titles=(), problem=shared.problem or f"{field} is an empty list")]
         rows = [self.row({**record, field: text}, field) for text in texts]
         return [replace(row, answer=i, source=field) for i, row in enumerate(rows, 1)]
+
+    def _plain(self, record: object, name: str | None) -> Row | None:
+        """The row of a record with one text and nothing to keep, without the detours of other records; None for these.
+
+        Most records of large files are of this kind.
+        """
+        if type(record) is not dict or name not in (None, "text") or self.keep or record.get("sections"):
+            return None
+        text = record.get("text")
+        if type(text) is not str:
+            return None
+        try:
+            id = _id(record)
+        except Defect:
+            return None
+        return Row(id, [text], [None], False, self._prompt(record), None, _label(record, GROUP_FIELDS) or None)
 
     def _answers(self, record: Mapping[str, object], name: str | None) -> tuple[str, list[object]] | None:
         """The field and its answers, if it holds a list of them."""

@@ -1,6 +1,9 @@
-"""Number formats of tables and reports."""
+"""Formats of numbers in tables and reports, and the name that readers are told of the real text."""
 
 from __future__ import annotations
+
+HUMAN = "human text"
+"""What readers are told that the real text is."""
 
 
 def number(value: float | None) -> str:

@@ -1,9 +1,13 @@
-"""The joint analyses in words: which text is nearest, whether any axis differs, which alarms account for others."""
+"""The joint analyses in words: which text is nearest, whether any axis differs, which alarms account for others.
+
+And pairs of generated texts for readers: all of a few, the largest differences of very many.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from momus.joint.adjusted import AdjustedRow
 from momus.joint.analyses import Joint
@@ -13,12 +17,15 @@ from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.joint.subgroups import Subgroups
 from momus.report.format import number, p_value
 from momus.text.counting import percentage
+from momus.verdicts.verdict import Verdict
 
 ADJUSTED = ("axis", "generated", "unadjusted", "adjusted", "interval", "share left", "n", "p")
 SUBGROUPS = ("axis", "generated", "subgroup", "difference", "interval", "n", "p", "same in all?")
 """Heads of the tables of adjusted rows and of subgroups."""
 MANY = 3
 """Axes beyond which a reason that all of them have is not told of each by name."""
+PAIRS = 300
+"""Rows of pairs that a page or a terminal shows."""
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -128,21 +135,23 @@ def overall(test: GlobalTest, level: float) -> str:
     return f"{test.generated!r} {differs}: p = {p_value(test.p)}{at_floor} over {axes} (max-T)."
 
 
-def attributed(found: Attribution, axes: Mapping[str, str]) -> str:
+def attributed(attribution: Attribution, axes: Mapping[str, str]) -> str:
     """Say how many alarms of a corpus go once another axis is accounted for."""
-    alarms = len(found.alarms)
-    leading = found.leading
+    alarms = len(attribution.alarms)
+    leading = attribution.leading
     if leading is None:
         return (
-            f"{found.generated!r}: none of {count(alarms)} alarms is accounted for by another axis." if alarms else ""
+            f"{attribution.generated!r}: none of {count(alarms)} alarms is accounted for by another axis."
+            if alarms
+            else ""
         )
     by, gone = leading
     names = ", ".join(axes.get(g, g) for g in gone)
     verb = "goes" if len(gone) == 1 else "go"
-    mutual = [a.alarm for a in found.accounts if a.by == by and a.mutual]
+    mutual = [a.alarm for a in attribution.accounts if a.by == by and a.mutual]
     hedge = f" ({', '.join(mutual)} would account for it as well)" if mutual else ""
     return (
-        f"{found.generated!r}: of {count(alarms)} alarms, {count(len(gone))} {verb} once {axes.get(by, by)} is "
+        f"{attribution.generated!r}: of {count(alarms)} alarms, {count(len(gone))} {verb} once {axes.get(by, by)} is "
         f"accounted for: {names}{hedge}."
     )
 
@@ -166,18 +175,18 @@ def adjusted_cells(row: AdjustedRow) -> tuple[str, ...]:
     )
 
 
-def subgroup_cells(found: Subgroups) -> list[tuple[str, ...]]:
+def subgroup_cells(subgroups: Subgroups) -> list[tuple[str, ...]]:
     """Cells of the table of subgroups: one row per subgroup, the test of equal differences in the first."""
-    test = found.test
-    same = found.reason or f"p = {p_value(test.p)} (Q {number(test.q)}, {test.freedom + 1} subgroups)"
+    test = subgroups.test
+    same = subgroups.reason or f"p = {p_value(test.p)} (Q {number(test.q)}, {test.freedom + 1} subgroups)"
     cells: list[tuple[str, ...]] = []
-    for i, s in enumerate(found.subgroups):
+    for i, s in enumerate(subgroups.subgroups):
         name = s.name or f"{number(s.low)} to {number(s.high)}"
         r = s.result
         cells.append(
             (
-                found.axis,
-                found.generated,
+                subgroups.axis,
+                subgroups.generated,
                 name,
                 "–" if r is None else number(r.difference),
                 "–" if r is None or math.isnan(r.low) else f"[{number(r.low)}, {number(r.high)}]",
@@ -194,6 +203,51 @@ def _p(p: float) -> str:
     return "–" if math.isnan(p) else p_value(p)
 
 
-def given(rows: Sequence[AdjustedRow]) -> str:
+def covariate_names(rows: Sequence[AdjustedRow]) -> str:
     """Name the covariates of adjusted rows."""
     return ", ".join(dict.fromkeys(c for r in rows for c in r.covariates))
+
+
+@dataclass(frozen=True)
+class PairRows:
+    """The rows of pairs that are shown.
+
+    Attributes
+    ----------
+    rows
+        All rows in their order, or those with the largest differences.
+    counts
+        By axis, how many rows differ and how many there are.
+    """
+
+    rows: list[Verdict]
+    counts: dict[str, tuple[int, int]]
+
+    @property
+    def total(self) -> int:
+        """Number of all rows."""
+        return sum(n for _, n in self.counts.values())
+
+
+def pair_rows(pairs: Sequence[Verdict], most: int = PAIRS) -> PairRows:
+    """Choose the rows to show: those that differ first, by the size of the effect in human bands."""
+    counts: dict[str, tuple[int, int]] = {}
+    for v in pairs:
+        differing, n = counts.get(v.axis, (0, 0))
+        counts[v.axis] = differing + v.differs, n + 1
+    if len(pairs) <= most:
+        return PairRows(list(pairs), counts)
+    ordered = sorted(pairs, key=lambda v: (not v.differs, -(v.gap or 0.0)))
+    return PairRows(ordered[:most], counts)
+
+
+def pair_sentences(shown: PairRows) -> list[str]:
+    """What is said below rows of which not all are shown."""
+    if len(shown.rows) == shown.total:
+        return []
+    differing = "; ".join(f"{axis}: {k:,} of {n:,} pairs differ" for axis, (k, n) in shown.counts.items())
+    return [
+        f"{len(shown.rows):,} of {shown.total:,} rows are shown, those with the largest differences; all are in "
+        "pairs.jsonl in the run folder.",
+        f"{differing}.",
+    ]

@@ -1,58 +1,47 @@
-"""Render a comparison as an HTML page."""
+"""A comparison as HTML: the report, one self-contained page, and a small summary for notebooks."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from momus.errors import StoreError
-from momus.evidence import Table
-from momus.files import replace_file
+from momus.files import write_text
 from momus.joint.ranks import ALL_AXES
-from momus.report.answer import Answer, answer_of
-from momus.report.cards import cards_of, first_excerpt, row_scale
-from momus.report.downloads import data_of, figure_csv
+from momus.report.answer import Answer, answer_of, overuse_of
+from momus.report.cards import cards_of, first_excerpt
 from momus.report.figures.chart import chart_svg
-from momus.report.figures.overview_rows import overview_csv, overview_of
-from momus.report.figures.overview_svg import NARROW, key_svg, overview_svg, row_svg
 from momus.report.figures.palette import Look, looks
-from momus.report.figures.scale import GapScale
-from momus.report.figures.svg import draw
-from momus.report.format import number, p_value
+from momus.report.figures.rows import NARROW, interval_svg, key_svg, overview_rows, rows_svg
+from momus.report.figures.scales import GapScale
+from momus.report.format import number
+from momus.report.html import environment, render_page
 from momus.report.joint_words import (
     ADJUSTED,
     SUBGROUPS,
     adjusted_cells,
     chance,
     count,
-    given,
+    covariate_names,
     joint_lines,
+    pair_rows,
+    pair_sentences,
     rank,
     subgroup_cells,
 )
-from momus.report.overuse import overuse_of
-from momus.report.pairs import pair_rows, pair_sentences
 from momus.report.passages import Shown
-from momus.report.safe import anchor, clean
-from momus.report.sentences import finding_words, first_sentences, label, overuse_lines
+from momus.report.sentences import finding_words, first_sentences, label, legend, overuse_lines
+from momus.report.table import overview
 from momus.report.trust_line import trust_items
-from momus.report.words import band, effective, families, floors, gap, method, null, statistic_name
+from momus.report.words import band, effective, families, floors, gap, method, null
+from momus.runs.folder import REPORT
 from momus.text.counting import percentage
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from momus.runs.result import Comparison
-
-SHOWN_ROWS = 200
-"""Largest number of rows that the report shows of a table."""
 
 
 def write_report(comparison: Comparison, path: Path) -> Path:
@@ -63,62 +52,7 @@ def write_report(comparison: Comparison, path: Path) -> Path:
     StoreError
         The file cannot be written, or is a link.
     """
-    text = render(comparison)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, text)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another file") from error
-    return path
-
-
-def asset(name: str) -> str:
-    """Read a template, script or style sheet of the report."""
-    return (files("momus.report") / "templates" / name).read_text(encoding="utf-8")
-
-
-def digest(text: str) -> str:
-    """Hash of a script, in the form that a content security policy names it by."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
-
-
-def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
-    """Jinja environment of the templates, with the filters and functions that they use; escapes everything.
-
-    ``corpora`` gives the looks of the generated corpora.
-    """
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-    from markupsafe import Markup
-
-    looks_of = corpora or {}
-    jinja = Environment(
-        loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    jinja.filters |= {"number": number, "p": p_value, "clean": clean, "anchor": anchor}
-    jinja.globals |= {
-        "finding_words": finding_words,
-        "statistic_name": statistic_name,
-        "label": label,
-        "interval": lambda v, scale: Markup(_interval(v, scale)),
-        "picture": lambda item: Markup(draw(item, looks_of)),
-        "narrow": lambda chart: Markup(chart_svg(chart, looks_of, NARROW, 220).svg()),
-        "key": lambda name: Markup(key_svg(looks_of[name])) if name in looks_of else "",
-        "kind": lambda item: type(item).__name__,
-        "data_of": data_of,
-        "figure_csv": figure_csv,
-        "numeric_columns": numeric_columns,
-        "row_scale": row_scale,
-        "examples_words": examples_words,
-        "cell": cell,
-        "gap": gap,
-        "rank": rank,
-        "chance": chance,
-        "given": given,
-        "band": band,
-        "effective": effective,
-        "shown": SHOWN_ROWS,
-    }
-    return jinja
+    return write_text(path, render(comparison))
 
 
 def render(comparison: Comparison) -> str:
@@ -126,37 +60,55 @@ def render(comparison: Comparison) -> str:
     from markupsafe import Markup
 
     answer, pairs = answer_of(comparison), pair_rows(comparison.pairs)
-    shown, cards = overview_of(answer), cards_of(comparison, answer)
-    script, style = asset("report.js"), asset("style.css")
-    return (
-        environment(looks(shown.corpora))
-        .get_template("report.html.j2")
-        .render(
-            comparison=comparison,
-            answer=answer,
-            first=first_sentences(answer) if answer.corpora else [],
-            trust=trust_items(comparison),
-            cards=cards,
-            pairs=pairs,
-            pair_sentences=pair_sentences(pairs),
-            example=first_excerpt(cards),
-            overuse=overuse_lines(overuse_of(comparison.results, answer)),
-            overview_wide=Markup(overview_svg(shown)),
-            overview_narrow=Markup(overview_svg(shown, narrow=True)),
-            overview_data=overview_csv(shown),
-            bands_words=bands_words(comparison.verdicts),
-            methods=methods(comparison.verdicts),
-            level=percentage(comparison.signature["confidence"], 0),
-            families=families(comparison.verdicts, comparison.signature["adjustment"]),
-            floors=floors(comparison.verdicts),
-            delta=comparison.signature.get("equivalence"),
-            refits=comparison.signature.get("refits", 0),
-            script=Markup(script),
-            style=Markup(style),
-            script_digest=digest(script),
-            **_joint(comparison, answer),
-        )
+    shown, cards = overview_rows(answer), cards_of(comparison, answer)
+    corpora = looks(shown.corpora)
+    return render_page(
+        "report.html.j2",
+        corpora=corpora,
+        comparison=comparison,
+        answer=answer,
+        first=first_sentences(answer) if answer.corpora else [],
+        trust=trust_items(comparison),
+        cards=cards,
+        pairs=pairs,
+        pair_sentences=pair_sentences(pairs),
+        example=first_excerpt(cards),
+        overuse=overuse_lines(overuse_of(comparison.results, answer)),
+        overview_wide=Markup(rows_svg(shown)),
+        overview_narrow=Markup(rows_svg(shown, narrow=True)),
+        overview_data=shown.csv(),
+        bands_words=bands_words(comparison.verdicts),
+        methods=methods(comparison.verdicts),
+        level=percentage(comparison.signature["confidence"], 0),
+        families=families(comparison.verdicts, comparison.signature["adjustment"]),
+        floors=floors(comparison.verdicts),
+        delta=comparison.signature.get("equivalence"),
+        refits=comparison.signature.get("refits", 0),
+        **_joint(comparison, answer),
+        **_helpers(corpora),
     )
+
+
+def _helpers(corpora: Mapping[str, Look]) -> dict[str, Any]:
+    """Functions that the templates of the report call."""
+    from markupsafe import Markup
+
+    return {
+        "finding_words": finding_words,
+        "label": label,
+        "interval": lambda v, scale: Markup(_interval(v, scale)),
+        "narrow": lambda chart: Markup(chart_svg(chart, corpora, NARROW, 220).svg()),
+        "key": lambda name: Markup(key_svg(corpora[name])) if name in corpora else "",
+        "kind": lambda item: type(item).__name__,
+        "row_scale": row_scale,
+        "examples_words": examples_words,
+        "gap": gap,
+        "rank": rank,
+        "chance": chance,
+        "covariate_names": covariate_names,
+        "band": band,
+        "effective": effective,
+    }
 
 
 def _joint(comparison: Comparison, answer: Answer) -> dict[str, Any]:
@@ -230,15 +182,9 @@ def examples_words(examples: Sequence[Shown]) -> str:
     return f"{passages} beside human text{' of the same prompt' * same}"
 
 
-def numeric_columns(table: Table) -> list[bool]:
-    """Which columns of a table hold numbers only, or nothing.
-
-    >>> numeric_columns(Table("t", "T", ("word", "count"), (("the", 3), ("a", None))))
-    [False, True]
-    """
-    columns = zip_longest(*table.rows[:SHOWN_ROWS])
-    found = [any(v is not None for v in c) and not any(isinstance(v, str | bool) for v in c) for c in columns]
-    return found or [False] * len(table.columns)
+def row_scale(verdicts: Sequence[Verdict]) -> GapScale:
+    """One scale for the intervals of a table of rows."""
+    return GapScale.of([v.gap_interval[1] for v in verdicts if v.gap_interval is not None])
 
 
 def _interval(v: Verdict, scale: GapScale) -> str:
@@ -246,13 +192,34 @@ def _interval(v: Verdict, scale: GapScale) -> str:
     interval = v.gap_interval
     if interval is None or v.gap is None:
         return ""
-    return row_svg(interval[0], v.gap, interval[1], scale, v.differs)
+    return interval_svg(interval[0], v.gap, interval[1], scale, v.differs)
 
 
-def cell(value: Any) -> str:
-    """Format the cell of a table."""
-    if isinstance(value, bool | str):
-        return clean(value)
-    if value is None or isinstance(value, float):
-        return number(value)
-    return f"{value:,}" if isinstance(value, int) else clean(value)
+def summary_html(comparison: Comparison) -> str:
+    """Render the answer, the overview table, what it rests on, and a link to the report, as a piece of HTML.
+
+    It holds no script and loads nothing; all texts are cleaned and escaped.
+    """
+    if not comparison.verdicts:
+        return '<div class="momus"><p>A comparison without verdicts.</p></div>'
+    answer = answer_of(comparison)
+    return (
+        environment()
+        .get_template("summary.html.j2")
+        .render(
+            sentences=first_sentences(answer),
+            table=overview(answer),
+            legend=legend(answer),
+            trust=trust_items(comparison) if comparison.signature else [],
+            warnings=comparison.warnings,
+            link=_report_link(comparison.folder),
+        )
+    )
+
+
+def _report_link(folder: Path | None) -> str:
+    """Address of the report of a run folder, relative to the working directory where it is below that; else empty."""
+    if folder is None or not (folder / REPORT).is_file():
+        return ""
+    report, here = (folder / REPORT).resolve(), Path.cwd()
+    return quote(report.relative_to(here).as_posix()) if report.is_relative_to(here) else report.as_uri()

@@ -1,11 +1,17 @@
-"""Clean untrusted text before it goes into a page.
+"""Clean untrusted text before it goes into a page, a terminal or a spreadsheet.
 
 Generated text may be hostile, and so may a run folder that came from somebody else. Templates escape the text.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 import unicodedata
+from collections.abc import Iterable, Sequence
+
+from momus.files import FORMULA
 
 CLIP = 400
 """Default length of clipped text, in characters."""
@@ -44,3 +50,34 @@ def anchor(*parts: object) -> str:
     'critic-rank--x-'
     """
     return "-".join("".join(c if c.isascii() and c.isalnum() else "-" for c in str(p)[:60]) for p in parts)
+
+
+def csv_text(columns: Sequence[object], rows: Iterable[Sequence[object]], *, as_is: bool = False) -> str:
+    """Write rows as CSV; missing values are empty.
+
+    Texts that a spreadsheet would run as formulas get an apostrophe in front, unless ``as_is``.
+
+    >>> print(csv_text(("a", "b"), [(1.5, "=1+1"), (None, "x,y")]), end="")
+    a,b
+    1.5,'=1+1
+    ,"x,y"
+    >>> print(csv_text(("a",), [("=1+1",)], as_is=True), end="")
+    a
+    =1+1
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([_cell(c, as_is) for c in columns])
+    writer.writerows([_cell(value, as_is) for value in row] for row in rows)
+    return buffer.getvalue()
+
+
+def _cell(value: object, as_is: bool) -> object:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, int):
+        return value
+    text = clean(value)
+    return "'" + text if not as_is and re.match(FORMULA, text) else text

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
+from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
 from momus.report.format import number, signed_percent
 from momus.report.joint_words import count
-from momus.report.overuse import CorpusOveruse
 from momus.report.safe import one_line
 from momus.report.words import statistic_name
 from momus.runs.result import CriticResult
@@ -61,8 +60,8 @@ def says_what(cell: Cell) -> str:
     if v.p_adjusted is None:
         return f"not tested: {v.method.reason}" if v.method.reason else "not tested"
     if not v.differs:
-        found = f"; a difference of {value(v, v.mde)} would have been found in 80 % of cases" if v.mde else ""
-        return f"not told apart from human text{found}"
+        power = f"; a difference of {value(v, v.mde)} would have been found in 80 % of cases" if v.mde else ""
+        return f"not told apart from human text{power}"
     told = cell.told or v
     sizes = [s for s in (_versus(told, cell), bands(v)) if s]
     start = cell.direction or "differs"
@@ -187,11 +186,11 @@ def unscored_lines(results: Sequence[CriticResult]) -> list[str]:
     for u in (u for result in results for u in result.unscored):
         counts.setdefault((u.corpus, u.reason), []).append(u.count)
     lines = []
-    for (corpus, reason), found in counts.items():
-        same = len(found) == len(results) and len(set(found)) == 1
-        under = "" if same else f" under {len(found)} of {len(results)} critics"
-        most = "" if len(set(found)) == 1 else "up to "
-        lines.append(f"{most}{counted(max(found), 'document')} of {corpus!r} unscored ({reason}){under}")
+    for (corpus, reason), tallies in counts.items():
+        same = len(tallies) == len(results) and len(set(tallies)) == 1
+        under = "" if same else f" under {len(tallies)} of {len(results)} critics"
+        most = "" if len(set(tallies)) == 1 else "up to "
+        lines.append(f"{most}{counted(max(tallies), 'document')} of {corpus!r} unscored ({reason}){under}")
     return lines
 
 
@@ -235,7 +234,7 @@ def finding_words(v: Verdict) -> str:
     return f"{words}, and surely less than {delta} apart" if v.equivalent else f"{words}; {delta} apart is not excluded"
 
 
-def overuse_lines(found: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
+def overuse_lines(overused: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
     """Sentences on what corpora say too often: pairs of the kind of thing and a sentence with an example.
 
     >>> from momus.evidence import Overuse, Overused
@@ -244,7 +243,7 @@ def overuse_lines(found: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
     [('over-used phrases', 'a: “so it was” (12.5 against 0 % of documents), as in “and «so it was», then”')]
     """
     lines = []
-    for f in found:
+    for f in overused:
         things = [
             f"“{_spaced(i.text, 160)}” ({number(i.generated)} against {number(i.real)} {f.overuse.unit})"
             for i in f.overuse.items

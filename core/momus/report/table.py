@@ -59,9 +59,9 @@ def overview(answer: Answer, pad: bool = False) -> Overview:
     axes = []
     for axis in answer.axes:
         cells = {c.generated: c for c in axis.cells}
-        found = [cells.get(name) for name in names]
-        texts = tuple(("n/a" + " " * 3 * pad) if c is None else cell_text(c, pad) for c in found)
-        axes.append(Row(one_line(axis.axis), texts, tuple(c is not None and c.differs for c in found)))
+        row = [cells.get(name) for name in names]
+        texts = tuple(("n/a" + " " * 3 * pad) if c is None else cell_text(c, pad) for c in row)
+        axes.append(Row(one_line(axis.axis), texts, tuple(c is not None and c.differs for c in row)))
     rows = [c.rank for c in answer.corpora]
     ranks: tuple[Row, ...] = ()
     if any(r is not None for r in rows):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from momus.report.answer import Answer, answer_of
-from momus.report.overuse import overuse_of
+from momus.report.answer import Answer, answer_of, overuse_of
 from momus.report.safe import one_line
 from momus.report.sentences import first_sentences, largest_gaps, legend, overuse_lines, unscored_lines
 from momus.report.table import Overview, overview, short_names, shortened

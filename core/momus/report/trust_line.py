@@ -95,10 +95,10 @@ def _groups(comparison: Comparison, corpora: list[dict[str, Any]], checks: list[
 
 
 def _copies(checks: list[dict[str, Any]]) -> Iterator[TrustItem]:
-    found = [c for c in checks if c["kind"] in NAMES]
-    if not found:
+    copies = [c for c in checks if c["kind"] in NAMES]
+    if not copies:
         return
-    warned = [c for c in found if c["warns"]]
+    warned = [c for c in copies if c["warns"]]
     if not warned:
         yield TrustItem("copies", "none within or between the texts worth a warning")
     for kind in dict.fromkeys(c["kind"] for c in warned):
@@ -122,12 +122,12 @@ def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
             f"temperature {heat}" if heat is not None else "",
             f"and {counted(len(logs) - 1, 'log')} more" if len(logs) > 1 else "",
         )
-        whole = all("status" not in each for each in logs)
+        whole = all("status" not in log for log in logs)
         yield TrustItem("log", f"{corpus['name']}: {', '.join(filter(None, names))}", whole)
 
 
-def _languages(found: list[dict[str, Any]]) -> Iterator[TrustItem]:
-    known = [f for f in found if f["shares"]]
+def _languages(languages: list[dict[str, Any]]) -> Iterator[TrustItem]:
+    known = [f for f in languages if f["shares"]]
     if not known:
         return
     mains = dict.fromkeys(f["shares"][0][0] for f in known)

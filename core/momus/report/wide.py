@@ -11,15 +11,15 @@ from momus.report.joint_words import (
     SUBGROUPS,
     adjusted_cells,
     chance,
-    given,
+    covariate_names,
     joint_lines,
+    pair_rows,
+    pair_sentences,
     rank,
     subgroup_cells,
 )
-from momus.report.pairs import pair_rows, pair_sentences
-from momus.report.parts_words import parts_tables
 from momus.report.safe import one_line
-from momus.report.words import families, floors, gap, shows
+from momus.report.words import families, floors, gap, parts_tables, shows
 from momus.text.counting import counted
 from momus.verdicts.verdict import Verdict
 
@@ -145,7 +145,7 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
     lines = joint_lines(joint, axes, 1 - comparison.signature["confidence"])
     parts += [Text(("\n" if i == 0 else "") + one_line(line)) for i, line in enumerate(lines)]
     if joint.adjusted:
-        parts += [Text(f"\nAmong documents alike in {given(joint.adjusted)}", style="bold")]
+        parts += [Text(f"\nAmong documents alike in {covariate_names(joint.adjusted)}", style="bold")]
         parts.append(_plain_table(ADJUSTED, [adjusted_cells(r) for r in joint.adjusted]))
     for by in dict.fromkeys(s.by for s in joint.subgroups):
         parts += [Text(f"\nBy {by}", style="bold")]

@@ -22,10 +22,25 @@ COLUMNS = ("corpus", "id", "prompt", "group", "critic", "z", "nll", "steps", "nl
 TEXT_COLUMNS = ("corpus", "id", "prompt", "group", "critic", "z", "reason")
 
 
-def documents_frame(
-    comparison: Comparison, critics: Sequence[str] | None = None, corpora: Sequence[str] | None = None
-) -> pd.DataFrame:
+def documents_frame(comparison: Comparison) -> pd.DataFrame:
     """Tabulate the documents of a comparison, one row per document and critic, with the columns `COLUMNS`.
+
+    Raises
+    ------
+    StoreError
+        The run folder lacks the scores, or they cannot be read.
+    """
+    frame = documents_table(comparison).to_pandas().rename(columns={"states": "steps"})
+    for name in TEXT_COLUMNS:
+        frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
+    frame["nll_per_step"] = frame["nll"] / frame["steps"].where(frame["steps"] > 0, np.nan)
+    return frame[list(COLUMNS)]
+
+
+def documents_table(
+    comparison: Comparison, critics: Sequence[str] | None = None, corpora: Sequence[str] | None = None
+) -> pa.Table:
+    """Rows of the documents of a comparison, with the columns of `Scores.table`.
 
     Parameters
     ----------
@@ -44,7 +59,7 @@ def documents_frame(
             for (critic, corpus), scores in comparison.scores.items()
             if (critics is None or critic in critics) and (corpora is None or corpus in corpora)
         ]
-        return _tidy(pa.concat_tables(tables or [next(iter(comparison.scores.values())).table()[:0]]))
+        return pa.concat_tables(tables or [next(iter(comparison.scores.values())).table()[:0]])
     if comparison.folder is None:
         raise StoreError(
             "the scores of this comparison are neither in memory nor in a folder",
@@ -53,10 +68,8 @@ def documents_frame(
     return read_documents(comparison.folder, critics, corpora)
 
 
-def read_documents(
-    run: Path, critics: Sequence[str] | None = None, corpora: Sequence[str] | None = None
-) -> pd.DataFrame:
-    """Read the documents of a run folder, as `documents_frame` tabulates them.
+def read_documents(run: Path, critics: Sequence[str] | None = None, corpora: Sequence[str] | None = None) -> pa.Table:
+    """Read the rows of `documents_table` from a run folder; columns that an older version lacks are null.
 
     Raises
     ------
@@ -66,22 +79,11 @@ def read_documents(
     path = run / FILE
     wanted = [(name, "in", list(some)) for name, some in (("critic", critics), ("corpus", corpora)) if some is not None]
     try:
-        return _tidy(pq.read_table(path, filters=wanted or None))
+        table = pq.read_table(path, filters=wanted or None)
     except (OSError, pa.ArrowException) as error:
         raise StoreError(
             f"{path}: not readable ({str(error).splitlines()[0]})", hint="run `momus compare` again"
         ) from error
-
-
-def _tidy(table: pa.Table) -> pd.DataFrame:
-    """Order the columns; those that a file of an older version lacks are empty."""
-    for name in ("prompt", "group", "z"):
-        if name not in table.column_names:
-            table = table.append_column(name, pa.nulls(len(table), pa.string()))
-    if "oddity" not in table.column_names:
-        table = table.append_column("oddity", pa.nulls(len(table), pa.float64()))
-    frame = table.to_pandas().rename(columns={"states": "steps"})
-    for name in TEXT_COLUMNS:
-        frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
-    frame["nll_per_step"] = frame["nll"] / frame["steps"].where(frame["steps"] > 0, np.nan)
-    return frame[list(COLUMNS)]
+    for name in {"prompt", "group", "z", "oddity"} - set(table.column_names):
+        table = table.append_column(name, pa.nulls(len(table), pa.float64() if name == "oddity" else pa.string()))
+    return table

@@ -131,7 +131,7 @@ def stored_column(schema: pa.Schema, critic: str, key: str) -> str:
 
 
 def columns_of(schema: pa.Schema, critic: str, key: str) -> list[str]:
-    """The columns of a table to read for rows of a critic; empty if a shard has none, as without a scored document."""
+    """The columns of a table to read for rows of a critic; empty if a part has none, as without a scored document."""
     column = stored_column(schema, critic, key)
     return [name for name in (column, f"{column}.labels", f"{column}.counts") if name in schema.names]
 
@@ -145,7 +145,7 @@ def keys_of(schema: pa.Schema, critic: str) -> list[str]:
 
 
 def unpack(table: pa.Table, critic: str, key: str) -> Rows:
-    """Read the rows of a critic from the columns of a shard that `columns_of` names."""
+    """Read the rows of a critic from the columns of a part that `columns_of` names."""
     column = stored_column(table.schema, critic, key)
     if column in table.column_names:
         values = table[column].combine_chunks()

@@ -277,19 +277,19 @@ class Comparison:
         UsageError
             There is no such plot or critic, or the comparison lacks what it shows.
         """
-        from momus.report.notebook import plot
+        from momus.report.figures.axes import plot
 
         return plot(self, kind, critic, ax)
 
     def to_latex(self) -> str:
         """Write the overview table in LaTeX, with the answer as its caption; it needs the package ``booktabs``."""
-        from momus.report.latex import comparison_latex
+        from momus.report.exports import comparison_latex
 
         return comparison_latex(self)
 
     def to_markdown(self) -> str:
         """Write the answer, the overview table and the warnings in Markdown."""
-        from momus.report.markdown import comparison_markdown
+        from momus.report.exports import comparison_markdown
 
         return comparison_markdown(self)
 
@@ -306,7 +306,7 @@ class Comparison:
         UsageError
             There is no such corpus, or there are several and none is named.
         """
-        from momus.report.card import card_markdown
+        from momus.report.exports import card_markdown
 
         return card_markdown(self, corpus)
 
@@ -352,7 +352,7 @@ class Comparison:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from momus.report.notebook import summary_html
+        from momus.report.page import summary_html
 
         return summary_html(self)
 

@@ -1,11 +1,11 @@
-"""The folder of a text scored in shards, and how its files are written.
+"""The folder of a text scored in parts, and how its files are written.
 
     OUT/manifest.json          what is scored: critics, inputs with their parts, options, versions; sealed
     OUT/critics/NAME/          the fitted critics
-    OUT/shards/00000.parquet   one row per document of the first part
+    OUT/parts/00000.parquet   one row per document of the first part
     OUT/records/00000.json     its record: SHA-256 of the rows, counts, summaries, outliers; sealed, written last
 
-Every file is written under a temporary name, synced, and renamed. A shard is finished when its record is there, carries
+Every file is written under a temporary name, synced, and renamed. A part is finished when its record is there, carries
 the digest of the manifest, and names the length of the rows; anything else is computed again.
 """
 
@@ -22,13 +22,13 @@ from momus.errors import StoreError
 from momus.files import PART, delete_leftovers, file_digest, read_sealed, replacing, write_sealed
 from momus.locking import Lock
 
-MANIFEST, CRITICS, SHARDS, RECORDS, LOCK = "manifest.json", "critics", "shards", "records", ".lock"
-KIND = "shards of scores"
+MANIFEST, CRITICS, PARTS, RECORDS, LOCK = "manifest.json", "critics", "parts", "records", ".lock"
+KIND = "rows of scores"
 DIGITS = 5
 
 
 class RowFolder:
-    """Paths of a folder of shards, and what is finished in it.
+    """Paths of a folder of parts, and what is finished in it.
 
     Parameters
     ----------
@@ -44,17 +44,17 @@ class RowFolder:
         """Folder of a fitted critic."""
         return self.path / CRITICS / name
 
-    def rows(self, shard: int) -> Path:
-        """The rows of a shard."""
-        return self.path / SHARDS / f"{shard:0{DIGITS}}.parquet"
+    def rows(self, part: int) -> Path:
+        """The rows of a part."""
+        return self.path / PARTS / f"{part:0{DIGITS}}.parquet"
 
-    def record(self, shard: int) -> Path:
-        """The record of a shard."""
-        return self.path / RECORDS / f"{shard:0{DIGITS}}.json"
+    def record(self, part: int) -> Path:
+        """The record of a part."""
+        return self.path / RECORDS / f"{part:0{DIGITS}}.json"
 
     @contextmanager
     def locked(self, rank: int) -> Iterator[None]:
-        """Create the folder, and be the only process that writes the shards of this rank.
+        """Create the folder, and be the only process that writes the parts of this rank.
 
         Raises
         ------
@@ -62,13 +62,13 @@ class RowFolder:
             The path is a file or holds other files, or another process has this rank.
         """
         if self.path.exists() and not self.path.is_dir():
-            raise StoreError(f"{self.path} is a file, not a folder", hint="name another folder with --shards")
+            raise StoreError(f"{self.path} is a file, not a folder", hint="name another folder with --parts")
         names = {p.name for p in self.path.iterdir()} if self.path.is_dir() else set()
-        ours = {name for name in names if name in (MANIFEST, CRITICS, SHARDS, RECORDS) or name.startswith((LOCK, "."))}
+        ours = {name for name in names if name in (MANIFEST, CRITICS, PARTS, RECORDS) or name.startswith((LOCK, "."))}
         if names - ours and MANIFEST not in names:
             raise StoreError(
-                f"{self.path} holds files that do not belong to shards of scores",
-                hint="name a new or empty folder with --shards",
+                f"{self.path} holds files that do not belong to rows of scores",
+                hint="name a new or empty folder with --parts",
             )
         with writing(self.path):
             self._make()
@@ -79,43 +79,43 @@ class RowFolder:
             lock.release()
 
     def clear(self) -> None:
-        """Delete all shards and critics; the manifest first, so that a rest is never taken for a whole."""
+        """Delete all parts and critics; the manifest first, so that a rest is never taken for a whole."""
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
-            for name in (RECORDS, SHARDS, CRITICS):
+            for name in (RECORDS, PARTS, CRITICS):
                 shutil.rmtree(self.path / name, ignore_errors=True)
             self._make()
 
     def _make(self) -> None:
-        for name in (SHARDS, RECORDS):
+        for name in (PARTS, RECORDS):
             (self.path / name).mkdir(parents=True, exist_ok=True)
 
-    def sweep(self, shards: Sequence[int]) -> None:
-        """Delete the temporary files that killed processes left of these shards; others may be being written."""
-        ours = {path.name for i in shards for path in (self.rows(i), self.record(i))}
-        for folder in (self.path / SHARDS, self.path / RECORDS):
+    def sweep(self, parts: Sequence[int]) -> None:
+        """Delete the temporary files that killed processes left of these parts; others may be being written."""
+        ours = {path.name for i in parts for path in (self.rows(i), self.record(i))}
+        for folder in (self.path / PARTS, self.path / RECORDS):
             names = {leftover.name.removesuffix(PART).rsplit(".", 2)[0][1:] for leftover in folder.glob(f".*{PART}")}
             for name in names & ours:  # .NAME.PROCESS.RANDOM.part
                 delete_leftovers(folder / name)
 
-    def finished(self, shard: int, plan: str) -> dict[str, Any] | None:
-        """The record of a finished shard; None if it is not finished, damaged, or of another plan."""
+    def finished(self, part: int, plan: str) -> dict[str, Any] | None:
+        """The record of a finished part; None if it is not finished, damaged, or of another plan."""
         try:
-            record = read_sealed(self.record(shard))
-            same = record["plan"] == plan and self.rows(shard).stat().st_size == record["rows"]["bytes"]
+            record = read_sealed(self.record(part))
+            same = record["plan"] == plan and self.rows(part).stat().st_size == record["rows"]["bytes"]
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return record if same else None
 
-    def check_rows(self, shard: int, record: dict[str, Any]) -> Path:
-        """The path of the rows of a finished shard, whose SHA-256 is checked.
+    def check_rows(self, part: int, record: dict[str, Any]) -> Path:
+        """The path of the rows of a finished part, whose SHA-256 is checked.
 
         Raises
         ------
         StoreError
             The file is not the one that the record describes.
         """
-        path = self.rows(shard)
+        path = self.rows(part)
         try:
             digest = file_digest(path)
         except OSError as error:
@@ -125,11 +125,11 @@ class RowFolder:
         return path
 
     def holds_rows(self) -> bool:
-        """Whether the folder holds shards of scores, finished or not."""
-        return self.manifest.is_file() and (self.path / SHARDS).is_dir()
+        """Whether the folder holds rows of scores, finished or not."""
+        return self.manifest.is_file() and (self.path / PARTS).is_dir()
 
 
-AGAIN = "delete the file, and run `momus score … --shards … --resume` again: only this shard is computed"
+AGAIN = "delete the file, and run `momus score … -o … --resume` again: only this part is computed"
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(
             f"{path}: cannot be written ({error.strerror or error})",
-            hint="make room or name another folder; finished shards stay, and --resume scores the others",
+            hint="make room or name another folder; finished parts stay, and --resume scores the others",
         ) from error
 
 

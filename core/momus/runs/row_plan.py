@@ -1,6 +1,6 @@
-"""The plan of a text scored in shards: which critics score which parts of which files, with which versions.
+"""The plan of a text scored in parts: which critics score which parts of which files, with which versions.
 
-Its digest stands in every shard. So shards of different plans are never mixed, and a run that is resumed with anything
+Its digest stands in every part. So parts of different plans are never mixed, and a run that is resumed with anything
 changed is refused with the difference named.
 """
 
@@ -28,7 +28,7 @@ from momus.version import __version__
 
 FORMAT = 1
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
-"""Packages whose version may change a score or the bytes of a shard."""
+"""Packages whose version may change a score or the bytes of a part."""
 PART_BYTES = 64 << 20
 
 
@@ -43,22 +43,22 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is scored in shards.
+    """What is scored in parts.
 
     Attributes
     ----------
     critics
         SHA-256 of both files of each fitted critic, by its name.
     files
-        The inputs in order; shards are numbered through all their parts.
+        The inputs in order; parts are numbered through all their parts.
     reading
         How texts are read.
     documents
-        Largest number of documents per shard.
+        Largest number of documents per part.
     versions
         Versions of Momus and of the packages that it computes with.
     digest
-        SHA-256 of all that the shards depend on, which stands in each of them.
+        SHA-256 of all that the parts depend on, which stands in each of them.
     """
 
     critics: Mapping[str, str]
@@ -76,13 +76,13 @@ class Plan:
     def __len__(self) -> int:
         return sum(len(f.parts) for f in self.files)
 
-    def part(self, shard: int) -> tuple[Planned, Part | None]:
-        """The file and the part of a shard."""
+    def part(self, part: int) -> tuple[Planned, Part | None]:
+        """The file and the part of a part."""
         for planned in self.files:
-            if shard < len(planned.parts):
-                return planned, planned.parts[shard]
-            shard -= len(planned.parts)
-        raise IndexError(shard)
+            if part < len(planned.parts):
+                return planned, planned.parts[part]
+            part -= len(planned.parts)
+        raise IndexError(part)
 
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers."""
@@ -141,12 +141,12 @@ class Plan:
                 raise ValueError("it describes something else")
             if content["format"] != FORMAT:
                 raise StoreError(
-                    f"{path}: shards of format {content['format']!r}; this version of Momus reads format {FORMAT}",
+                    f"{path}: parts of format {content['format']!r}; this version of Momus reads format {FORMAT}",
                     hint="read them with the version that wrote them, or score again",
                 )
             return cls.from_json(content)
         except FileNotFoundError:
-            raise StoreError(f"{path}: there are no shards of scores here", hint=SCORE) from None
+            raise StoreError(f"{path}: there are no rows of scores here", hint=SCORE) from None
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{path}: not readable ({error})", hint=SCORE) from error
 
@@ -157,7 +157,7 @@ def digest_of(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps({**content, "files": files}, sort_keys=True).encode("ascii")).hexdigest()
 
 
-SCORE = "run `momus score CRITIC… FILES… --shards OUT` first, with --resume if it was interrupted"
+SCORE = "run `momus score CRITIC… FILES… -o ROWS` first, with --resume if it was interrupted"
 
 
 def versions() -> dict[str, str]:
@@ -217,7 +217,7 @@ def make_plan(
 
 
 def differences(old: Plan, new: Plan) -> list[str]:
-    """What differs between two plans, each in a few words; empty if their shards are the same.
+    """What differs between two plans, each in a few words; empty if their parts are the same.
 
     >>> from dataclasses import replace
     >>> one = Plan({"length": "a"}, (), ReadingOptions(), 100, {"momus": "1"})
@@ -239,7 +239,7 @@ def differences(old: Plan, new: Plan) -> list[str]:
         f"the reading option {name} ({one[name]!r}, now {other[name]!r})" for name in one if one[name] != other[name]
     ]
     if old.documents != new.documents:
-        words.append(f"the size of shards ({old.documents:,} documents, now {new.documents:,})")
+        words.append(f"the size of parts ({old.documents:,} documents, now {new.documents:,})")
     return words + _of_files(old, new)
 
 

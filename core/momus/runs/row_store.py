@@ -1,4 +1,4 @@
-"""A text that was scored in shards, read back: narrow rows of all documents, wide rows summed by unit."""
+"""A text that was scored in parts, read back: narrow rows of all documents, wide rows summed by unit."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ class StoredCounts(Counted):
 
 
 class StoredText:
-    """The scores of a text in a folder of shards.
+    """The scores of a text in a folder of parts.
 
     Parameters
     ----------
     folder
-        What ``momus score --shards`` wrote.
+        What ``momus score --parts`` wrote.
     name
         What the text is called in a comparison.
     keep
@@ -121,7 +121,7 @@ class StoredText:
     Raises
     ------
     StoreError
-        Shards are missing or damaged.
+        Parts are missing or damaged.
     """
 
     def __init__(self, folder: str | Path, name: str, keep: Bools | None = None) -> None:
@@ -132,9 +132,9 @@ class StoredText:
         missing = [i for i, record in enumerate(records) if record is None]
         if missing:
             raise StoreError(
-                f"{folder}: {len(missing):,} of {len(records):,} shards are missing or damaged (the first is shard "
+                f"{folder}: {len(missing):,} of {len(records):,} parts are missing or damaged (the first is part "
                 f"{missing[0]})",
-                hint="run `momus score … --shards … --resume` to the end",
+                hint="run `momus score … -o … --resume` to the end",
             )
         self.paths = [self.folder.check_rows(i, record) for i, record in enumerate(records) if record is not None]
         # what records say of critics is read when it is needed: a comparison may hold many texts
@@ -148,29 +148,29 @@ class StoredText:
         return sum(self.sizes)
 
     def records(self, critic: str) -> Iterator[dict[str, Any]]:
-        """What the record of each shard says of a critic.
+        """What the record of each part says of a critic.
 
         Raises
         ------
         StoreError
-            A record was changed since the shards were opened.
+            A record was changed since the parts were opened.
         """
-        for shard in range(len(self.plan)):
-            yield self._record(shard)["critics"][critic]
+        for part in range(len(self.plan)):
+            yield self._record(part)["critics"][critic]
 
-    def _record(self, shard: int) -> dict[str, Any]:
-        record = self.folder.finished(shard, self.digest)
+    def _record(self, part: int) -> dict[str, Any]:
+        record = self.folder.finished(part, self.digest)
         if record is None:
-            raise StoreError(f"{self.folder.record(shard)}: changed while it was read", hint=AGAIN)
+            raise StoreError(f"{self.folder.record(part)}: changed while it was read", hint=AGAIN)
         return record
 
     @cached_property
     def schemas(self) -> list[pa.Schema]:
-        """The schema of each shard."""
+        """The schema of each part."""
         return [pq.read_schema(path) for path in self.paths]
 
     def table(self, columns: Sequence[str]) -> pa.Table:
-        """Read columns of all shards; one that a shard lacks is null there."""
+        """Read columns of all parts; one that a part lacks is null there."""
         parts = []
         for path, schema in zip(self.paths, self.schemas, strict=True):
             part = _read(path, [c for c in columns if c in schema.names])
@@ -303,7 +303,7 @@ class StoredText:
         return sum(metadata.row_group(g).column(i).num_values for g in range(metadata.num_row_groups) for i in columns)
 
     def counts(self, critic: str, key: str) -> Iterator[tuple[int, Counted]]:
-        """Counts of labelled items, shard by shard, each with the number of documents before it."""
+        """Counts of labelled items, part by part, each with the number of documents before it."""
         before = 0
         for path, schema, size in zip(self.paths, self.schemas, self.sizes, strict=True):
             names = columns_of(schema, critic, key)
@@ -314,7 +314,7 @@ class StoredText:
             before += size
 
     def stored(self, critic: str, key: str) -> tuple[str, ...]:
-        """The column of each shard with rows of a critic, which critics with the same counts share."""
+        """The column of each part with rows of a critic, which critics with the same counts share."""
         return tuple(stored_column(schema, critic, key) for schema in self.schemas)
 
     def summed(self, critic: str, key: str, units: Ints, size: int, weights: Floats) -> Counted:
@@ -352,8 +352,8 @@ class StoredText:
         """The documents that the parts kept since they are odd, by their number in the order of the files."""
         kept: dict[int, Document] = {}
         before = 0
-        for shard, size in enumerate(self.sizes):
-            for row, document in self._record(shard)["odd"]:
+        for part, size in enumerate(self.sizes):
+            for row, document in self._record(part)["odd"]:
                 sections = tuple(Section(**section) for section in document["sections"])
                 kept[before + row] = Document(**{**document, "sections": sections})
             before += size
@@ -377,7 +377,7 @@ class StoredText:
 
 
 def _dense(column: pa.ChunkedArray) -> Floats:
-    """Rows (n, d) that are stored as lists of one length; those of a shard without rows are 0."""
+    """Rows (n, d) that are stored as lists of one length; those of a part without rows are 0."""
     width = column.type.list_size
     rows, before = np.zeros((len(column), width)), 0
     for chunk in column.chunks:

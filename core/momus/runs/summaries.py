@@ -1,4 +1,4 @@
-"""Mergeable summaries in the records of shards: totals over the scored documents, from which evidence is computed."""
+"""Mergeable summaries in the records of parts: totals over the scored documents, from which evidence is computed."""
 
 from __future__ import annotations
 

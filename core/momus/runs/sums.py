@@ -1,4 +1,4 @@
-"""Weighted sums of counts by unit, shard by shard, in memory that does not grow with the number of documents."""
+"""Weighted sums of counts by unit, part by part, in memory that does not grow with the number of documents."""
 
 from __future__ import annotations
 

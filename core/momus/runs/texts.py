@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FIT_SHARE = 0.5
 """Without a corpus to fit on, this share of the real one is set apart for it."""
 RESERVED = ("real", "fit")
-ANALYSED = 20_000
+ANALYSED = 10_000
 """Documents of a text that are analysed on all axes together; of a larger text, about so many are drawn."""
 
 TextSource = Corpus | str | os.PathLike[str] | MemorySource

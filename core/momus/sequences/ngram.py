@@ -10,8 +10,7 @@ from momus.errors import FittingError, UsageError
 from momus.numeric.ragged import offsets_of, ranges_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.sequences.interfaces import Advance
-from momus.sequences.katz import katz_levels
-from momus.sequences.levels import Level, discount
+from momus.sequences.levels import Level, discount, katz_levels
 from momus.sequences.model import StepModel
 from momus.sequences.pitman_yor import PitmanYor, Seating
 from momus.sequences.types import Sequences, SequenceScores

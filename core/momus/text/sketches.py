@@ -6,36 +6,29 @@ that of the whole, so a text can be checked that does not fit into memory; a tex
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from momus.errors import UsageError
-from momus.numeric.ragged import offsets_of, ranges_of
+from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.digests import Hashes, canonical_order, fingerprint_of
 from momus.text.languages import LONGEST, SHORTEST, identify
+from momus.text.openings import opening_hashes
 from momus.text.scripts import script_counts
 from momus.text.shingles import HASHES, Signatures, min_hashes, type_counts
 from momus.text.tokens import TokenTable, get_tokenizer
 
-OPENING = 100
-"""Characters of an opening, about twenty words; white space counts as one space. Of unrelated documents of one kind,
-fewer than one in a hundred share so many; continuations of a prompt of thirty tokens nearly all do."""
-HEAD = 1000
-"""Characters of a document that are looked at to tell how much of its opening is shared."""
 FREQUENT = 4096
 """Most frequent words that are counted: of those of a text, the first 100 are also among the first of each part."""
 SAMPLE = 200
@@ -60,7 +53,7 @@ SCHEMA = pa.schema(
     ]
 )
 """Columns of a sketch: ``id``, ``prompt``, ``group`` and ``language`` (of the metadata) as in `Corpus`; ``hash`` of the
-text; ``opening``, a hash of the first `OPENING` characters, 0 for shorter documents; ``signature`` and ``shingles``
+text; ``opening``, a hash of its beginning (`momus.text.openings.opening_hashes`); ``signature`` and ``shingles``
 (`momus.text.shingles.MinHashes`); ``tokens`` and ``types``, numbers of words and of different words; ``blank`` and
 ``unspaced`` as in `Corpus`; ``identified``, the language, and ``scripts``, the number of letters of each script, of the
 documents in the sample, else null."""
@@ -245,7 +238,7 @@ class TextSketch:
 
     @cached_property
     def unspaced(self) -> Bools:
-        """Whether each document is in a script that writes words together: bool (documents,)."""
+        """Whether each document has a section that ICU splits into words (`Corpus.unspaced`): bool (documents,)."""
         return np.asarray(self.table["unspaced"].to_numpy(), dtype=np.bool_)
 
     def sampled(self, column: str) -> list[Any]:
@@ -279,37 +272,6 @@ def sample_size(parts: int) -> int:
     """
     mean = 2 * SAMPLE / parts
     return min(3 * SAMPLE, int(np.ceil(mean + 8 * np.sqrt(mean) + 2)))
-
-
-def heads_of(corpus: Corpus, rows: Ints | None = None) -> list[str]:
-    """The first `HEAD` characters of each document (of some rows), each run of white space as one space."""
-    starts, counts = offsets_of(corpus.section_counts)[:-1], corpus.section_counts
-    chosen = slice(None) if rows is None else rows
-    sections = corpus.section_texts.take(pa.array(ranges_of(starts[chosen], counts[chosen])))
-    # twice as many characters leave enough where white space is dropped, except in text that is mostly white space
-    texts = pc.utf8_slice_codeunits(sections, 0, 2 * HEAD).to_pylist()
-    offsets = offsets_of(counts[chosen]).tolist()
-    return [" ".join(" ".join(texts[a:b]).split())[:HEAD] for a, b in pairwise(offsets)]
-
-
-def opening_hashes(corpus: Corpus) -> Hashes:
-    """A hash of the first `OPENING` characters of each document, 0 for shorter ones: uint64 (documents,)."""
-    filled = np.flatnonzero(corpus.section_counts)
-    first = corpus.section_texts.take(pa.array(offsets_of(corpus.section_counts)[filled]))
-    heads = [""] * len(corpus)
-    for row, text in zip(filled.tolist(), pc.utf8_slice_codeunits(first, 0, 3 * OPENING).to_pylist(), strict=True):
-        heads[row] = " ".join(text.split())
-    # where the beginning of the first section is not enough, what follows counts, too
-    short = np.flatnonzero([len(head) <= OPENING for head in heads])
-    for row, head in zip(short.tolist(), heads_of(corpus, short), strict=True):
-        heads[row] = head
-    digests = b"".join(
-        hashlib.blake2b(head[:OPENING].encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        if len(head) >= OPENING
-        else bytes(8)
-        for head in heads
-    )
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 def _identified(corpus: Corpus, sample: int) -> tuple[list[str | None], list[dict[str, int] | None]]:

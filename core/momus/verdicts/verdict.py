@@ -51,7 +51,7 @@ class _Number(_OfResult[float | None]):
         return finite(super().__get__(verdict, owner))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verdict:
     """The test of one statistic of a critic between two texts, with what the table makes of it.
 
@@ -135,6 +135,13 @@ class Verdict:
     effective_real, effective_generated = _Number(), _Number()
     left_out_real, left_out_generated = _OfResult[int](), _OfResult[int]()
     method = _OfResult[Method]()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same row: the NaN of a test result differs from itself, and null does not."""
+        return isinstance(other, Verdict) and self.row() == other.row()
+
+    def __hash__(self) -> int:
+        return hash((self.critic, self.statistic, self.generated, self.reference))
 
     @classmethod
     def of(

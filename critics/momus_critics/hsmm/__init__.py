@@ -1,6 +1,6 @@
 """Explicit-duration hidden semi-Markov models, for text without section marks."""
 
-from momus_critics.hsmm.emissions import DiagonalGaussian, Emission, NGramTable, VonMisesFisher
+from momus_critics.hsmm.emissions import DiagonalGaussian, Emission
 from momus_critics.hsmm.model import HSMM
 from momus_critics.hsmm.passes import Parameters, Segments, forward, posterior, sample, viterbi
 
@@ -8,10 +8,8 @@ __all__ = [
     "HSMM",
     "DiagonalGaussian",
     "Emission",
-    "NGramTable",
     "Parameters",
     "Segments",
-    "VonMisesFisher",
     "forward",
     "posterior",
     "sample",

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from momus_adapters.study.answers import read_answers
-from momus_adapters.study.page import rater_page
+from momus_adapters.study.build import rater_page
 from momus_adapters.study.result import analysed
 
 from ...report.browser import needs_chromium, run_in_page

@@ -56,7 +56,7 @@ def both(tmp_path, in_parts):
         memory = momus.compare(**arguments, out=tmp_path / "memory")
         in_parts(documents)
         parts = momus.compare(**arguments, out=tmp_path / "parts", jobs=jobs)
-        assert (tmp_path / "parts/rows/real/shards").is_dir()
+        assert (tmp_path / "parts/rows/real/parts").is_dir()
         assert not (tmp_path / "memory/rows").exists()
         return memory, parts
 

@@ -156,7 +156,7 @@ def fitted(written, tmp_path):
 
 def test_rows_for_one_side_and_a_text_for_the_other(fitted, tmp_path):
     texts, memory, critics = fitted
-    score_parts(critics, [texts["real"]], tmp_path / "rows", shard_size=13)
+    score_parts(critics, [texts["real"]], tmp_path / "rows", part_size=13)
     kept = contents(tmp_path / "rows")
     of_rows = momus.compare(tmp_path / "rows", texts["generated"], **QUICK, out=tmp_path / "of-rows")
     assert_same(memory, of_rows)
@@ -167,7 +167,7 @@ def test_rows_for_one_side_and_a_text_for_the_other(fitted, tmp_path):
 def test_rows_for_both_sides_and_without_a_folder(fitted, tmp_path):
     texts, memory, critics = fitted
     for name, path in (("real", texts["real"]), ("a", texts["generated"]["a"])):
-        score_parts(critics, [path], tmp_path / f"rows-{name}", shard_size=19)
+        score_parts(critics, [path], tmp_path / f"rows-{name}", part_size=19)
     both = tmp_path / "rows-real", {"a": tmp_path / "rows-a"}
     assert_same(memory, momus.compare(*both, **QUICK))
     (few,) = momus.compare(*both, **QUICK, critics=["length"]).results
@@ -249,9 +249,9 @@ def test_texts_of_other_critics_are_not_compared(fitted, tmp_path):
 
 def test_a_damaged_row_and_a_text_that_changed_are_refused(fitted, tmp_path):
     texts, _, critics = fitted
-    score_parts(critics, [texts["real"]], tmp_path / "rows", shard_size=20)
+    score_parts(critics, [texts["real"]], tmp_path / "rows", part_size=20)
     shutil.copytree(tmp_path / "rows", tmp_path / "damaged")
-    path = tmp_path / "damaged/shards/00001.parquet"
+    path = tmp_path / "damaged/parts/00001.parquet"
     content = bytearray(path.read_bytes())
     content[100] ^= 1
     path.write_bytes(content)
@@ -265,7 +265,7 @@ def test_a_damaged_row_and_a_text_that_changed_are_refused(fitted, tmp_path):
 def test_one_id_in_two_parts_is_refused(fitted, tmp_path):
     texts, _, critics = fitted
     write_lines(tmp_path / "twice.jsonl", [{"id": str(i % 12), "text": "a b"} for i in range(20)])
-    score_parts(critics, [tmp_path / "twice.jsonl"], tmp_path / "rows", shard_size=10)
+    score_parts(critics, [tmp_path / "twice.jsonl"], tmp_path / "rows", part_size=10)
     with pytest.raises(StoreError, match="occurs more than once"):
         momus.compare(tmp_path / "rows", texts["generated"])
 

@@ -136,7 +136,7 @@ def check_summaries(kept, one, name):
 @given(size=st.integers(3, 80))
 def test_any_cut_into_parts_gives_the_scores_of_one_pass(place, whole, tmp_path_factory, size):
     out = tmp_path_factory.mktemp("cut") / "out"
-    run = score_parts(critics_of(place), [place / "real.jsonl"], out, shard_size=size)
+    run = score_parts(critics_of(place), [place / "real.jsonl"], out, part_size=size)
     assert len(run.done) == -(-72 // size)
     assert run.documents == 72
     check_scores(StoredText(out, "real"), *whole)
@@ -150,7 +150,7 @@ def test_a_text_in_several_files_is_one_text(place, whole, tmp_path):
     (tmp_path / "text").mkdir()
     for k, stretch in enumerate((lines[:20], lines[20:21], lines[21:])):
         (tmp_path / "text" / f"{k}.jsonl").write_text("".join(stretch))
-    score_parts(critics_of(place, "length"), [tmp_path / "text"], tmp_path / "out", shard_size=30)
+    score_parts(critics_of(place, "length"), [tmp_path / "text"], tmp_path / "out", part_size=30)
     text, (corpus, scores) = StoredText(tmp_path / "out", "real"), whole
     read = text.documents(np.arange(len(text)), "real").sorted()
     assert read.fingerprint == corpus.fingerprint
@@ -172,7 +172,7 @@ def test_documents_are_read_again_in_any_order(cut, whole, data):
 @pytest.fixture(scope="module")
 def cut(place):
     """The text in parts of nine documents."""
-    score_parts(critics_of(place, "unigram", "length"), [place / "real.jsonl"], place / "cut", shard_size=9)
+    score_parts(critics_of(place, "unigram", "length"), [place / "real.jsonl"], place / "cut", part_size=9)
     return StoredText(place / "cut", "real")
 
 
@@ -194,10 +194,10 @@ def test_sums_by_unit_are_sums_of_rows(cut, whole, units, seed):
 
 def test_two_processes_and_ranks_write_the_same_files(place, tmp_path):
     texts, critics = [place / "real.jsonl", place / "generated.jsonl"], critics_of(place, "length")
-    score_parts(critics, texts, tmp_path / "one", shard_size=20)
-    score_parts(critics, texts, tmp_path / "two", shard_size=20, workers=2)
+    score_parts(critics, texts, tmp_path / "one", part_size=20)
+    score_parts(critics, texts, tmp_path / "two", part_size=20, workers=2)
     for rank in (2, 0, 1):
-        score_parts(critics, texts, tmp_path / "three", shard_size=20, rank=rank, world=3)
+        score_parts(critics, texts, tmp_path / "three", part_size=20, rank=rank, world=3)
     assert contents(tmp_path / "one") == contents(tmp_path / "two") == contents(tmp_path / "three")
 
 
@@ -209,7 +209,7 @@ def begun(place, tmp_path):
     """A folder of rows, its critic and its text, which may be changed."""
     shutil.copytree(place / "critics" / "length", tmp_path / "critics" / "length")
     shutil.copy(place / "real.jsonl", tmp_path / "real.jsonl")
-    score_parts([tmp_path / "critics" / "length"], [tmp_path / "real.jsonl"], tmp_path / "out", shard_size=20)
+    score_parts([tmp_path / "critics" / "length"], [tmp_path / "real.jsonl"], tmp_path / "out", part_size=20)
     return tmp_path
 
 
@@ -245,7 +245,7 @@ def change_text(begun):
     [
         (change_critic, {}, "the fitted critic 'length'"),
         (change_text, {}, "the content of"),
-        (None, {"shard_size": 30}, "(20 documents, now 30)"),
+        (None, {"part_size": 30}, "(20 documents, now 30)"),
         (None, {"reading": ReadingOptions(field="sections")}, "the reading option field"),
         (None, {"texts": ["real.jsonl", "more.jsonl"]}, "more.jsonl (new)"),
     ],
@@ -293,7 +293,7 @@ def test_a_cut_manifest_is_written_again_and_rows_are_kept(begun):
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(StoreError, match="not readable"):
         StoredText(begun / "out", "real")
-    run = resumed(begun, shard_size=20)
+    run = resumed(begun, part_size=20)
     assert run.kept == 4
     assert "damaged" in run.notes[0]
     assert contents(begun / "out") == before

@@ -58,7 +58,7 @@ def test_kept_tables_are_bounded_and_made_again(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("\n".join(lines) + "\n")
     make_critics(["unigram"])[0].fit(momus.read_corpus(tmp_path / "a.txt", fmt="lines")).save(tmp_path / "unigram")
     options = momus.reading.ReadingOptions(fmt="lines")
-    score_parts([tmp_path / "unigram"], [tmp_path / "a.txt"], tmp_path / "rows", shard_size=25, reading=options)
+    score_parts([tmp_path / "unigram"], [tmp_path / "a.txt"], tmp_path / "rows", part_size=25, reading=options)
     text, read = StoredText(tmp_path / "rows", "a"), []
     parts = text.counts
     monkeypatch.setattr(text, "counts", lambda *which: read.append(which) or parts(*which))

@@ -144,10 +144,10 @@ def _title(words: str) -> str:
     return f"<title>{escape(clean(words, 200))}</title>" if words else ""
 
 
-def joined(points: Iterable[Point]) -> str:
+def line_through(points: Iterable[Point]) -> str:
     """Path data of a line through points; points closer than half a unit to the last one are left out.
 
-    >>> joined([(0, 0), (0.1, 0), (5, 2.25)])
+    >>> line_through([(0, 0), (0.1, 0), (5, 2.25)])
     'M0 0L5 2.2'
     """
     kept: list[Point] = []

@@ -9,9 +9,9 @@ from itertools import pairwise
 from textwrap import wrap
 
 from momus.evidence import Axis, Chart, Series
-from momus.report.figures.canvas import Canvas, Point, colour, joined, outline
-from momus.report.figures.numbers import linear_ticks, log_ticks, plain_number, tick_text
+from momus.report.figures.canvas import Canvas, Point, colour, line_through, outline
 from momus.report.figures.palette import LABEL, MARKERS, Look, entries, look_of
+from momus.report.figures.scales import Scale
 from momus.report.safe import clean
 
 WIDTH, HEIGHT = 720.0, 216.0
@@ -26,35 +26,6 @@ ROW = 17.0
 """Height of a row of a legend."""
 LINE = 14.0
 """Height of a line of the label below a chart, which is broken where the sheet is too narrow for it."""
-
-
-@dataclass(frozen=True)
-class Scale:
-    """An axis of a chart: from data to places on the sheet.
-
-    >>> Scale(1, 100, 0, 10, True)(10), Scale(0, 10, 100, 0, False)(2.5)
-    (5.0, 75.0)
-    """
-
-    low: float
-    high: float
-    start: float
-    end: float
-    log: bool
-
-    def __call__(self, value: float) -> float:
-        """Place of a value; values beyond the ends lie at the ends."""
-        value = min(max(value, self.low), self.high)
-        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
-        share = ((math.log(value) if self.log else value) - low) / (high - low)
-        return self.start + share * (self.end - self.start)
-
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """Values with ticks, and what is written at them."""
-        if self.log:
-            return [(t, plain_number(t)) for t in log_ticks(self.low, self.high)]
-        return [(t, tick_text(t)) for t in linear_ticks(self.low, self.high, 6 if self.end > self.start else 5)]
 
 
 def chart_svg(chart: Chart, corpora: Mapping[str, Look], width: float = WIDTH, height: float = HEIGHT) -> Canvas:
@@ -135,7 +106,7 @@ def _draw(
     else:
         path = _steps(placed) if series.style == "steps" else placed
         thick = 2.4 if series.role == "real" else 1.7
-        canvas.path(joined(path), look.colour, thick, look.dashes)
+        canvas.path(line_through(path), look.colour, thick, look.dashes)
         if look.marker:
             step = max(1, len(placed) // MARKED)
             with canvas.group(fill=colour(look.colour)):
@@ -161,7 +132,7 @@ def _band(canvas: Canvas, series: Series, scales: tuple[Scale, Scale], look: Loo
     ]
     if edges:
         there, back = [(a, b) for a, b, _ in edges], [(a, c) for a, _, c in reversed(edges)]
-        canvas.add("path", d=joined([*there, *back]) + "z", fill=colour(look.colour), fill_opacity=".18")
+        canvas.add("path", d=line_through([*there, *back]) + "z", fill=colour(look.colour), fill_opacity=".18")
 
 
 def _bar_width(placed: list[Point], n: int) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from momus.evidence import Chart
-from momus.report.names import HUMAN
+from momus.report.format import HUMAN
 
 COLOURS = {
     "ink": "#1d2329",
@@ -28,8 +28,15 @@ COLOURS = {
     "corpus-1": "#a81ee8",
     "corpus-2": "#5c0f1d",
     "corpus-3": "#13042c",
+    "soft": "#57606a",
+    "panel": "#f4f2ee",
+    "accent": "#8a3324",
+    "mark": "#ffe3b8",
+    "bad": "#b3261e",
 }
-"""Colours on light paper; on a page they are CSS variables of these names (``--real``, ``--corpus-0``, …)."""
+"""Colours on white paper; on a page they are CSS variables of these names (``--real``, ``--corpus-0``, …)."""
+SCREEN = {**COLOURS, "paper": "#fdfcfa"}
+"""The same on light screens."""
 DARK = {
     "ink": "#e8e6e1",
     "line": "#7d8790",
@@ -46,6 +53,11 @@ DARK = {
     "corpus-1": "#a44df5",
     "corpus-2": "#f2e63d",
     "corpus-3": "#e02a6b",
+    "soft": "#a9b1b9",
+    "panel": "#1e2226",
+    "accent": "#f0a58f",
+    "mark": "#5a3d12",
+    "bad": "#ff9c8f",
 }
 """The same on dark screens."""
 LABEL = 40
@@ -122,3 +134,16 @@ def entries(chart: Chart, corpora: Mapping[str, Look]) -> list[str]:
         text = owner or ("fits" if s.role == "fitted" else s.label)
         named.append("" if text in named else text)
     return named
+
+
+def colour_rules() -> str:
+    """The colours as CSS: by the theme of the reader or the button of the page; paper is printed light."""
+    screen, dark, white = (
+        "".join(f"--{name}:{colour};" for name, colour in palette.items()) for palette in (SCREEN, DARK, COLOURS)
+    )
+    return (
+        f":root{{color-scheme:light dark;{screen}}}\n"
+        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
+        f":root[data-theme=dark]{{color-scheme:dark;{dark}}}\n"
+        f"@media print{{:root,:root[data-theme],:root:not([data-theme=light]){{color-scheme:light;{white}}}}}\n"
+    )

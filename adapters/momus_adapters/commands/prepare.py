@@ -118,7 +118,7 @@ def prepare(
 def _format(source: str) -> str | None:
     """How to read a source that no option says it of; None: as its name and content say."""
     from momus.reading.sources import Source
-    from momus_adapters.preparing.recognition import holds_markup
+    from momus_adapters.preparing.pipeline import holds_markup
 
     place = Source.parse(source)
     if place.reader is not None:

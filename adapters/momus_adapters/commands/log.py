@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from momus.cli.echo import echo
-from momus.cli.opening import Run, run_folder
+from momus.cli.outputs import Run, run_folder
+from momus.cli.printing import echo
 
 
 def log(

@@ -1,4 +1,4 @@
-"""``momus score --shards`` and ``momus compare`` on its folders, as a user types them."""
+"""``momus score --parts`` and ``momus compare`` on its folders, as a user types them."""
 
 import json
 
@@ -16,7 +16,7 @@ WORDS = ["the", "of", "rain", "house", "hill", "town", "and", "river", "light"]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("shards")
+    folder = tmp_path_factory.mktemp("parts")
     for seed, name in enumerate(("fit", "real", "generated")):
         rng = np.random.default_rng(seed)
         lines = [json.dumps({"text": " ".join(rng.choice(WORDS, rng.integers(5, 40)))}) for _ in range(40)]
@@ -40,13 +40,13 @@ def refused(*words):
 
 def test_score_compare_and_resume(place, tmp_path):
     for name in ("real", "generated"):
-        done = call("score", place / "run", place / f"{name}.jsonl", "--shards", tmp_path / name, "--workers", 1,
-                    "--shard-size", 15)  # fmt: skip
+        done = call("score", place / "run", place / f"{name}.jsonl", "--parts", tmp_path / name, "--workers", 1,
+                    "--part-size", 15)  # fmt: skip
         assert done.exit_code == 0, done
-        assert "41 documents in 3 shards" in done.stdout
+        assert "41 documents in 3 parts" in done.stdout
         assert "unscored: 1 (empty)" in done.stdout
         assert "unigram: Latent NLL" in done.stdout
-    again = call("score", place / "run", place / "real.jsonl", "--shards", tmp_path / "real", "--resume")
+    again = call("score", place / "run", place / "real.jsonl", "--parts", tmp_path / "real", "--resume")
     assert "3 of them kept" in again.stdout
     run = tmp_path / "run"
     found = call("compare", "-r", tmp_path / "real", "-g", f"m={tmp_path / 'generated'}", "-o", run, "--quiet",
@@ -54,34 +54,34 @@ def test_score_compare_and_resume(place, tmp_path):
     assert found.exit_code == 0, found.exception
     assert {row["critic"] for row in json.loads(found.stdout)["verdicts"]} == {"length", "unigram"}
     assert call("show", run).exit_code == 0
-    assert "compared from shards" in refused("outliers", run)
+    assert "compared from parts" in refused("outliers", run)
     corpora = json.loads((run / "run.json").read_text())["corpora"]
     assert [c["name"] for c in corpora] == ["fit", "real", "m"]
 
 
 def test_shares_of_an_array_of_jobs(place, tmp_path):
     for rank in (0, 1):
-        done = call("score", place / "run/critics/length", place / "real.jsonl", "--shards", tmp_path / "out",
-                    "--shard-size", 15, "--rank", rank, "--world-size", 2, "--workers", 1)  # fmt: skip
+        done = call("score", place / "run/critics/length", place / "real.jsonl", "--parts", tmp_path / "out",
+                    "--part-size", 15, "--rank", rank, "--world-size", 2, "--workers", 1)  # fmt: skip
         assert done.exit_code == 0, done.exception
         assert "of this rank" in done.stdout
-    assert len(list((tmp_path / "out/shards").glob("*.parquet"))) == 3
+    assert len(list((tmp_path / "out/parts").glob("*.parquet"))) == 3
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["run/critics/length", "real.jsonl", "generated.jsonl"], "expected a critic and a text"),
-        (["run/critics/length", "real.jsonl", "--workers", "2"], "--workers needs --shards"),
-        (["run/critics/length", "real.jsonl", "--world-size", "2"], "--world-size needs --shards"),
-        (["real.jsonl", "--shards", "R"], "holds no fitted critic"),
-        (["run", "--shards", "R"], "no text to score"),
-        (["run", "real.jsonl", "--shards", "R", "--out", "x.csv"], "--shards writes Parquet"),
-        (["run", "real.jsonl", "--shards", "R", "--rank", "2", "--world-size", "2"], "rank 2 of 2"),
-        (["run", "real.jsonl", "--shards", "R", "--resume", "--overwrite"], "exclude each other"),
-        (["run", "real.jsonl", "--shards", "R", "--engine", "nothing"], "no adapter 'engine.nothing'"),
-        (["run", "real.jsonl", "--shards", "R", "--address", "host:1"], "--address"),
-        (["run", "run/critics/length", "real.jsonl", "--shards", "R"], "two critics 'length'"),
+        (["run/critics/length", "real.jsonl", "--workers", "2"], "--workers needs --parts"),
+        (["run/critics/length", "real.jsonl", "--world-size", "2"], "--world-size needs --parts"),
+        (["real.jsonl", "--parts", "R"], "holds no fitted critic"),
+        (["run", "--parts", "R"], "no text to score"),
+        (["run", "real.jsonl", "--parts", "R", "--out", "x.csv"], "--parts writes Parquet"),
+        (["run", "real.jsonl", "--parts", "R", "--rank", "2", "--world-size", "2"], "rank 2 of 2"),
+        (["run", "real.jsonl", "--parts", "R", "--resume", "--overwrite"], "exclude each other"),
+        (["run", "real.jsonl", "--parts", "R", "--engine", "nothing"], "no adapter 'engine.nothing'"),
+        (["run", "real.jsonl", "--parts", "R", "--address", "host:1"], "--address"),
+        (["run", "run/critics/length", "real.jsonl", "--parts", "R"], "two critics 'length'"),
     ],
 )
 def test_what_cannot_be_is_said(place, tmp_path, words, said, monkeypatch):
@@ -91,10 +91,10 @@ def test_what_cannot_be_is_said(place, tmp_path, words, said, monkeypatch):
 
 def test_texts_and_options_of_texts_are_refused_beside_shards(place, tmp_path):
     for name in ("real", "generated"):
-        call("score", place / "run/critics/length", place / f"{name}.jsonl", "--shards", tmp_path / name)
-    shards = "-r", tmp_path / "real", "-g"
-    assert "is a text" in refused("compare", *shards, f"m={place / 'real.jsonl'}", "-o", tmp_path / "run")
-    both = *shards, f"m={tmp_path / 'generated'}", "-o", tmp_path / "run"
+        call("score", place / "run/critics/length", place / f"{name}.jsonl", "--parts", tmp_path / name)
+    parts = "-r", tmp_path / "real", "-g"
+    assert "is a text" in refused("compare", *parts, f"m={place / 'real.jsonl'}", "-o", tmp_path / "run")
+    both = *parts, f"m={tmp_path / 'generated'}", "-o", tmp_path / "run"
     assert "--fit is for texts" in refused("compare", *both, "--fit", place / "fit.jsonl")
     assert "--adjust is for texts" in refused("compare", *both, "--adjust", "length")
     assert "no scores of unigram" in refused("compare", *both, "-c", "unigram")
@@ -102,10 +102,10 @@ def test_texts_and_options_of_texts_are_refused_beside_shards(place, tmp_path):
 
 def test_a_text_without_documents_that_can_be_scored(place, tmp_path):
     (tmp_path / "blank.jsonl").write_text('{"text": " "}\n' * 3)
-    done = call("score", place / "run", tmp_path / "blank.jsonl", "--shards", tmp_path / "out")
+    done = call("score", place / "run", tmp_path / "blank.jsonl", "--parts", tmp_path / "out")
     assert done.exit_code == 1
     assert "none could be scored" in done.stderr
     (tmp_path / "other.jsonl").write_text('{"body": 3}\n' * 3)
-    assert "none of the 3 records" in refused("score", place / "run", tmp_path / "other.jsonl", "--shards",
+    assert "none of the 3 records" in refused("score", place / "run", tmp_path / "other.jsonl", "--parts",
                                               tmp_path / "other")  # fmt: skip
-    assert isinstance(call("score", place / "run", "-", "--shards", tmp_path / "o").exception, UsageError)
+    assert isinstance(call("score", place / "run", "-", "--parts", tmp_path / "o").exception, UsageError)

@@ -1,18 +1,18 @@
-"""``momus score --shards``: its options, its progress, and what it prints at the end."""
+"""``momus score -o FOLDER``: its options, its progress, and what it prints at the end."""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.echo import echo
+from momus.cli.printing import echo
 from momus.errors import UsageError
 from momus.text.counting import counted
 
@@ -21,53 +21,45 @@ if TYPE_CHECKING:
     from momus.reading import ReadingOptions
     from momus.text.documents import LeftOut
 
-Shards = Annotated[
-    Path | None,
-    typer.Option(
-        "--shards", metavar="OUT", help="Score into this folder part by part: one Parquet file per part of a text."
-    ),
-]
-Workers = Annotated[int | None, typer.Option(min=1, help="With --shards: number of processes; default: one per core.")]
-ResumeShards = Annotated[bool, typer.Option("--resume", help="With --shards: score what is missing in the folder.")]
-OverwriteShards = Annotated[bool, typer.Option("--overwrite", help="With --shards: replace the shards in the folder.")]
-Rank = Annotated[int, typer.Option(min=0, help="With --shards: number of this job among --world-size jobs, from 0.")]
-WorldSize = Annotated[int, typer.Option(min=1, help="With --shards: number of jobs that share the shards of a folder.")]
-ShardSize = Annotated[
-    int | None, typer.Option(min=1, help="With --shards: documents per shard at most; default: 10,000, or as before.")
-]
-EngineName = Annotated[
-    str | None, typer.Option("--engine", help="With --shards: local, or ray, which needs momus\\[ray].")
-]
-Address = Annotated[
-    str | None, typer.Option(help="With --engine ray: address of the cluster; default: one on this machine.")
-]
 LINES_EVERY = 30.0
 """Seconds between two lines of progress where standard error is no terminal."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """How the work is spread."""
+    """How scoring in parts is spread and resumed: options of a folder of rows."""
 
-    rank: int
-    world: int
-    workers: int | None
-    shard_size: int | None
-    engine: str | None
-    address: str | None
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Into a folder: number of processes; default: one per core.")
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Into a folder: score what is missing in it.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Into a folder: replace the rows in it.")] = False
+    rank: Annotated[
+        int, typer.Option(min=0, help="Into a folder: number of this job among --world-size jobs, from 0.")
+    ] = 0
+    world_size: Annotated[int, typer.Option(min=1, help="Into a folder: number of jobs that share the parts.")] = 1
+    part_size: Annotated[
+        int | None,
+        typer.Option(min=1, help="Into a folder: documents per part at most; default: 10,000, or as before."),
+    ] = None
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="Into a folder: local, or ray, which needs momus\\[ray].")
+    ] = None
+    address: Annotated[
+        str | None, typer.Option(help="With --engine ray: address of the cluster; default: one on this machine.")
+    ] = None
 
+    def refuse(self) -> None:
+        """Refuse these options where rows do not go to a folder.
 
-def refuse_without_shards(options: Mapping[str, object]) -> None:
-    """Refuse options that mean something only with ``--shards``.
-
-    Raises
-    ------
-    UsageError
-        One is given.
-    """
-    given = [name for name, value in options.items() if value]
-    if given:
-        raise UsageError(f"{given[0]} needs --shards", hint="name a folder for the rows: --shards OUT")
+        Raises
+        ------
+        UsageError
+            One is given.
+        """
+        given = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
+        if given:
+            raise UsageError(f"--{given[0].replace('_', '-')} needs a folder for the rows", hint="name one: -o ROWS")
 
 
 def split_paths(paths: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -94,13 +86,11 @@ def _holds_critic(path: Path) -> bool:
     return (path / "critic.json").is_file() or any(path.glob("critics/*/critic.json"))
 
 
-def score_into_shards(
+def score_into_folder(
     paths: Sequence[str],
     out: Path,
     share: Share,
     reading: ReadingOptions,
-    resume: bool,
-    overwrite: bool,
     device: str,
     trust: Sequence[Path],
     quiet: bool,
@@ -118,7 +108,7 @@ def score_into_shards(
 
     from momus.engine.scoring import score_parts
 
-    if resume and overwrite:
+    if share.resume and share.overwrite:
         raise UsageError("--resume and --overwrite exclude each other", hint="leave one of them out")
     critics, texts = split_paths(paths)
     try:
@@ -127,11 +117,11 @@ def score_into_shards(
             texts,
             out,
             workers=share.workers or os.cpu_count() or 1,
-            resume=resume,
-            overwrite=overwrite,
+            resume=share.resume,
+            overwrite=share.overwrite,
             rank=share.rank,
-            world=share.world,
-            shard_size=share.shard_size,
+            world=share.world_size,
+            part_size=share.part_size,
             reading=reading,
             device=device,
             trust=trust,
@@ -140,9 +130,9 @@ def score_into_shards(
             progress=None if quiet else shown_progress(),
         )
     except KeyboardInterrupt:
-        echo(f"\nInterrupted. Finished shards are in {out}; resume with --resume.", err=True)
+        echo(f"\nInterrupted. Finished parts are in {out}; resume with --resume.", err=True)
         raise
-    _tell(run, share.world)
+    _tell(run, share.world_size)
     if run.documents and not any(sum(d.steps.values()) for d in run.done):
         raise typer.Exit(1)
 
@@ -152,7 +142,7 @@ def shown_progress() -> Callable[[ScoringRun], None]:
     terminal, last = sys.stderr.isatty(), [time.monotonic()]
 
     def show(run: ScoringRun) -> None:
-        ended = len(run.done) == len(run.shards)
+        ended = len(run.done) == len(run.parts)
         if not terminal and time.monotonic() - last[0] < LINES_EVERY:
             return
         last[0] = time.monotonic()
@@ -169,14 +159,14 @@ def progress_line(run: ScoringRun) -> str:
     >>> from momus.engine.scoring import ScoringRun
     >>> done = [Done(0, 9000, {}, {}, {}, {}), Done(1, 9000, {}, {}, {}, {})]
     >>> progress_line(ScoringRun(Path("out"), range(4), done=done, seconds=10.0, scored=18_000))
-    'shard 2 of 4: 18,000 documents, 1,800 per second, about 10 s left'
+    'part 2 of 4: 18,000 documents, 1,800 per second, about 10 s left'
     """
     from momus.progress.overall import duration
 
-    line = f"shard {len(run.done):,} of {len(run.shards):,}: {counted(run.documents, 'document')}"
+    line = f"part {len(run.done):,} of {len(run.parts):,}: {counted(run.documents, 'document')}"
     if not math.isnan(run.rate):
         line += f", {run.rate:,.0f} per second"
-        line += f", about {duration(run.seconds_left)} left" if len(run.done) < len(run.shards) else ""
+        line += f", about {duration(run.seconds_left)} left" if len(run.done) < len(run.parts) else ""
     return line
 
 
@@ -197,7 +187,7 @@ def _tell(run: ScoringRun, world: int) -> None:
     tell_left_out(run.left_out)
     kept = f", {run.kept:,} of them kept" if run.kept else ""
     rank = " of this rank" if world > 1 else ""
-    echo(f"{counted(run.documents, 'document')} in {counted(len(run.done), 'shard')}{rank}{kept} → {run.folder}")
+    echo(f"{counted(run.documents, 'document')} in {counted(len(run.done), 'part')}{rank}{kept} → {run.folder}")
     for name in run.done[0].nats if run.done else ():
         reasons = run.unscored(name)
         scored = run.documents - reasons.total()

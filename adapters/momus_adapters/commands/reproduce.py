@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from momus.cli.echo import echo
 from momus.cli.options import (
     Config,
     Device,
@@ -15,16 +14,15 @@ from momus.cli.options import (
     Quiet,
     Reading,
     Seed,
+    Testing,
     Without,
     comma_separated,
     command_line,
     config_tables,
     expanded,
     named_paths,
-    print_json,
-    print_narrow,
 )
-from momus.limits import MOST_PERMUTATIONS
+from momus.cli.printing import echo, print_json, print_narrow
 
 UNREAD = ("encoding", "skip_bad_lines", "keep", "max_document", "include", "turns", "language")
 """Options of reading that the command does not have."""
@@ -64,16 +62,9 @@ def reproduce(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     seed: Seed = 0,
     device: Device = "auto",
-    permutations: Annotated[
-        int, typer.Option(min=99, max=MOST_PERMUTATIONS, help="Usual permutations per test.")
-    ] = 999,
-    paired: Annotated[
-        bool | None,
-        typer.Option(
-            "--paired/--unpaired",
-            help="Whether to compare documents of one prompt with each other; default: if nearly all have a partner.",
-        ),
-    ] = None,
+    testing: Annotated[Testing, Without("resamples", "adjustment", "equivalence", "pairwise")] = Testing(
+        permutations=999
+    ),
     reading: Annotated[Reading, Without(*UNREAD)] = Reading(),
     as_json: Json = False,
     quiet: Quiet = False,
@@ -100,8 +91,7 @@ def reproduce(
     from momus_adapters.papers import as_json as to_json
     from momus_adapters.papers import find_table, paper_tables
     from momus_adapters.papers import reproduce as reproduce_table
-    from momus_adapters.papers.listing import listing_json
-    from momus_adapters.papers.view import listing_view, reproduction_view
+    from momus_adapters.papers.view import listing_json, listing_view, reproduction_view
 
     if table is None:
         if real or generated or fit or settings or out:
@@ -133,8 +123,8 @@ def reproduce(
         out=out,
         overwrite=overwrite,
         device=device,
-        permutations=permutations,
-        paired=paired,
+        permutations=testing.permutations,
+        paired=testing.paired,
         command=command_line(),
     )
     if as_json:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from momus.cli import EXIT_CODES
-from momus.cli.echo import echo
-from momus.cli.options import Json, Reading, Without, expanded, print_json, print_view
+from momus.cli.options import Json, Reading, Without, expanded
+from momus.cli.printing import echo, print_json, print_view
 
 if TYPE_CHECKING:
     from momus_adapters.study.protocol import Protocol

@@ -1,0 +1,280 @@
+"""A comparison in other forms: Markdown, a section of a data card, a LaTeX table, and JSON for programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from momus.errors import UsageError
+from momus.files import replace_file
+from momus.report.answer import Answer, AxisAnswer, Cell, answer_of, overuse_of
+from momus.report.format import number
+from momus.report.safe import one_line
+from momus.report.sentences import axes, first_sentences, largest_gaps, legend, overuse_lines, says_what
+from momus.report.table import Row, overview
+from momus.report.trust_line import trust_items
+from momus.runs.joint_file import joint_json
+from momus.text.counting import counted
+
+if TYPE_CHECKING:
+    from momus.runs.result import Comparison
+
+BEGIN, END = "<!-- momus: begin -->", "<!-- momus: end -->"
+"""What a card has around the section, so that it can be replaced."""
+HEADING = "## What critics say of this data"
+HEADS = ("axis", "gap in human bands", "95 % interval", "p (adjusted)", "n", "finding")
+_SECTION = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$@])")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "[": "{[}",  # else an option, after \\ of the row before
+    "]": "{]}",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "−": "$-$",
+    "÷": r"$\div$",
+    "±": r"$\pm$",
+    "Δ": r"$\Delta$",
+    "·": r"$\cdot$",
+    "–": "--",
+    "…": r"\dots{}",
+}
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """Write the answer, what it rests on, the overview table, the largest gaps, over-used text, and the warnings."""
+    answer = answer_of(comparison)
+    table = overview(answer)
+    trust = " · ".join(("" if i.ok else "**!** ") + markdown(f"{i.label}: {i.text}") for i in trust_items(comparison))
+    named = [*largest_gaps(answer), *overuse_lines(overuse_of(comparison.results, answer))]
+    gaps = [f"* **{markdown(name)}:** {markdown(sentence)}." for name, sentence in named]
+    notes = [f"* Note: {markdown(w)}" for w in comparison.warnings]
+    blocks = [
+        " ".join(markdown(s) for s in first_sentences(answer)),
+        trust,
+        markdown_table(("axis", *table.names), [(r.label, *r.cells) for r in (*table.axes, *table.ranks)]),
+        "  \n".join(markdown(line) for line in legend(answer)),
+        "\n".join(gaps),
+        "\n".join(notes),
+    ]
+    return "\n\n".join(b for b in blocks if b) + "\n"
+
+
+def markdown_table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    r"""A pipe table; the first column is aligned left, the others right.
+
+    >>> print(markdown_table(("axis", "a|b"), [("length", "2.1**")]))
+    | axis | a\|b |
+    |:-----|-----:|
+    | length | 2.1\*\* |
+    """
+    lines = [heads, *rows]
+    texts = ["| " + " | ".join(markdown(cell) for cell in line) + " |" for line in lines]
+    rule = "|" + "|".join([":-----", *["-----:"] * (len(heads) - 1)]) + "|"
+    return "\n".join([texts[0], rule, *texts[1:]])
+
+
+def markdown(text: object) -> str:
+    r"""One line of text in which nothing is markup, neither of Markdown nor of HTML.
+
+    >>> print(markdown("a_b|<script>\n# x & `y`"))
+    a\_b\|&lt;script&gt; \# x &amp; \`y\`
+    """
+    plain = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"(?i)\b(https?)://", r"\1&#58;//", _MARKDOWN.sub(r"\\\1", plain))
+
+
+def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:
+    """Write the section of one generated corpus.
+
+    Parameters
+    ----------
+    corpus
+        Name of the corpus; default: the only one.
+
+    Raises
+    ------
+    UsageError
+        There is no such corpus, or there are several and none is named.
+    """
+    answer = answer_of(comparison)
+    name = _chosen(answer, corpus)
+    cells = {a.axis: c for a in answer.axes for c in a.cells if c.generated == name}
+    totals = next(c for c in answer.corpora if c.generated == name)
+    confidence = comparison.signature.get("confidence", 0.95)
+    heads = tuple(h.replace("95", f"{100 * confidence:g}") for h in HEADS)
+    summary = (
+        f"Compared with human text, this text differs on {totals.differs} of {axes(totals.tested)}, and is beyond "
+        f"human variation on {totals.beyond}. A gap of 1 is as far as human text lies from human text."
+    )
+    blocks = [
+        HEADING,
+        markdown(summary),
+        markdown_table(heads, [_card_row(axis, cell) for axis, cell in cells.items()]),
+        "\n".join(f"* **{markdown(axis)}:** {markdown(says_what(cell))}." for axis, cell in cells.items()),
+        "\n".join(f"* {markdown(line)}" for line in _basis(comparison, name)),
+        markdown("Critics test some axes only: a text that passes them all may still differ from human text."),
+    ]
+    return "\n\n".join([BEGIN, *(b for b in blocks if b), END]) + "\n"
+
+
+def write_card(path: Path, section: str) -> bool:
+    """Put the section into a card, in place of an earlier one or at the end; returns whether there was an earlier one.
+
+    Raises
+    ------
+    UsageError
+        The card has more than one such section.
+    """
+    card = path.read_text(encoding="utf-8") if path.exists() else ""
+    sections = len(_SECTION.findall(card))
+    if sections > 1 or card.count(BEGIN) != sections:
+        raise UsageError(
+            f"{path}: the marks {BEGIN} and {END} do not enclose one section", hint="keep one pair of them, or none"
+        )
+    if sections:
+        replace_file(path, _SECTION.sub(lambda _: section.strip(), card))
+    else:
+        replace_file(path, f"{card.rstrip()}\n\n{section}" if card.strip() else section)
+    return bool(sections)
+
+
+def _chosen(answer: Answer, corpus: str | None) -> str:
+    names = [c.generated for c in answer.corpora]
+    if corpus is None and len(names) == 1:
+        return names[0]
+    if corpus not in names:
+        what = "no text is named" if corpus is None else f"no generated text is called {corpus!r}"
+        raise UsageError(f"{what}, and the run has {', '.join(map(repr, names))}", hint="name one of them")
+    return corpus
+
+
+def _card_row(axis: str, cell: Cell) -> tuple[str, ...]:
+    v = cell.headline
+    gap, interval = v.gap, v.gap_interval
+    return (
+        axis,
+        "–" if gap is None or v.p_adjusted is None else f"{gap:.1f}",
+        "–" if interval is None or v.p_adjusted is None else f"{interval[0]:.1f} to {interval[1]:.1f}",
+        "–" if v.p_adjusted is None else number(v.p_adjusted),
+        f"{v.n_generated:,} against {v.n_real:,}",
+        v.finding,
+    )
+
+
+def _basis(comparison: Comparison, name: str) -> Iterator[str]:
+    """What the section rests on: documents, doubts, warnings, and how to repeat it."""
+    signature = comparison.signature
+    corpora = {c["name"]: c for c in signature["corpora"]}
+    prints = ", ".join(f"{n} {corpora[n]['fingerprint']}" for n in ("real", name) if n in corpora)
+    yield f"Documents: {counted(corpora[name]['documents'], 'generated document')}; digests of the texts: {prints}"
+    for item in trust_items(comparison):
+        if item.label != "documents":
+            yield f"{'' if item.ok else 'Doubtful – '}{item.label}: {item.text}"
+    for warning in comparison.warnings:
+        yield f"Note: {warning}"
+    yield f"Made with Momus {signature['momus']}, seed {signature['seed']}"
+
+
+def comparison_latex(comparison: Comparison) -> str:
+    """Write the overview table as a ``table`` float, with the answer as its caption."""
+    answer = answer_of(comparison)
+    table = overview(answer)
+    caption = " ".join(latex(s) for s in [*first_sentences(answer), *(f"{s.rstrip('.')}." for s in legend(answer))])
+    groups = [table.axes, table.ranks] if table.ranks else [table.axes]
+    body = "\n\\midrule\n".join("\n".join(_line(row) for row in rows) for rows in groups)
+    return "\n".join(
+        [
+            "% needs \\usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{caption}}}",
+            rf"\begin{{tabular}}{{l{'r' * len(table.names)}}}",
+            r"\toprule",
+            " & ".join(latex(n) for n in ("axis", *table.names)) + r" \\",
+            r"\midrule",
+            body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _line(row: Row) -> str:
+    return " & ".join(latex(cell) for cell in (row.label, *row.cells)) + r" \\"
+
+
+def latex(text: object) -> str:
+    r"""One line of text in which nothing is a command.
+
+    >>> print(latex("50 % of\n\\input{x} a_b ↑"))
+    50 \% of \textbackslash{}input\{x\} a\_b $\uparrow$
+    """
+    return "".join(_LATEX.get(c, c) for c in one_line(text))
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """The answer, what it rests on, all verdicts, joint analyses, warnings and the signature of a comparison.
+
+    All values are plain lists, strings and finite numbers; a number that does not exist is None.
+    """
+    return {
+        "answer": answer_json(answer_of(comparison)),
+        "trust": [asdict(item) for item in trust_items(comparison)],
+        "verdicts": comparison.rows(),
+        "pairs": [v.row() for v in comparison.pairs],
+        "parts": {r.name: r.parts.to_json() for r in comparison.results if r.parts is not None},
+        "joint": joint_json(comparison.joint),
+        "warnings": list(comparison.warnings),
+        "signature": comparison.signature,
+    }
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """The answer: its sentences, corpora from the nearest to the farthest, and axes by the size of the gap."""
+    nearest = answer.nearest
+    return {
+        "sentences": first_sentences(answer),
+        "nearest": None if nearest is None else nearest.generated,
+        "tied": list(answer.tied),
+        "corpora": [asdict(c) for c in answer.corpora],
+        "axes": [_axis(axis) for axis in answer.axes],
+    }
+
+
+def _axis(axis: AxisAnswer) -> dict[str, Any]:
+    cells = []
+    for cell in axis.cells:
+        v = cell.headline
+        cells.append(
+            {
+                "generated": cell.generated,
+                "finding": v.finding,
+                "gap": v.gap,
+                "gap_interval": None if v.gap_interval is None else list(v.gap_interval),
+                "p_adjusted": v.p_adjusted,
+                "direction": cell.direction,
+                "sign": cell.sign,
+                "change": cell.change,
+                "says": says_what(cell),
+            }
+        )
+    return {"critic": axis.critic, "axis": axis.axis, "cells": cells}

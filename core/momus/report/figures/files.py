@@ -1,0 +1,225 @@
+"""Figures as files: those of a comparison for papers, each with its numbers as CSV, and the chart of a plan."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from momus.errors import StoreError, UsageError
+from momus.evidence import Axis, Chart, Role, Series
+from momus.files import replace_file, replacing
+from momus.joint.planning import Plan, power_at
+from momus.joint.ranks import ALL_AXES
+from momus.numeric.types import Floats
+from momus.report.answer import answer_of
+from momus.report.cards import overlay
+from momus.report.figures.axes import WIDTHS, draw_axis, draw_rows, paper_style
+from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows
+from momus.report.figures.svg import draw, figure_csv, standalone
+from momus.report.safe import anchor, clean
+from momus.runs.result import Comparison
+from momus.text.counting import percentage
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMATS = ("pdf", "svg", "png")
+UNDATED: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+"""Metadata without the time, so that the same data give the same bytes."""
+DOTS_PER_INCH = 300
+NARROWEST, WIDEST = 1.5, 40.0
+"""Widths that a figure can have, in inches."""
+ROLES: tuple[Role, ...] = ("generated", "real", "fitted", "reference")
+"""Each panel holds as many axes as there are line styles."""
+POINTS = 60
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A figure for a paper.
+
+    Attributes
+    ----------
+    name
+        Name of its files, without ending.
+    title
+        What screen readers say, and viewers of PDF show.
+    height
+        In inches.
+    paint, numbers
+        Draws it into axes; its numbers as CSV.
+    """
+
+    name: str
+    title: str
+    height: float
+    paint: Callable[[Axes], Axes]
+    numbers: str
+
+
+def figure_width(text: str) -> float:
+    """Parse a width in inches: ``column``, ``page`` or a number.
+
+    Raises
+    ------
+    UsageError
+        It is neither.
+
+    >>> figure_width("column"), figure_width("5")
+    (3.35, 5.0)
+    """
+    if text in WIDTHS:
+        return WIDTHS[text]
+    try:
+        inches = float(text)
+    except ValueError:
+        inches = math.nan
+    if not NARROWEST <= inches <= WIDEST:
+        raise UsageError(
+            f"--width {text}: not a width", hint=f"column, page, or inches between {NARROWEST:g} and {WIDEST:g}"
+        )
+    return inches
+
+
+def write_figures(
+    comparison: Comparison,
+    folder: Path,
+    formats: Sequence[str] = FORMATS,
+    width: float = WIDTHS["column"],
+    *,
+    csv_as_is: bool = False,
+) -> list[Path]:
+    """Write all figures of a comparison, and return the paths of their files.
+
+    Parameters
+    ----------
+    comparison
+        Just computed, or read from a run folder.
+    folder
+        Made if it does not exist; files of the same names are replaced.
+    formats
+        Some of ``pdf``, ``svg`` and ``png``.
+    width
+        In inches.
+    csv_as_is
+        Whether texts in CSV files that a spreadsheet would run as formulas are written as they are.
+
+    Raises
+    ------
+    UsageError
+        A format is unknown, or there is none.
+    StoreError
+        A file cannot be written.
+    """
+    unknown = [f for f in formats if f not in FORMATS]
+    if unknown or not formats:
+        raise UsageError(f"no format {unknown[0]!r}" if unknown else "no format is given", hint="pdf, svg or png")
+    written: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for paper in papers(comparison, width, csv_as_is):
+            written += _write(paper, folder, formats, width)
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another folder") from error
+    return written
+
+
+def papers(comparison: Comparison, width: float, csv_as_is: bool = False) -> Iterator[Paper]:
+    """The figures of a comparison: overview, ranks, power, and one per axis, as far as the run has them."""
+    answer, ranking = answer_of(comparison), comparison.joint.ranking
+    axes = len(answer.axes)
+    corpora = sum(len(a.cells) for a in answer.axes) / max(axes, 1)
+    figures = [("overview", overview_rows(answer), 0.75 + axes * max(0.17, 0.07 * corpora))]
+    if ranking is not None and ranking.of(ALL_AXES):
+        figures.append(("ranks", ranks_rows(ranking), 0.7 + 0.22 * len(ranking.of(ALL_AXES))))
+    if any(v.headline and detectable(v) for v in comparison.verdicts):
+        figures.append(("power", power_rows(comparison.verdicts), 0.75 + 0.17 * axes))
+    for name, rows, height in figures:
+        yield Paper(name, rows.label.capitalize(), height, partial(draw_rows, rows=rows), rows.csv(as_is=csv_as_is))
+    results = {r.name: r for r in comparison.results}
+    for axis in answer.axes:
+        result = results[axis.critic]
+        chart = overlay(result)
+        if chart is not None:
+            paint, numbers = partial(draw_axis, result=result), figure_csv(chart, as_is=csv_as_is)
+            title = clean(f"{axis.axis}: {chart.title}", 200)
+            yield Paper(f"axis-{anchor(axis.critic)}", title, min(0.68 * width, 3.2), paint, numbers)
+
+
+def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> list[Path]:
+    from matplotlib.figure import Figure
+
+    numbers = folder / f"{paper.name}.csv"
+    replace_file(numbers, paper.numbers)
+    with paper_style(paper.name):
+        figure = Figure(figsize=(width, paper.height), layout="constrained")
+        paper.paint(figure.add_subplot())
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # the layout is done; each format would repeat it
+        paths = []
+        for kind in formats:
+            paths.append(folder / f"{paper.name}.{kind}")
+            about = {"Title": paper.title, **UNDATED[kind]}
+            with replacing(paths[-1]) as temporary:
+                figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=about)
+    return [*paths, numbers]
+
+
+def plan_charts(plans: Sequence[Plan]) -> list[Chart]:
+    """Charts of power against real documents, four axes each; bands show the uncertainty of the pilot's error."""
+    drawn = [p for p in plans if p.pilot is not None and not p.reason]
+    several = len({p.generated for p in drawn}) > 1
+    charts = []
+    for start in range(0, len(drawn), len(ROLES)):
+        panel = drawn[start : start + len(ROLES)]
+        # from a quarter of the smallest pilot, or need, to twice the largest need
+        pilots = [p.pilot for p in panel if p.pilot is not None]
+        low = min(min(q.n[0], p.factor * q.n[0]) for p, q in zip(panel, pilots, strict=True)) / 4
+        high = max(p.high * q.n[0] for p, q in zip(panel, pilots, strict=True)) * 2
+        x = np.geomspace(max(low, 2.0), max(high, 8.0), POINTS)
+        series = [_series(p, x, role, several) for p, role in zip(panel, ROLES, strict=False)]
+        wanted = panel[0].power
+        label = f"documents of the real text (wanted: {percentage(wanted, 0)} power)"
+        charts.append(Chart(f"plan-{start}", "Power by number of documents", Axis(label, "log"), Axis("power"), series))
+    return charts
+
+
+def _series(p: Plan, x: Floats, role: Role, several: bool) -> Series:
+    assert p.pilot is not None
+    factors = x / p.pilot.n[0]
+    # an error larger by √(high/factor) needs that many more documents for the same power
+    middle, low, high = (
+        [power_at(p.pilot, float(f) * scale, p.difference, p.level) for f in factors]
+        for scale in (1.0, p.factor / p.high, p.factor / p.low)
+    )
+    name = f"{p.name} ({p.generated})" if several else p.name
+    return Series(name, x.tolist(), middle, role, "line", low, high)
+
+
+def plan_figure(plans: Sequence[Plan]) -> str:
+    """Draw the charts below each other as one SVG file with its own colours; empty if there is nothing to draw."""
+    panels = [draw(chart) for chart in plan_charts(plans)]
+    if not panels:
+        return ""
+    boxes = [_view_box(p) for p in panels]
+    width, height = max(b[2] for b in boxes), sum(b[3] for b in boxes)
+    body, top = [], 0.0
+    for panel, box in zip(panels, boxes, strict=True):
+        content = re.sub(r'\sstyle="[^"]*"', f' y="{top:g}" width="{box[2]:g}" height="{box[3]:g}"', panel, count=1)
+        body.append(content)
+        top += box[3]
+    opening = f'<svg viewBox="0 0 {width:g} {height:g}" width="{width * 1.25:g}">'
+    return standalone(f"{opening}<title>Power by number of documents</title>{''.join(body)}</svg>")
+
+
+def _view_box(svg: str) -> list[float]:
+    """The four numbers of the view box of a figure."""
+    _, _, rest = svg.partition('viewBox="')
+    return [float(v) for v in rest.partition('"')[0].split()]

@@ -1,0 +1,301 @@
+"""Figures of rows: a dot with its interval for each corpus, in rows of axes or of corpora, as data and as SVG.
+
+The overview, the ranks and the power of a comparison are such figures. Each is described once, by `overview_rows`,
+`ranks_rows` and `power_rows`; `rows_svg` draws a description for a page, `momus.report.figures.axes.draw_rows` into
+matplotlib axes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from momus.errors import UsageError
+from momus.joint.ranks import ALL_AXES, Ranking
+from momus.report.answer import Answer, Cell
+from momus.report.figures.canvas import Canvas, fixed
+from momus.report.figures.palette import LABEL, Look, looks
+from momus.report.figures.scales import GapScale
+from momus.report.joint_words import chance
+from momus.report.safe import anchor, clean, csv_text
+from momus.verdicts.verdict import Verdict
+
+WIDE, NARROW = 750.0, 350.0
+LEFT = 240.0
+"""Room for the names of rows on a wide screen; on a narrow one they stand above their row."""
+TOP = 22.0
+"""Room above the first row."""
+PITCH = 10.0
+"""Height of one dot."""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A value of one corpus in one row.
+
+    Attributes
+    ----------
+    row, corpus
+        The key of its row, and the generated corpus, which gives it its look.
+    value, low, high
+        The value with its interval; None where there is no interval.
+    filled
+        Whether the dot is filled, rather than hollow.
+    title
+        What is shown when the pointer rests on it.
+    """
+
+    row: str
+    corpus: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    filled: bool = True
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A figure of rows.
+
+    Attributes
+    ----------
+    names
+        Names of the rows by their keys, the first row at the top.
+    corpora
+        Generated corpora in the order of the run, which gives them their looks.
+    dots
+        The values.
+    label
+        What the values are.
+    scale
+        Scale in human bands, on which the band from 0 to 1 is shaded; None if the values have another unit.
+    absent
+        Why a row has no dot of a corpus, by (row, corpus).
+    notes, head
+        Texts at the right end of rows, by their keys, and what stands above them.
+    spread
+        Whether the dots of a row stand below each other.
+    columns, numbers
+        The numbers of the figure as a table.
+    """
+
+    names: Mapping[str, str]
+    corpora: tuple[str, ...]
+    dots: tuple[Dot, ...]
+    label: str
+    scale: GapScale | None
+    absent: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    head: str = ""
+    spread: bool = False
+    columns: tuple[str, ...] = ()
+    numbers: Sequence[tuple[object, ...]] = ()
+
+    def csv(self, *, as_is: bool = False) -> str:
+        """The numbers as CSV; see `momus.report.safe.csv_text`."""
+        return csv_text(self.columns, self.numbers, as_is=as_is)
+
+
+def overview_rows(answer: Answer) -> Rows:
+    """Describe the overview: the gap of each corpus on each axis, the largest at the top; filled where texts differ.
+
+    0 is as near as human text to itself, 1 as far as other human texts.
+
+    >>> overview_rows(Answer((), ())).label
+    'distance from human text'
+    """
+    cells = [(axis.axis, cell) for axis in answer.axes for cell in axis.cells]
+    drawn = [(axis, cell) for axis, cell in cells if not _absence(cell)]
+    dots = tuple(_gap_dot(cell) for _, cell in drawn)
+    return Rows(
+        {a.critic: a.axis for a in answer.axes},
+        tuple(dict.fromkeys(cell.generated for _, cell in cells)),
+        dots,
+        "distance from human text",
+        GapScale.of([v for d in dots for v in (d.value, d.high or 0.0)]),
+        absent={(cell.headline.critic, cell.generated): why for _, cell in cells if (why := _absence(cell))},
+        spread=True,
+        columns=("axis", "critic", "generated", "gap", "low", "high", "differs", "finding", "direction"),
+        numbers=[
+            (axis, d.row, d.corpus, d.value, d.low, d.high, d.filled, cell.headline.finding, cell.direction)
+            for (axis, cell), d in zip(drawn, dots, strict=True)
+        ],
+    )
+
+
+def _absence(cell: Cell) -> str:
+    """Why a cell has no dot; empty if it has one."""
+    if cell.headline.p_adjusted is None:
+        return "not tested"
+    return "no human band" if cell.headline.gap is None else ""
+
+
+def _gap_dot(cell: Cell) -> Dot:
+    v = cell.headline
+    low, high = v.gap_interval or (None, None)
+    gap = v.gap or 0.0
+    interval = "" if low is None or high is None else f" ({low:.2g} to {high:.2g})"
+    direction = f", {clean(cell.direction, 60)}" if cell.direction else ""
+    title = f"{clean(cell.generated, LABEL)}: {gap:.2g} human bands{interval}{direction}; {v.finding}"
+    return Dot(v.critic, cell.generated, gap, low, high, v.differs, title)
+
+
+def ranks_rows(ranking: Ranking, of: str = ALL_AXES) -> Rows:
+    """Describe the ranks: the mean distance of each corpus from human text, nearest first, with P(nearest).
+
+    Parameters
+    ----------
+    ranking
+        ``comparison.joint.ranking``.
+    of
+        Name of a critic; default: the mean over all axes.
+
+    Raises
+    ------
+    UsageError
+        There are no ranks over these axes.
+    """
+    rows = ranking.of(of)
+    if not rows:
+        why = ranking.excluded.get(of, "no axis has ranks")
+        raise UsageError(f"there are no ranks over {of}: {why}", hint="the critics with ranks are in `ranking.rows`")
+    columns = ("distance", "low", "high", "rank_low", "rank_high", "p_nearest", "n", "n_real")
+    unit = "human bands" if of == ALL_AXES else "units of the effect"
+    return Rows(
+        {r.model: r.model for r in rows},
+        tuple(dict.fromkeys(r.model for r in ranking.rows)),
+        tuple(Dot(r.model, r.model, r.distance, r.low, r.high) for r in rows),
+        f"{'mean ' if of == ALL_AXES else ''}distance from human text ({unit})",
+        None,
+        notes={r.model: chance(r) for r in rows},
+        head="P(nearest)",
+        columns=("generated", *columns),
+        numbers=[(r.model, *(getattr(r, c) for c in columns)) for r in rows],
+    )
+
+
+def power_rows(verdicts: Sequence[Verdict]) -> Rows:
+    """Describe the power: the smallest difference that each axis would have detected, the smallest at the top.
+
+    Values above 1 mean that the texts are too few: a difference as large as that of two human texts may go unseen.
+
+    Raises
+    ------
+    UsageError
+        No headline row has a detectable difference and a human band.
+    """
+    rows = [(v, d) for v in verdicts if v.headline and (d := detectable(v)) is not None]
+    if not rows:
+        raise UsageError(
+            "no headline row has a detectable difference in human bands", hint="test more documents, or other critics"
+        )
+    worst = {c: max(d for v, d in rows if v.critic == c) for c in dict.fromkeys(v.critic for v, _ in rows)}
+    names = {v.critic: v.axis for v, _ in rows}
+    return Rows(
+        {c: names[c] for c in sorted(worst, key=lambda c: worst[c])},
+        tuple(dict.fromkeys(v.generated for v in verdicts)),
+        tuple(Dot(v.critic, v.generated, d) for v, d in rows),
+        "detectable difference",
+        GapScale.of(list(worst.values())),
+        columns=("axis", "critic", "generated", "detectable_in_human_bands"),
+        numbers=[(v.axis, v.critic, v.generated, d) for v, d in rows],
+    )
+
+
+def detectable(v: Verdict) -> float | None:
+    """The smallest difference that a row would have detected in 80 % of cases, in human bands.
+
+    None where there is no band or no such difference. The unit of differences is brought to that of the effect: by
+    their ratio for Hedges' g, by the logarithm for ratios.
+    """
+    if not v.mde or not v.band:
+        return None
+    if v.effect_kind == "log_ratio":
+        if not v.real_value or not v.generated_value or v.real_value < 0 or v.generated_value < 0:
+            return None
+        # a difference d of two values a and b is 2 √(ab) sinh(log ratio / 2)
+        return 2 * math.asinh(v.mde / (2 * math.sqrt(v.real_value * v.generated_value))) / v.band
+    if v.effect_kind == "hedges_g":
+        return abs(v.mde * v.effect / v.difference) / v.band if v.effect and v.difference else None
+    return v.mde / v.band
+
+
+def rows_svg(rows: Rows, narrow: bool = False) -> str:
+    """Draw rows in human bands for a page: names lead to the cards of their axes, titles show the numbers.
+
+    Parameters
+    ----------
+    narrow
+        Whether to draw for phones, with the names above their rows.
+    """
+    scale = rows.scale or GapScale.of([d.high or d.value for d in rows.dots])
+    width, left = (NARROW, 8.0) if narrow else (WIDE, LEFT)
+    name_room = 18.0 if narrow else 0.0
+    pitch = name_room + max(PITCH * len(rows.corpora) + 8, 22 - name_room)
+    canvas = Canvas(width, TOP + pitch * len(rows.names) + 44)
+
+    def place(value: float) -> float:
+        return left + scale(value) * (width - 14 - left)
+
+    _frame(canvas, rows, scale, place, narrow)
+    heights: dict[tuple[str, str], float] = {}
+    for i, (key, name) in enumerate(rows.names.items()):
+        _name(canvas, key, name, TOP + pitch * i, pitch, narrow)
+        middle = TOP + pitch * i + name_room + (pitch - name_room) / 2
+        for j, corpus in enumerate(rows.corpora):
+            heights[key, corpus] = middle + PITCH * (j - (len(rows.corpora) - 1) / 2)
+    corpora = looks(rows.corpora)
+    for dot in rows.dots:
+        y, look = heights[dot.row, dot.corpus], corpora[dot.corpus]
+        if dot.low is not None and dot.high is not None:
+            canvas.line((place(dot.low), y), (place(dot.high), y), look.colour, 1.8)
+        canvas.mark((place(dot.value), y), look.marker, look.colour, dot.filled, 4, dot.title)
+    for place_of, why in rows.absent.items():
+        canvas.text((place(0) + 4, heights[place_of] + 3), why, size=9.5, fill="reference")
+    return canvas.svg("Distance of each corpus from human text on each axis; the numbers follow", "group")
+
+
+def _frame(canvas: Canvas, rows: Rows, scale: GapScale, place: Callable[[float], float], narrow: bool) -> None:
+    """The band of human variation, lines at the ticks, and what the values are."""
+    left, one, right, bottom = place(0), place(1), place(scale.top), canvas.height - 44
+    canvas.rect((left, TOP), (one - left, bottom - TOP), "band")
+    canvas.text(((left + one) / 2, TOP - 7), "human variation" if one - left > 96 else "human", "middle", 10.5)
+    for tick in scale.ticks:
+        canvas.line((place(tick), TOP), (place(tick), bottom), "line" if tick == 1 else "grid", 0.9)
+        canvas.text((place(tick), bottom + 15), f"{tick:g}", "middle")
+    root = ", square-root scale" if scale.root else ""
+    words = f"human bands{root}" if narrow else f"{rows.label} in human bands{root}"
+    canvas.text(((left + right) / 2, bottom + 35), words, "middle")
+
+
+def _name(canvas: Canvas, critic: str, name: str, y: float, height: float, narrow: bool) -> None:
+    """The name of a row as a link to the card of its axis, below a line that parts it from the row before."""
+    canvas.line((0, y), (canvas.width, y), "grid", 0.7)
+    label = Canvas(0, 0)
+    if narrow:
+        label.text((8, y + 14), name, clip=LABEL)
+    else:
+        label.text((LEFT - 10, y + height / 2 + 4), name, "end", clip=LABEL)
+    canvas.add("a", "".join(label.elements), href=f"#critic-{anchor(critic)}")
+
+
+def key_svg(look: Look, size: float = 14.0) -> str:
+    """The marker of a corpus, to stand beside its name."""
+    canvas = Canvas(size, size)
+    canvas.mark((size / 2, size / 2), look.marker, look.colour, radius=4.5)
+    return canvas.svg()
+
+
+def interval_svg(low: float, gap: float, high: float, scale: GapScale, differs: bool) -> str:
+    """A gap with its interval for one row of a table, over the scale of the table; a line marks 1.
+
+    Hundreds of them stand on a page, so that their colours come from its style sheet.
+    """
+    x = [fixed(3 + 84 * scale(v)) for v in (low, gap, high, 1.0)]
+    dot = ' class="sure"' if differs else ""
+    return (
+        f'<svg viewBox="0 0 90 12" class="row" aria-hidden="true"><path d="M{x[3]} 0v12" class="one"/>'
+        f'<path d="M{x[0]} 6H{x[2]}"/><circle cx="{x[1]}" cy="6" r="2.6"{dot}/></svg>'
+    )

@@ -1,0 +1,100 @@
+"""Pages of HTML that load nothing from outside: their templates, and the policy that names their one script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from importlib.resources import files
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from momus.evidence import Table
+from momus.report.figures.palette import Look, colour_rules
+from momus.report.figures.svg import draw, figure_csv
+from momus.report.format import number, p_value
+from momus.report.safe import anchor, clean
+from momus.report.words import statistic_name
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+SHOWN_ROWS = 200
+"""Largest number of rows that a page shows of a table."""
+
+
+def render_page(
+    template: str, *, script: str = "report.js", corpora: Mapping[str, Look] | None = None, **values: Any
+) -> str:
+    """Render a template that extends ``base.html.j2``; all content of texts is cleaned and escaped.
+
+    Parameters
+    ----------
+    template
+        Its name, see `asset`.
+    script
+        The script of the page, which its content security policy names by its hash: no other one runs.
+    corpora
+        Looks of the generated corpora, for figures.
+    values
+        What the template shows; functions are called by it.
+    """
+    from markupsafe import Markup
+
+    code = asset(script)
+    assets = {
+        "style": Markup(colour_rules() + asset("style.css")),
+        "script": Markup(code),
+        "script_digest": digest(code),
+    }
+    return environment(corpora).get_template(template).render(**assets, **values)
+
+
+def asset(name: str) -> str:
+    """Read a template, script or style sheet of the report."""
+    return (files("momus.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def digest(text: str) -> str:
+    """Hash of a script, in the form that a content security policy names it by."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
+    """Jinja environment with the filters and functions that all pages use; escapes everything."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from markupsafe import Markup
+
+    jinja = Environment(
+        loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    jinja.filters |= {"number": number, "p": p_value, "clean": clean, "anchor": anchor}
+    jinja.globals |= {
+        "statistic_name": statistic_name,
+        "picture": lambda item: Markup(draw(item, corpora)),
+        "figure_csv": figure_csv,
+        "numeric_columns": numeric_columns,
+        "cell": cell,
+        "shown": SHOWN_ROWS,
+    }
+    return jinja
+
+
+def numeric_columns(table: Table) -> list[bool]:
+    """Which columns of a table hold numbers only, or nothing.
+
+    >>> numeric_columns(Table("t", "T", ("word", "count"), (("the", 3), ("a", None))))
+    [False, True]
+    """
+    columns = zip_longest(*table.rows[:SHOWN_ROWS])
+    numeric = [any(v is not None for v in c) and not any(isinstance(v, str | bool) for v in c) for c in columns]
+    return numeric or [False] * len(table.columns)
+
+
+def cell(value: Any) -> str:
+    """Format the cell of a table."""
+    if isinstance(value, bool | str):
+        return clean(value)
+    if value is None or isinstance(value, float):
+        return number(value)
+    return f"{value:,}" if isinstance(value, int) else clean(value)
