@@ -1,4 +1,4 @@
-"""``momus score --parts`` and ``momus compare`` on its folders, as a user types them."""
+"""``momus score -o FOLDER``, and ``momus compare`` on rows and texts, as a user types them."""
 
 import json
 
@@ -40,13 +40,13 @@ def refused(*words):
 
 def test_score_compare_and_resume(place, tmp_path):
     for name in ("real", "generated"):
-        done = call("score", place / "run", place / f"{name}.jsonl", "--parts", tmp_path / name, "--workers", 1,
+        done = call("score", place / "run", place / f"{name}.jsonl", "-o", tmp_path / name, "--workers", 1,
                     "--part-size", 15)  # fmt: skip
         assert done.exit_code == 0, done
         assert "41 documents in 3 parts" in done.stdout
         assert "unscored: 1 (empty)" in done.stdout
         assert "unigram: Latent NLL" in done.stdout
-    again = call("score", place / "run", place / "real.jsonl", "--parts", tmp_path / "real", "--resume")
+    again = call("score", place / "run", place / "real.jsonl", "-o", tmp_path / "real", "--resume")
     assert "3 of them kept" in again.stdout
     run = tmp_path / "run"
     found = call("compare", "-r", tmp_path / "real", "-g", f"m={tmp_path / 'generated'}", "-o", run, "--quiet",
@@ -54,14 +54,16 @@ def test_score_compare_and_resume(place, tmp_path):
     assert found.exit_code == 0, found.exception
     assert {row["critic"] for row in json.loads(found.stdout)["verdicts"]} == {"length", "unigram"}
     assert call("show", run).exit_code == 0
-    assert "compared from parts" in refused("outliers", run)
+    assert call("outliers", run).exit_code == 0
+    last = momus.read_comparison(run).documents
+    assert sorted(last.groupby(["corpus", "critic"]).size().tolist()) == [41] * 4
     corpora = json.loads((run / "run.json").read_text())["corpora"]
     assert [c["name"] for c in corpora] == ["fit", "real", "m"]
 
 
 def test_shares_of_an_array_of_jobs(place, tmp_path):
     for rank in (0, 1):
-        done = call("score", place / "run/critics/length", place / "real.jsonl", "--parts", tmp_path / "out",
+        done = call("score", place / "run/critics/length", place / "real.jsonl", "-o", tmp_path / "out",
                     "--part-size", 15, "--rank", rank, "--world-size", 2, "--workers", 1)  # fmt: skip
         assert done.exit_code == 0, done.exception
         assert "of this rank" in done.stdout
@@ -72,16 +74,17 @@ def test_shares_of_an_array_of_jobs(place, tmp_path):
     ("words", "said"),
     [
         (["run/critics/length", "real.jsonl", "generated.jsonl"], "expected a critic and a text"),
-        (["run/critics/length", "real.jsonl", "--workers", "2"], "--workers needs --parts"),
-        (["run/critics/length", "real.jsonl", "--world-size", "2"], "--world-size needs --parts"),
-        (["real.jsonl", "--parts", "R"], "holds no fitted critic"),
-        (["run", "--parts", "R"], "no text to score"),
-        (["run", "real.jsonl", "--parts", "R", "--out", "x.csv"], "--parts writes Parquet"),
-        (["run", "real.jsonl", "--parts", "R", "--rank", "2", "--world-size", "2"], "rank 2 of 2"),
-        (["run", "real.jsonl", "--parts", "R", "--resume", "--overwrite"], "exclude each other"),
-        (["run", "real.jsonl", "--parts", "R", "--engine", "nothing"], "no adapter 'engine.nothing'"),
-        (["run", "real.jsonl", "--parts", "R", "--address", "host:1"], "--address"),
-        (["run", "run/critics/length", "real.jsonl", "--parts", "R"], "two critics 'length'"),
+        (["run/critics/length", "real.jsonl", "--workers", "2"], "--workers needs a folder"),
+        (["run/critics/length", "real.jsonl", "--world-size", "2"], "--world-size needs a folder"),
+        (["real.jsonl", "-o", "R"], "holds no fitted critic"),
+        (["run", "-o", "R"], "no text to score"),
+        (["run", "real.jsonl", "-o", "R", "--csv-as-is"], "is a folder"),
+        (["run", "generated.jsonl", "real.jsonl", "-o", "x.csv"], "expected a critic and a text"),
+        (["run", "real.jsonl", "-o", "R", "--rank", "2", "--world-size", "2"], "rank 2 of 2"),
+        (["run", "real.jsonl", "-o", "R", "--resume", "--overwrite"], "exclude each other"),
+        (["run", "real.jsonl", "-o", "R", "--engine", "nothing"], "no adapter 'engine.nothing'"),
+        (["run", "real.jsonl", "-o", "R", "--address", "host:1"], "--address"),
+        (["run", "run/critics/length", "real.jsonl", "-o", "R"], "two critics 'length'"),
     ],
 )
 def test_what_cannot_be_is_said(place, tmp_path, words, said, monkeypatch):
@@ -89,23 +92,32 @@ def test_what_cannot_be_is_said(place, tmp_path, words, said, monkeypatch):
     assert said in refused("score", *(tmp_path / "R" if w == "R" else w for w in words))
 
 
-def test_texts_and_options_of_texts_are_refused_beside_shards(place, tmp_path):
-    for name in ("real", "generated"):
-        call("score", place / "run/critics/length", place / f"{name}.jsonl", "--parts", tmp_path / name)
-    parts = "-r", tmp_path / "real", "-g"
-    assert "is a text" in refused("compare", *parts, f"m={place / 'real.jsonl'}", "-o", tmp_path / "run")
-    both = *parts, f"m={tmp_path / 'generated'}", "-o", tmp_path / "run"
-    assert "--fit is for texts" in refused("compare", *both, "--fit", place / "fit.jsonl")
-    assert "--adjust is for texts" in refused("compare", *both, "--adjust", "length")
-    assert "no scores of unigram" in refused("compare", *both, "-c", "unigram")
+def test_rows_beside_texts_and_runs(place, tmp_path):
+    """A text beside rows is scored by the critics of the rows, and a run stands for the rows of its real text."""
+    call("score", place / "run", place / "real.jsonl", "-o", tmp_path / "rows", "--workers", 1)
+    quick = "--permutations", 99, "--resamples", 9, "--quiet", "--json", "--jobs", 1, "--adjust", "length"
+    text = "-g", f"m={place / 'generated.jsonl'}"
+    found = call("compare", "-r", tmp_path / "rows", *text, "-o", tmp_path / "run", *quick)
+    assert found.exit_code == 0, found.exception
+    verdicts = json.loads(found.stdout)["verdicts"]
+    whole = call("compare", "-r", place / "real.jsonl", "--fit", place / "fit.jsonl", *text, "-c", "length,unigram",
+                 "-o", tmp_path / "whole", *quick)  # fmt: skip
+    assert whole.exit_code == 0, whole.exception
+    for one, other in zip(verdicts, json.loads(whole.stdout)["verdicts"], strict=True):
+        assert one["statistic"] == other["statistic"]
+        assert one["generated_value"] == pytest.approx(other["generated_value"])
+        assert one["p"] == other["p"]
+    rows = "-r", tmp_path / "rows", *text, "-o", tmp_path / "other"
+    assert "--fit is for critics that are fitted now" in refused("compare", *rows, "--fit", place / "fit.jsonl")
+    assert "no scores of type-token" in refused("compare", *rows, "-c", "type-token")
 
 
 def test_a_text_without_documents_that_can_be_scored(place, tmp_path):
     (tmp_path / "blank.jsonl").write_text('{"text": " "}\n' * 3)
-    done = call("score", place / "run", tmp_path / "blank.jsonl", "--parts", tmp_path / "out")
+    done = call("score", place / "run", tmp_path / "blank.jsonl", "-o", tmp_path / "out")
     assert done.exit_code == 1
     assert "none could be scored" in done.stderr
     (tmp_path / "other.jsonl").write_text('{"body": 3}\n' * 3)
-    assert "none of the 3 records" in refused("score", place / "run", tmp_path / "other.jsonl", "--parts",
+    assert "none of the 3 records" in refused("score", place / "run", tmp_path / "other.jsonl", "-o",
                                               tmp_path / "other")  # fmt: skip
-    assert isinstance(call("score", place / "run", "-", "--parts", tmp_path / "o").exception, UsageError)
+    assert isinstance(call("score", place / "run", "-", "-o", tmp_path / "o").exception, UsageError)
