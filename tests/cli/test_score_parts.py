@@ -95,7 +95,7 @@ def test_what_cannot_be_is_said(place, tmp_path, words, said, monkeypatch):
 def test_rows_beside_texts_and_runs(place, tmp_path):
     """A text beside rows is scored by the critics of the rows, and a run stands for the rows of its real text."""
     call("score", place / "run", place / "real.jsonl", "-o", tmp_path / "rows", "--workers", 1)
-    quick = "--permutations", 99, "--resamples", 9, "--quiet", "--json", "--jobs", 1, "--adjust", "length"
+    quick = "--permutations", 99, "--resamples", 99, "--quiet", "--json", "--jobs", 1, "--adjust", "length"
     text = "-g", f"m={place / 'generated.jsonl'}"
     found = call("compare", "-r", tmp_path / "rows", *text, "-o", tmp_path / "run", *quick)
     assert found.exit_code == 0, found.exception
