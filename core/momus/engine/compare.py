@@ -153,7 +153,7 @@ def compare(
             check_asked(settings, chosen, preview(large, reading))
             scoring = Scoring(opened() / ROWS, usable_cores() if jobs is None else jobs, trust, device)
             texts, plain = score_large(large, selection, sources, settings, scoring, reuse, timed, critics is None)
-        comparison.warnings += [*texts.warnings, *selection.warnings]
+        comparison.warnings += [*texts.warnings, *selection.warnings, *texts.sample_notes]
         if folder is not None:
             write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
