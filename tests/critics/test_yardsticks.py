@@ -18,7 +18,7 @@ from momus_adapters.language_models.transformers import TransformersLM
 from momus_critics.mauve import Mauve, frontier_area
 from momus_critics.perplexity import Perplexity
 
-from ..core.ngram_sampler import NGramSampler
+from ..core.sequences.ngram_sampler import NGramSampler
 
 WORDS = get_tokenizer("words")
 RNG = np.random.default_rng(0)

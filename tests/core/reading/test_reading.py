@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from momus.reading import FORMATS, read_corpus, sniff
 from momus.text.corpus import Corpus, Document, Section
 
-DATA = Path(os.environ.get("MOMUS_DATA", Path(__file__).parents[2] / "../shared/data"))
+DATA = Path(os.environ.get("MOMUS_DATA", Path(__file__).parents[3] / "../shared/data"))
 RECORDS = [
     {"id": "a", "sections": ["To be,", "or not."], "section_names": ["First", None], "prompt": "p"},
     {"id": "b", "sections": ["Ende — schluß\u2028\0."], "section_names": ["Ü"], "prompt": None},

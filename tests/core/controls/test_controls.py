@@ -13,7 +13,7 @@ from momus.text.running import RunningText
 from momus.text.tokens import get_tokenizer
 from momus_critics.laws import LongRange, Taylor
 
-from .ngram_sampler import NGramSampler
+from ..sequences.ngram_sampler import NGramSampler
 
 WORDS = get_tokenizer("words")
 
