@@ -15,11 +15,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import matplotlib.figure  # noqa: F401  imported once, before the forks
 import pyarrow.parquet as pq
 
 import momus
-import momus.report.page
 from momus.engine import large, scoring
 from momus.engine.scoring import score_parts
 from momus.progress import Silent
@@ -152,6 +150,10 @@ def check_whole(folder):
 
 
 def main(what, alone, drivers, workers, seed, folder):
+    import matplotlib.figure  # noqa: F401  what runs import late is imported once, before the forks
+
+    import momus.report.page  # noqa: F401
+
     rng, folder, work = random.Random(seed), Path(folder), {"score": score, "compare": compare}[what]
     shutil.rmtree(folder / "out", ignore_errors=True)
     assert ended(forked(work, folder, 1))

@@ -11,7 +11,8 @@ from tests.verdicts import changed
 import momus
 import momus.engine.run_critic as run_critic
 from momus.progress import Silent
-from momus.report.pairs import MOST, pair_rows, pair_sentences
+from momus.report.joint_words import PAIRS as MOST
+from momus.report.joint_words import pair_rows, pair_sentences
 from momus.verdicts.decided_rows import floor_warnings
 from momus.verdicts.verdict import adjust
 
