@@ -1,6 +1,6 @@
 """Time and peak memory of `momus compare` by number and length of documents, as a user runs it.
 
-Texts are made: words drawn by a Zipf law, in JSON Lines. Each comparison runs as a command of its own. Measured are its
+Texts are made: words drawn by a Zipf law, in JSON Lines. Each comparison is a separate command. Measured are its
 wall time, the CPU time of all its processes, and the peak of their memory, together (sampled ten times a second) and of
 the largest one.
 
