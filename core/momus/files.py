@@ -9,6 +9,7 @@ import math
 import os
 import secrets
 import select
+import shutil
 import stat
 import sys
 from collections.abc import Iterator
@@ -253,3 +254,11 @@ def write_json(path: Path, content: Any) -> None:
     # of names that are not UTF-8, Python makes unpaired surrogates: JSON holds them as escapes
     with replacing(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+
+def link_or_copy(source: str, target: str) -> None:
+    """Give a file that is never changed a second name; on another disk, copy it."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

@@ -37,8 +37,8 @@ CALIBRATE = (
     "calibrate -f T/fit.jsonl -r T/real.jsonl -c length --defects none --splits 20 --permutations 99 -o R/folder"
 )
 STUDY = "study new D/run -r T/real.jsonl -g m=T/gen.jsonl --items 6 --raters 2 --judgements 1 --words 5"
-PARTS = "score D/critic T/gen.jsonl --parts R/parts --part-size 5 --quiet"
-FROM_SHARDS = "compare -r D/parts-of-real -g m=D/parts-of-m --permutations 99 --resamples 99 --quiet -o R/run"
+PARTS = "score D/critic T/gen.jsonl -o R/parts --part-size 5 --quiet"
+FROM_ROWS = "compare -r D/parts-of-real -g m=D/parts-of-m --permutations 99 --resamples 99 --quiet -o R/run"
 TIMES = ("started", "seconds", "command", "set_at")
 RUN_READERS = ("show R/run --every --json", "outliers R/run --json", "diff R/run D/run --json", "plan R/run")
 
@@ -111,10 +111,10 @@ CASES = {
     "score in parts": Case(
         PARTS,
         f"{PARTS} --resume",
-        readers=(f"{FROM_SHARDS.replace('D/parts-of-m', 'R/parts').replace('-o R/run', '--no-out')} --json",),
+        readers=(f"{FROM_ROWS.replace('D/parts-of-m', 'R/parts').replace('-o R/run', '--no-out')} --json",),
     ),
     "compare from parts": Case(
-        FROM_SHARDS, f"{FROM_SHARDS} --overwrite", readers=("show R/run --every --json",), rewritten=False
+        FROM_ROWS, f"{FROM_ROWS} --overwrite", readers=("show R/run --every --json",), rewritten=False
     ),
     "baseline": Case(
         "baseline set main D/run --registry R/names",

@@ -85,7 +85,7 @@ def compare(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Number of processes; default: one per core for large texts, else 1."),
+        typer.Option("--jobs", "-j", min=1, help="Number of processes; default: one per core where that pays."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run in --out.")] = False,

@@ -1,4 +1,4 @@
-"""Which documents a critic can be fitted on, and what splitting their words asks of this machine: ICU, of a version."""
+"""Documents that a critic can be fitted on, and the version of ICU that splits their words."""
 
 from __future__ import annotations
 

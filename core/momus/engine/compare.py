@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from momus.critic import Critic
 
 
+MANY_CRITICS, MANY_CHARACTERS = 4, 1_000_000
+"""From so many critics and characters of text on, several processes pay."""
+
+
 def compare(
     real: TextSource,
     generated: Mapping[str, TextSource],
@@ -61,7 +65,7 @@ def compare(
     reporter: Reporter | None = None,
     command: str | None = None,
     critics_from: str | Path | None = None,
-    jobs: int | None = None,
+    jobs: int | None = 1,
     trust: Sequence[Path] = (),
     **options: Any,
 ) -> Comparison:
@@ -88,8 +92,8 @@ def compare(
         An earlier run folder: critics with the same parameters, fitted on the same text, are taken from it, and so are
         the scores of the real text if that is the same. Others are fitted again, with a warning.
     jobs
-        Processes that compute. Texts of more than `momus.engine.large.LARGE` bytes are scored in parts by as many
-        processes (default: one per core), smaller ones critic by critic (default: 1). A script that uses several needs
+        Number of processes; None: one per core where that pays. Texts of more than `momus.engine.large.LARGE` bytes are
+        scored part by part, smaller ones critic by critic. A script that asks for several needs
         ``if __name__ == "__main__":`` around its call, since the processes import it.
     trust
         Folders of critics that may use adapters, where texts are given as rows that were scored before.
@@ -108,7 +112,7 @@ def compare(
     settings = with_options(settings, options)
     check_delta(settings.equivalence)
     if jobs is not None and jobs < 1:
-        raise UsageError(f"jobs is {jobs}, expected a number of at least 1", hint="leave it out to use all cores")
+        raise UsageError(f"jobs is {jobs}, expected a number of at least 1", hint="leave it out to use one process")
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     check_named(generated)
@@ -147,14 +151,15 @@ def compare(
             plain = None
         else:
             check_asked(settings, chosen, preview(large, reading))
-            scoring = Scoring(opened() / ROWS, jobs or usable_cores(), trust, device)
+            scoring = Scoring(opened() / ROWS, usable_cores() if jobs is None else jobs, trust, device)
             texts, plain = score_large(large, selection, sources, settings, scoring, reuse, timed, critics is None)
-        comparison.warnings += [*texts.warnings, *selection.warnings]
+        comparison.warnings += [*texts.warnings, *selection.warnings, *texts.sample_notes]
         if folder is not None:
             write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
         work = Work(texts, plain, settings, folder, resume, len(chosen) * len(texts.generated), reuse)
-        _run_critics(comparison, selection, work, timed, critics is None, jobs if large is None else 1)
+        jobs = 1 if large is not None else _jobs(chosen, texts) if jobs is None else jobs
+        _run_critics(comparison, selection, work, timed, critics is None, jobs)
         unadjusted = [v for result in comparison.results for v in result.verdicts]
         comparison.verdicts = adjust(unadjusted, settings.adjustment)
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
@@ -184,14 +189,14 @@ def _run_critics(
     work: Work,
     timed: Timed,
     skip_unfit: bool,
-    jobs: int | None,
+    jobs: int,
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
     critics, warnings = claiming(selection.critics, work.texts, skip_unfit)
     comparison.warnings += warnings
     absent = list(selection.absent)
     reuse, family = work.reuse, len(critics) * len(work.texts.generated)  # headline rows, adjusted together
-    for critic, outcome in outcomes(critics, replace(work, family=family), timed, jobs or 1):
+    for critic, outcome in outcomes(critics, replace(work, family=family), timed, jobs):
         if isinstance(outcome, Outcome):
             comparison.add(outcome)
         elif not skip_unfit:
@@ -208,6 +213,12 @@ def _run_critics(
             "no critic can be fitted on this text: " + " ".join(comparison.warnings),
             hint="give more real text with --fit",
         )
+
+
+def _jobs(critics: Sequence[Critic[Any]], texts: Texts) -> int:
+    """One process per core where critics take longer than processes take to start."""
+    characters = sum(int(c.characters.sum()) for c in (texts.fit, texts.real, *texts.generated))
+    return usable_cores() if len(critics) >= MANY_CRITICS and characters >= MANY_CHARACTERS else 1
 
 
 def _work(texts: Texts) -> dict[str, int]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,11 +14,10 @@ import pyarrow as pa
 
 from momus.critic import Critic, Portion, fit_portions, read_portion
 from momus.critic.portions import mergeable
-from momus.engine.pool import end, fresh_processes
 from momus.errors import StoreError
 from momus.numeric.draws import hashed
 from momus.numeric.types import Ints
-from momus.processes import end_with, safe_path, threads_each
+from momus.processes import pool_of
 from momus.progress import stage
 from momus.reading import ReadingOptions
 from momus.reading.location import Part
@@ -93,10 +90,8 @@ def _portions(critic: Critic[Any], pieces: Sequence[Piece], reading: ReadingOpti
     if workers == 1 or len(pieces) < 2:
         yield from (_count(critic, reading, piece) for piece in pieces)
         return
-    with safe_path(), threads_each(1):
-        work = (critic, reading, os.getpid())
-        pool = ProcessPoolExecutor(min(workers, len(pieces)), fresh_processes(), initializer=_begin, initargs=work)
-        try:
+    try:
+        with pool_of(min(workers, len(pieces)), _begin, critic, reading) as pool:
             running: deque[Future[Portion]] = deque()
             for piece in pieces:
                 running.append(pool.submit(_count_here, piece))
@@ -104,13 +99,11 @@ def _portions(critic: Critic[Any], pieces: Sequence[Piece], reading: ReadingOpti
                     yield running.popleft().result()
             while running:
                 yield running.popleft().result()
-        except BrokenProcessPool as error:
-            raise StoreError(
-                "a process that counts was killed, perhaps for its memory",
-                hint="fit again with fewer --workers; nothing was written",
-            ) from error
-        finally:
-            end(pool)
+    except BrokenProcessPool as error:
+        raise StoreError(
+            "a process that counts was killed, perhaps for its memory",
+            hint="fit again with fewer --workers; nothing was written",
+        ) from error
 
 
 def _count(critic: Critic[Any], reading: ReadingOptions, piece: Piece) -> Portion:
@@ -122,9 +115,7 @@ _WORK: list[tuple[Critic[Any], ReadingOptions]] = []
 """What a worker process counts with, set once by `_begin`."""
 
 
-def _begin(critic: Critic[Any], reading: ReadingOptions, driver: int) -> None:
-    end_with(driver)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted driver ends its workers itself
+def _begin(critic: Critic[Any], reading: ReadingOptions) -> None:
     _WORK[:] = [(critic, reading)]
 
 

@@ -7,7 +7,6 @@ documents and wide rows from their files when they are needed.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from momus.engine.large import LargeTexts, scored_by_parts
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import OtherPlanError, score_parts
 from momus.errors import FittingError, MissingExtraError, MomusError, ReadingError
+from momus.files import link_or_copy
 from momus.progress import Timed, reporting
 from momus.reading import ReadingOptions
 from momus.runs.manifest import ROWS
@@ -127,6 +127,9 @@ def score_large(
         texts.warnings += _known(stored, critics)
     with timed.stage("checking", "texts"):
         texts = _checked(texts, stored, fit)
+    for text in stored:
+        _ = text.corpus.unspaced  # kept, while the rest of the sketch is not needed any more
+        text.forget_sketch()
     if not whole:
         return texts, None
     with timed.stage("reading", "whole texts"):
@@ -230,20 +233,14 @@ def _stored(
             _linked(reuse.folder.path / ROWS / "real", out)
         _score(large.paths[name], name, folders, out, reading, scoring, timed)
         stored.append(StoredText(out, name, fit.keep if name == "real" else None))
+    shutil.rmtree(scoring.folder / FITTED, ignore_errors=True)  # the rows of each text hold the critics, too
     return stored
 
 
 def _linked(rows: Path, out: Path) -> None:
     """Give a run the rows of an earlier one; they are scored again if anything that they depend on has changed."""
     if RowFolder(rows).holds_rows():
-        shutil.copytree(rows, out, copy_function=_link)
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # another disk
-        shutil.copy2(source, target)
+        shutil.copytree(rows, out, copy_function=link_or_copy)
 
 
 def _saved(critics: Sequence[Critic[Any]], large: LargeTexts, scoring: Scoring) -> list[Path]:

@@ -72,7 +72,7 @@ def done_of(record: dict[str, Any]) -> Done:
     """What the record of a part says of it."""
     critics = record["critics"]
     return Done(
-        int(record["part"]),
+        int(record["number"]),
         int(record["documents"]),
         *({name: c[key] for name, c in critics.items()} for key in ("unscored", "nats", "steps", "fitted_on")),
     )

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from momus.critic.statistic import Statistic, mean, perplexity
 from momus.inference.multipliers import Influences, untestable
-from momus.inference.pvalues import Prepared, both_values, contrasts, count_extreme
+from momus.inference.pvalues import TIE, Prepared, both_values, contrasts, count_extreme
 from momus.inference.samples import Samples
 from momus.inference.studentised import Difference, Ratio
 from momus.inference.weights import Weights
@@ -73,13 +73,18 @@ class RatioContrast(Contrast):
         """The observed difference of ratios, before any exponential."""
         return self.ratio.observed
 
+    @cached_property
+    def tie(self) -> float:
+        """Relative tolerance within which two values of |T| count as equal."""
+        return TIE + float(self.observed.rounding[0])
+
     def under(self, labels: Weights, prepared: Prepared | None) -> Floats:
         """Studentised differences under relabellings (N, B): (B,)."""
         return self.ratio.under(labels).t
 
     def extreme(self, null: Floats) -> int:
         """How many relabellings have |T| as large as the observed one."""
-        return count_extreme("distance", abs(self.here), np.abs(null))
+        return count_extreme("distance", abs(self.here), np.abs(null), tie=self.tie)
 
 
 class SignedContrast(Contrast):

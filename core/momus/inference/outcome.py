@@ -104,25 +104,25 @@ def _bootstraps(contrast: Contrast, samples: Samples) -> bool:
     return not isinstance(contrast, RatioContrast) and bootstraps(contrast.statistic, samples)
 
 
-def _reach(here: float, null: Floats, exact: bool, freedom: float, confidence: float) -> float:
+def _reach(contrast: RatioContrast, null: Floats, exact: bool, freedom: float, confidence: float) -> float:
     """Critical value of |T|, such that the interval excludes 0 exactly where p ≤ 1 − confidence.
 
     If so few relabellings allow no such p: Student's t, but no less than the observed |T|.
     """
     reach = intervals.critical_value(null, 1 - confidence, exact)
     if math.isfinite(reach):
-        return tie_above(reach)
-    return max(t_quantile((1 + confidence) / 2, freedom), tie_above(abs(here)))
+        return tie_above(reach, contrast.tie)
+    return max(t_quantile((1 + confidence) / 2, freedom), tie_above(abs(contrast.here), contrast.tie))
 
 
 def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool, question: Question) -> dict[str, Any]:
     """Means and ratios: studentised, with the interval of all differences that the test does not reject."""
     s, observed = contrast.statistic, contrast.observed
     error, freedom = float(observed.error[0]), contrast.ratio.freedom(observed)
-    p, _, _ = p_value("distance", abs(contrast.here), null, exact)
+    p, _, _ = p_value("distance", abs(contrast.here), null, exact, contrast.tie)
     if error == 0 and contrast.here:
         return _apart(contrast, samples, p, float(observed.value[0]), question) | _lengths(samples)
-    reaches = [_reach(contrast.here, null, exact, freedom, level) for level in (question.confidence, question.inner)]
+    reaches = [_reach(contrast, null, exact, freedom, level) for level in (question.confidence, question.inner)]
     reaches[0] = max(reaches)  # the interval at the higher level holds the other
     mde = detectable_difference(error, freedom, question.level)
     real, generated = contrast.values

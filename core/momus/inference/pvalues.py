@@ -17,7 +17,9 @@ FINE = 1e-6
 """Weight of the distance that breaks ties, smaller than the steps between values of the main distance."""
 
 
-def p_value(kind: Literal["value", "distance"], here: float, null: Floats, exact: bool) -> tuple[float, float, float]:
+def p_value(
+    kind: Literal["value", "distance"], here: float, null: Floats, exact: bool, tie: float = TIE
+) -> tuple[float, float, float]:
     """p-value of a contrast under its permutation distribution, and mean and standard deviation of the latter.
 
     Two-sided for values: twice the smaller tail, as unequal sample sizes may shift and skew the distribution; one-sided
@@ -30,20 +32,24 @@ def p_value(kind: Literal["value", "distance"], here: float, null: Floats, exact
         The observed contrast.
     null
         Contrasts under B relabellings, (B,); those that do not exist count as extreme.
+    tie
+        Relative tolerance within which two contrasts count as equal.
 
     >>> p_value("distance", 3.0, np.array([1.0, 2.0, 3.0]), exact=False)[0]
     0.5
     """
     finite = null[np.isfinite(null)]
     centre, spread = (float(finite.mean()), float(finite.std())) if len(finite) else (0.0, 0.0)
-    extreme = count_extreme(kind, here, null, exact)
+    extreme = count_extreme(kind, here, null, exact, tie)
     if exact:  # the observed labelling is among them, whatever rounding says
         extreme = max(extreme, 1)
     p = extreme / len(null) if exact else (extreme + 1) / (len(null) + 1)
     return p, centre, spread
 
 
-def count_extreme(kind: Literal["value", "distance"], here: float, null: Floats, exact: bool = False) -> int:
+def count_extreme(
+    kind: Literal["value", "distance"], here: float, null: Floats, exact: bool = False, tie: float = TIE
+) -> int:
     """How many contrasts under relabelling are as extreme as the observed one; see `p_value`.
 
     >>> count_extreme("distance", 2.0, np.array([1.0, 2.0, 3.0, np.nan]))
@@ -54,21 +60,21 @@ def count_extreme(kind: Literal["value", "distance"], here: float, null: Floats,
     if kind == "distance":
         if np.isinf(here):
             return int((null >= here).sum())
-        return int((null >= here - TIE * max(1e-3, abs(here))).sum())
-    slack = TIE * max(1.0, abs(here))
+        return int((null >= here - tie * max(1e-3, abs(here))).sum())
+    slack = tie * max(1.0, abs(here))
     missing = len(null) - len(finite)
     tail = min(int((finite >= here - slack).sum()), int((finite <= here + slack).sum())) + missing
     # so that (c + 1)/(B + 1) is twice (tail + 1)/(B + 1)
     return min(2 * tail + (0 if exact else 1), len(null))
 
 
-def tie_above(value: float) -> float:
+def tie_above(value: float, tie: float = TIE) -> float:
     """The largest observed distance that counts as equal to one under relabelling.
 
     >>> tie_above(1.0) - 1 <= 1.001 * TIE
     True
     """
-    return max(value / (1 - TIE), value + 1e-3 * TIE)
+    return max(value / (1 - tie), value + 1e-3 * tie)
 
 
 class Prepared:

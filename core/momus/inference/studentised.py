@@ -46,6 +46,12 @@ class Difference:
         return np.asarray(np.where(error <= self.flat, 0.0, error))
 
     @property
+    def rounding(self) -> Floats:
+        """Relative error of |t|: that of the variance, a difference of sums of squares, which are much larger."""
+        error = self.error
+        return np.asarray(np.where(error > 0, 0.1 * (self.flat / np.where(error > 0, error, 1.0)) ** 2, 0.0))
+
+    @property
     def t(self) -> Floats:
         """Difference in standard errors; infinite where it has none and is not 0."""
         value, error = self.value, self.error

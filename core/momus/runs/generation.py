@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from momus.errors import StoreError
+from momus.files import link_or_copy
 from momus.runs.manifest import MANIFEST, ROWS, read_entries, write_manifest
 
 NEXT, READY, EARLIER = ".next", ".ready", ".earlier.json"
@@ -47,6 +48,8 @@ class Generation:
             self.path.mkdir(parents=True)
             if keep and (self.folder / "critics").is_dir():
                 shutil.copytree(self.folder / "critics", self.path / "critics", symlinks=True)
+            if keep and (self.folder / ROWS).is_dir():  # files of rows are replaced, never changed
+                shutil.copytree(self.folder / ROWS, self.path / ROWS, symlinks=True, copy_function=link_or_copy)
 
     def publish(self) -> None:
         """Publish the generation: write its manifest, rename it, and move the files to their published names.

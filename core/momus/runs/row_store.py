@@ -230,6 +230,10 @@ class StoredText:
         joined = TextSketch.joined(parts, self.name)
         return replace(joined, fetch=lambda rows: self.documents(rows, self.name))
 
+    def forget_sketch(self) -> None:
+        """Free the memory of the sketch, which is read again if it is needed."""
+        self.__dict__.pop("sketch", None)
+
     @cached_property
     def order(self) -> Ints:
         """Number of each document of the text in the order of the files: int64 (m,), in canonical order."""

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Ints
+from momus.numeric.types import Bools, Ints
 from momus.reading.parts import read_part
 from momus.text.corpus import SCHEMA, Corpus
 
@@ -59,6 +59,11 @@ class StoredCorpus(Corpus):
     def identity(self) -> str:
         """What the text was read from, and which of its documents are here."""
         return f"{self.stored.digest[:16]}{self.fingerprint}"
+
+    @cached_property
+    def unspaced(self) -> Bools:
+        """Which documents are in scripts that write words together."""
+        return self.stored.sketch.unspaced[self.rows]
 
     @property
     def given(self) -> Corpus:

@@ -104,6 +104,21 @@ class Texts:
         return [c.take(np.arange(len(c))) for c in self.analysed]
 
     @property
+    def sample_notes(self) -> list[str]:
+        """Say which texts are analysed on all axes together by a sample; empty if none is."""
+        sizes = [
+            f"{len(rows):,} of {counted(len(corpus), 'document')} of {corpus.name!r}"
+            for corpus, rows in zip((self.real, *self.generated), self.samples, strict=True)
+            if rows is not None
+        ]
+        if not sizes:
+            return []
+        return [
+            f"Global tests, ranks, attribution and other analyses of all axes together are made on {', '.join(sizes)}; "
+            "tests of each axis on all."
+        ]
+
+    @property
     def by_document(self) -> Texts:
         """The texts of the comparison before `for_critic` split the real one by runs."""
         return self.general or self

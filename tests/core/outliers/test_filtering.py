@@ -111,7 +111,7 @@ def test_examples_are_the_oddest_that_went(done):
 
 
 @pytest.mark.parametrize("size", [90])
-def test_any_shards_give_the_same_files(place, done, tmp_path, size):
+def test_any_parts_give_the_same_files(place, done, tmp_path, size):
     report, keep, drop = filtered(place, tmp_path, part_size=size)
     assert report == done[0]
     assert [p.read_bytes() for p in (keep, drop)] == [p.read_bytes() for p in done[1:]]

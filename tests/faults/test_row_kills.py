@@ -1,4 +1,4 @@
-"""Scoring in parts is killed, cut off and starved of disk: nothing is lost, nothing is doubled, no byte differs."""
+"""The engine is killed, cut off and starved of disk: nothing is lost, nothing is doubled, no byte differs."""
 
 import json
 import os
@@ -22,36 +22,41 @@ WORDS = ["the", "of", "rain", "house", "hill", "town", "and", "river", "light"]
 
 @pytest.fixture
 def place(tmp_path):
-    """A fitted critic, and a text of 15 parts."""
+    """A fitted critic, a text to fit on, and two texts of 15 and 5 parts."""
     rng = random.Random(0)
-    lines = [json.dumps({"text": " ".join(rng.choices(WORDS, k=rng.randint(5, 200)))}) for _ in range(300)]
-    (tmp_path / "text.jsonl").write_text("\n".join(lines) + "\n")
-    critic = make_critics(["unigram"])[0].fit(momus.read_corpus(tmp_path / "text.jsonl"))
+    for name, n in (("fit", 80), ("real", 300), ("a", 100)):
+        lines = [json.dumps({"text": " ".join(rng.choices(WORDS, k=rng.randint(5, 200)))}) for _ in range(n)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    critic = make_critics(["unigram"])[0].fit(momus.read_corpus(tmp_path / "real.jsonl"))
     critic.save(tmp_path / "critic")
     return tmp_path
 
 
-def killed(place, alone, drivers, workers, seed=0):
-    script = Path(__file__).with_name("shard_kills.py")
-    command = [sys.executable, str(script), *map(str, (alone, drivers, workers, seed)), str(place)]
+def killed(place, what, alone, drivers, workers, seed=0):
+    script = Path(__file__).with_name("row_kills.py")
+    command = [sys.executable, str(script), what, *map(str, (alone, drivers, workers, seed)), str(place)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
     met = json.loads(done.stdout.splitlines()[-1])
-    print(met)
+    print(what, met)
     return met
 
 
-@pytest.mark.slow
-def test_a_killed_driver_is_resumed_to_the_same_files(place):
-    assert killed(place, alone=2, drivers=0, workers=0)["drivers"] >= 1
+def test_a_killed_run_is_resumed_to_the_same_files(place):
+    assert killed(place, "compare", alone=1, drivers=0, workers=0)["drivers"] == 1
+    killed(place, "score", alone=1, drivers=0, workers=0)
 
 
 @pytest.mark.slow
 def test_random_kills_lose_and_double_nothing(place):
-    met = killed(place, alone=8, drivers=7, workers=10)
-    assert met["drivers"] >= 8, "most kills meet a command that runs"
-    assert met["workers"] >= 5
+    """Fifteen drivers and ten workers, of comparisons and of scoring."""
+    met = [
+        killed(place, "score", alone=4, drivers=3, workers=4),
+        killed(place, "compare", alone=4, drivers=4, workers=6),
+    ]
+    assert sum(m["drivers"] for m in met) >= 8, "most kills meet a command that runs"
+    assert sum(m["workers"] for m in met) >= 5
 
 
 @pytest.mark.parametrize("limit", [300, pytest.param(None, marks=pytest.mark.slow)])
@@ -59,7 +64,7 @@ def test_a_full_disk_stops_with_words_and_is_resumed(place, limit):
     """The system itself refuses writes beyond a size: that of the manifest, or one that some parts exceed."""
     import resource
 
-    lines = (place / "text.jsonl").read_text().splitlines(keepends=True)
+    lines = (place / "real.jsonl").read_text().splitlines(keepends=True)
     (place / "few.jsonl").write_text("".join(lines[:100]))
     critics, texts, out = [place / "critic"], [place / "few.jsonl"], place / "out"
     score_parts(critics, texts, place / "whole", part_size=5)
@@ -90,4 +95,4 @@ def test_two_runs_of_one_rank_exclude_each_other(place):
         RowFolder(place / "out").locked(0),
         pytest.raises(StoreError, match="in use"),
     ):
-        score_parts([place / "critic"], [place / "text.jsonl"], place / "out")
+        score_parts([place / "critic"], [place / "real.jsonl"], place / "out")

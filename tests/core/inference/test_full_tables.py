@@ -1,0 +1,60 @@
+"""Full tables of counts: exact sums, statistics that share a table, and the search for a smallest value."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from momus.critic import Statistic, entropy, jensen_shannon, total_variation
+from momus.inference import Design, compare_rows
+from momus.inference.detectable import LARGEST, PRECISE, halved
+from momus.inference.influence import Errors, standard_error
+from momus.inference.pooling import EXACT_IN_FLOAT32, Tables, pooled
+from momus.inference.samples import Samples
+from momus.inference.weights import random_labels
+
+QUICK = {"permutations": 199, "resamples": 19, "wide": (199, 19)}
+
+
+def full(rng, n, top):
+    p = 1 / np.arange(2, 8_002)
+    counts = rng.multinomial(20_000, p / p.sum(), n).astype(float)
+    counts[:, 0] = top
+    return sparse.csr_array(counts)
+
+
+@pytest.mark.parametrize("top", [100, EXACT_IN_FLOAT32])
+def test_full_tables_keep_exact_sums(top):
+    """In single precision where the sum of every column is exact in it, otherwise in double precision."""
+    real, generated = (full(np.random.default_rng(i), 70, top) for i in range(2))
+    tables = Tables.of(real, generated)
+    assert tables.both().dtype == (np.float32 if top == 100 else np.float64)
+    assert np.shares_memory(tables.both(), tables.real)
+    labels = random_labels(Design.documents(70, 70), 0, 0, 64)
+    used = np.flatnonzero((real.sum(axis=0) + generated.sum(axis=0)) > 0)
+    expected = labels.T.astype(np.float64) @ sparse.vstack([real, generated]).toarray()[:, used]
+    assert (pooled(tables.both(), labels) == expected).all()
+
+
+def test_statistics_of_one_table_do_not_change_each_other():
+    """Errors from shared resamples, entropies that a divergence shares: as if each statistic were tested alone."""
+    rng = np.random.default_rng(5)
+    sides = {"x": full(rng, 70, 50)}, {"x": full(rng, 70, 90)}
+    statistics = [
+        Statistic("entropy", "x", "value", entropy),
+        Statistic("divergence", "x", "distance", jensen_shannon),
+        Statistic("tvd", "x", "distance", total_variation),
+        Statistic("sorted", "x", "value", entropy, prepare=lambda x: np.sort(x, axis=1)),
+    ]
+    together = compare_rows(statistics, *sides, **QUICK)
+    alone = [compare_rows([s], *sides, **QUICK)[0] for s in statistics]
+    assert together == alone
+    samples = Samples(Tables.of(sides[0]["x"], sides[1]["x"]), Design.documents(70, 70))
+    errors = Errors(samples, statistics, 19, 0)
+    assert errors.of(statistics[3]) == standard_error(statistics[3], samples, 19, 0)
+    assert together[0].p == together[3].p
+
+
+def test_halving_ends_near_the_smallest_value():
+    for least in (1e-4, 0.013, 0.5, 1.99):
+        found = halved(lambda x, least=least: x >= least, LARGEST)
+        assert least <= found <= least * (1 + 2 * PRECISE)
