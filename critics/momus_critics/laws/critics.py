@@ -308,7 +308,7 @@ class Productivity(ScalingLaw):
     error = "shuffled"
     minimum = 1000
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(0, 5), "orders": Range(0, 100)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "orders": Range(0, 100)}
 
     def __init__(
         self,

@@ -175,7 +175,7 @@ class Passages(ChainCritic, ExplanationMixin):
         """Make the unfitted embedder, place features or segmenter."""
         if attribute == "embedder_":
             if self.embedder == "words":
-                return WordPairs(**(self.options or {}))
+                return WordPairs.with_params(self.options or {}, "embedder 'words'")
             if self.embedder == "lsa":
                 return LsaEmbedder(**{"seed": self.seed, **(self.options or {})})
             return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, own=OWN)

@@ -7,16 +7,28 @@ from pathlib import Path
 
 import numpy as np
 
+from momus.errors import StoreError
 from momus_critics.topics.fitting import Model
 
 NAME = "topics.safetensors"
 
 
 def save_checkpoint(folder: Path, model: Model, signature: str) -> None:
-    """Write a model; replace an older one only when the new file is complete."""
+    """Write a model; replace an older one only when the new file is complete.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be made.
+    """
     from safetensors.numpy import save_file
 
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"topics: checkpoint {folder} cannot be written ({error.strerror})", hint="name another folder"
+        ) from error
     arrays = {
         n: np.ascontiguousarray(getattr(model, n)) for n in ("phi", "weights", "mean", "covariance", "lam", "var")
     }

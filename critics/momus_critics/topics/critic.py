@@ -171,6 +171,8 @@ class Topics(
         ):
             if value not in known:
                 raise UsageError(f"topics: {name} is {value!r}", hint=f"choose one of {', '.join(known)}")
+        if self.topics == 1:
+            raise UsageError("topics: topics is 1", hint="give 2 or more topics, or 0 for a number that suits the text")
         counts = self._counts_of(real)
         options = self._options(self.topics or int(np.clip(counts.shape[0] // 20, 5, 100)))
         point = self.words == "point" or (self.words == "auto" and point_is_enough(counts, options))

@@ -59,7 +59,7 @@ def place(tmp_path_factory):
 
 
 def filtered(place, out, new="new.jsonl", suffix=".jsonl", real="real.jsonl", **settings):
-    arguments = {"fdr": 0.1, "parts": out / "parts", **settings}
+    arguments = {"fdr": 0.1, "scores": out / "scores", **settings}
     keep, drop = out / f"keep{suffix}", out / f"drop{suffix}"
     report = filter_text([place / new], [place / "run"], [place / real], keep, drop, **arguments)
     return report, keep, drop
@@ -130,7 +130,7 @@ def test_real_text_stays(place, tmp_path):
             out / "keep.jsonl",
             out / "drop.jsonl",
             fdr=0.2,
-            parts=tmp_path / "parts",
+            scores=tmp_path / "scores",
             overwrite=True,
         )
         shares.append(report.dropped > 0)
@@ -141,12 +141,12 @@ def test_real_text_stays(place, tmp_path):
 @pytest.mark.slow
 def test_another_rate_scores_nothing_again(place, tmp_path):
     _, keep, drop = filtered(place, tmp_path)
-    before = {p: (p.stat().st_mtime_ns, p.stat().st_ino) for p in (tmp_path / "parts").rglob("*.parquet")}
+    before = {p: (p.stat().st_mtime_ns, p.stat().st_ino) for p in (tmp_path / "scores").rglob("*.parquet")}
     strict, *_ = filtered(place, tmp_path, fdr=0.02, overwrite=True)
-    assert {p: (p.stat().st_mtime_ns, p.stat().st_ino) for p in (tmp_path / "parts").rglob("*.parquet")} == before
+    assert {p: (p.stat().st_mtime_ns, p.stat().st_ino) for p in (tmp_path / "scores").rglob("*.parquet")} == before
     assert strict.dropped <= len(ids(keep)) + len(ids(drop))
     with pytest.raises(StoreError, match="cannot be resumed"):
-        filtered(place, tmp_path / "again", new="real.jsonl", parts=tmp_path / "parts")
+        filtered(place, tmp_path / "again", new="real.jsonl", scores=tmp_path / "scores")
     assert not (tmp_path / "again" / "keep.jsonl").exists()
 
 
@@ -158,7 +158,7 @@ def test_refusals_say_how_to_go_on(place, tmp_path):
             "real": [tmp_path / "real.jsonl"],
             "keep": tmp_path / "keep.jsonl",
             "drop": tmp_path / "drop.jsonl",
-            "parts": tmp_path / "parts",
+            "scores": tmp_path / "scores",
             "overwrite": "drop" not in changes,
             **changes,
         }
@@ -194,7 +194,7 @@ def test_real_documents_that_were_fitted_on_are_left_out_and_counted(place, tmp_
     write_lines(tmp_path / "mixed.jsonl", mixed)
     alone, *files = filtered(place, tmp_path / "alone", real=tmp_path / "unseen.jsonl")
     expected = [p.read_bytes() for p in files]
-    settings = {"real": tmp_path / "mixed.jsonl", "parts": tmp_path / "parts", "part_size": 90}
+    settings = {"real": tmp_path / "mixed.jsonl", "scores": tmp_path / "scores", "part_size": 90}
     with pytest.raises(UsageError, match="fitted on 300 of the 700 real") as error:
         filtered(place, tmp_path / "mixed", **settings)
     assert "--skip-fitted" in error.value.hint
@@ -319,7 +319,7 @@ def test_the_command_reports_what_went_and_hides_nothing(place, tmp_path):
     assert "\x1b" not in done.stdout
     assert "\u202e" not in done.stdout
     assert "[red]x[/red]" in done.stdout  # shown as it is, not as markup
-    assert (tmp_path / "k.jsonl.parts" / "new" / "manifest.json").exists()
+    assert (tmp_path / "k.jsonl.scores" / "new" / "manifest.json").exists()
     assert isinstance(call(*words).exception, StoreError)
     report = json.loads(call(*words, "--overwrite", "--json", "--quiet").stdout)
     assert report["kept"] + report["dropped"] == report["documents"] == 120
