@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from momus import Corpus, Critic
+from momus import Critic
 from momus.cli import main
-from momus.critic import LogPrior
+from momus.conformance.corpora import answers, documents, prose
+from momus.critic import LogPrior, RunningTextCritic
 from momus.critic.registry import critic_class, make_critics
 from momus.errors import MomusError, UsageError
 from momus.parameters import OneOf, Range, ranges_of
 from momus.plugins import CRITICS
+from momus.text.tokens import get_tokenizer
+from momus_adapters.language_models.arpa import KneserNey
 
 if TYPE_CHECKING:
     from decimal import Decimal as Odd  # an annotation that cannot be resolved when the program runs
@@ -24,15 +27,34 @@ ODD: list[Any] = [
 ]
 SHIPPED = sorted(e.name for e in entry_points(group=CRITICS) if e.module.startswith("momus_critics"))
 CLASSES = {name: critic_class(name) for name in SHIPPED}
-QUICK = ("length", "unigram", "type-token", "stopword-share", "symbol-share", "rank-frequency", "perplexity")
-"""Critics that are fitted in the fuzz too, since that takes milliseconds."""
+LONG = ("code-mixing", "passages", "topics")
+"""Critics whose fits take more than ten seconds together: only those of their defaults are no slow tests."""
+TREES = "(S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT the) (NN dog))))\n"
 
 
 @pytest.fixture(scope="module")
-def corpus():
-    words = ("the cat sat on a mat and dog ran all day rain fell town bird sings song " * 2).split()
-    texts = [" ".join(words[(i * 7 + j * j) % len(words)] for j in range(20 + i)) + "." for i in range(14)]
-    return Corpus.from_texts(texts, name="words")
+def needed(tmp_path_factory):
+    """Parameters without which a critic cannot be fitted, by critic."""
+    folder = tmp_path_factory.mktemp("needed")
+    (folder / "trees.mrg").write_text(TREES * 20, encoding="utf-8")
+    table = documents(24).tokens(get_tokenizer("words"))
+    scorers = []
+    for order in (3, 2):
+        path = folder / f"{order}.arpa"
+        KneserNey(order=order).fit(table.ids, table.offsets, table.vocabulary).write_arpa(path)
+        scorers.append({"scorer": "kenlm", "path": str(path)})
+    return {
+        "pcfg": {"treebank": str(folder / "trees.mrg")},
+        "templates": {"tagger": "spacy"},
+        "distortion": {"language": scorers[0], "model": scorers[1]},
+    }
+
+
+def text_for(name):
+    """A small text that a critic can be fitted on."""
+    if issubclass(CLASSES[name], RunningTextCritic):
+        return prose(100_000)
+    return answers(24) if name == "diversity" else documents(24)
 
 
 def parameters():
@@ -42,19 +64,43 @@ def parameters():
 def test_every_shipped_critic_is_fuzzed():
     assert len(SHIPPED) == 28
     assert len(parameters()) > 100
+    assert set(LONG) < set(SHIPPED)
 
 
-@pytest.mark.parametrize(("name", "parameter"), parameters())
-def test_odd_values_are_refused_with_words_or_work(name, parameter, corpus):
-    refused, cls = 0, CLASSES[name]
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_text_of_the_fuzz_is_enough_for_a_fit(name, needed):
+    if name in ("coreference", "templates"):
+        pytest.importorskip("spacy")
+    if name == "distortion":
+        pytest.importorskip("kenlm")
+    text = text_for(name)
+    assert CLASSES[name](**needed.get(name, {})).fit(text).score(text).n_scored >= 1
+
+
+@pytest.mark.usefixtures("working_directory")  # values may be names of files
+@pytest.mark.parametrize(
+    ("name", "parameter"), [pytest.param(*p, marks=[pytest.mark.slow] * (p[0] in LONG)) for p in parameters()]
+)
+def test_odd_values_are_refused_with_words_or_work(name, parameter, needed):
+    text, refused = text_for(name), 0
     for value in ODD:
         try:
-            critic = cls.with_params({parameter: value}, place=f"[{name}]")
-            if name in QUICK:
-                critic.fit(corpus).score(corpus)
+            critic = CLASSES[name].with_params({**needed.get(name, {}), parameter: value}, place=f"[{name}]")
+            critic.fit(text).score(text)
         except MomusError as error:
             refused += f"{parameter} is " in error.message
     assert refused >= 15  # no parameter takes more than half of these values
+
+
+@pytest.mark.parametrize(("name", "parameter"), [p for p in parameters() if p[0] in LONG])
+def test_odd_values_are_refused_without_a_fit(name, parameter):
+    refused = 0
+    for value in ODD:
+        try:
+            CLASSES[name].with_params({parameter: value}, place=f"[{name}]")
+        except MomusError as error:
+            refused += f"{parameter} is " in error.message
+    assert refused >= 15
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -113,10 +159,10 @@ class Plugged(Critic):
 @pytest.mark.parametrize(
     "params", [{"depth": 0}, {"depth": "2"}, {"mode": "c"}, {"names": [1]}, {"scale": float("nan")}]
 )
-def test_plugins_get_the_checks_from_their_annotations(params, corpus):
+def test_plugins_get_the_checks_from_their_annotations(params):
     with pytest.raises(UsageError, match=f"plugged: {next(iter(params))} is"):
-        Plugged(**params).fit(corpus)
-    assert Plugged(depth=9, mode="b", names=["x"], scale=object()).fit(corpus).is_fitted
+        Plugged(**params).fit(documents(24))
+    assert Plugged(depth=9, mode="b", names=["x"], scale=object()).fit(documents(24)).is_fitted
 
 
 TOML = {

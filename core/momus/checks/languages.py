@@ -21,8 +21,6 @@ MORE = 0.1
 """Two texts differ in language if their shares of one language differ by more than this, and by more than chance."""
 MIXED = 0.1
 """A text is mixed if documents in other languages than the most frequent one are at least this share."""
-MOST = 0.5
-"""Share of documents in a critic's language above which the critic reads a text."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def language_warnings(languages: Mapping[str, Languages], real: str) -> list[str
 def language_warning(critic: Critic[Any], texts: Texts) -> str:
     """Say that a critic reads the real text in another language than its main one; empty if it does not."""
     assumed, found = critic.assumed_language(texts.real), texts.languages.get(texts.real.name)
-    if not assumed or found is None or not found.main or found.main == assumed or found.share(assumed) > MOST:
+    if not assumed or found is None or not found.main or found.main == assumed:
         return ""
     return (
         f"Critic {critic.name!r} reads the texts as {assumed!r}, while {percentage(found.share(found.main), 0)} of "

@@ -18,6 +18,11 @@ GERMAN = [
     for i in range(9, 21)
 ]
 
+ENGLISH = [
+    f"The dog and the cat sit in the garden behind the house. {'And he barks all through the night. ' * i}"
+    for i in range(9, 21)
+]
+
 
 def test_every_shipped_critic_says_what_it_reads():
     names = ("coreference", "length", "sections", "heaps", "distortion", "mauve")
@@ -79,6 +84,13 @@ def test_stopwords_of_another_language_are_told():
     assert any("reads the texts as 'en'" in w and "--language de" in w for w in found)
     german = compare(GERMAN, {"g": GERMAN}, critics=[StopwordShare(language="de")], permutations=99).warnings
     assert not any("reads the texts as" in w for w in german)
+
+
+@pytest.mark.parametrize(("german", "told"), [(0, False), (5, False), (7, True), (12, True)])
+def test_a_language_is_told_where_more_documents_are_in_it_than_in_that_of_the_critic(german, told):
+    texts = [*GERMAN[:german], *ENGLISH[german:]]
+    found = compare(texts, {"g": texts}, critics=["stopword-share"], permutations=99).warnings
+    assert any("reads the texts as 'en'" in w and "are in 'de'" in w for w in found) == told
 
 
 def test_sentences_in_languages_that_mark_them():
