@@ -25,11 +25,10 @@ from typing import Any
 
 from yardsticks import data, yardsticks
 
-from momus_adapters.study.agreement import Agreement, Level, agreement
 from momus_adapters.study.answers import Answers, read_answers
 from momus_adapters.study.design import Design, Trial
 from momus_adapters.study.excerpts import Excerpt
-from momus_adapters.study.judged import counted_answers, values_of_units
+from momus_adapters.study.judged import Agreement, Level, agreement, counted_answers, values_of_units
 from momus_adapters.study.protocol import Protocol
 from momus_adapters.study.result import analysed
 from momus_adapters.study.store import Study, name_of, read_study, write_study

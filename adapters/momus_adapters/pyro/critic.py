@@ -21,10 +21,8 @@ from momus.text.counting import counted
 from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, Features, check_features, fit_features, make_features, rows_of, unscored_of
 from momus_adapters.pyro.expectation import Draw, Sampler
-from momus_adapters.pyro.programs import Programs, arrays_of, numerics, tensors_of
-from momus_adapters.pyro.training import global_values, nesting_of, train
-from momus_adapters.saved.arrays import Tensors
-from momus_adapters.saved.names import name_of
+from momus_adapters.pyro.programs import Programs, arrays_of, global_values, nesting_of, numerics, tensors_of, train
+from momus_adapters.saved.objects import Tensors, name_of
 
 Program = str | Callable[..., Any]
 LARGEST = 2**31

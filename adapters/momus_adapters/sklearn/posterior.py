@@ -15,7 +15,7 @@ from momus.numeric.temperature import calibration_error, fit_temperature, softma
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
-from momus_adapters.saved.names import resolve
+from momus_adapters.saved.objects import resolve
 
 
 class SklearnPosterior(Estimator):

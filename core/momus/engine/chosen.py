@@ -1,4 +1,4 @@
-"""Choose the critics of a run."""
+"""Choose the critics of a run, without those that need packages which are not installed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,39 @@ from typing import TYPE_CHECKING, Any
 
 from momus.critic.powers import LawsMixin
 from momus.critic.registry import make_critics
-from momus.engine.absent import Absent
 from momus.errors import MissingExtraError, PluginError, UsageError
 from momus.plugins import CRITICS, critic_names, registered
 
 if TYPE_CHECKING:
     from momus.critic import Critic
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A critic that was left out, and the error that names what it needs."""
+
+    critic: str
+    error: MissingExtraError
+
+
+def absent_warnings(absent: Sequence[Absent]) -> list[str]:
+    """One warning for all critics that an extra would bring, and one for each that needs something else.
+
+    >>> lacking = [(n, MissingExtraError("…", f"momus[{e}]")) for n, e in (("topics", "torch"), ("pcfg", "torch"))]
+    >>> print(*absent_warnings([Absent(name, error) for name, error in lacking]))
+    Left out, since packages are not installed: 'topics' and 'pcfg' (pip install 'momus[torch]').
+    """
+    critics: dict[str, list[str]] = {}  # by what brings them
+    others = []
+    for each in absent:
+        if each.error.requirement:
+            critics.setdefault(each.error.requirement, []).append(repr(each.critic))
+        else:
+            others.append(f"Critic {each.critic!r} was left out: {each.error.message} ({each.error.hint}).")
+    if not critics:
+        return others
+    parts = [f"{' and '.join(names)} (pip install '{requirement}')" for requirement, names in critics.items()]
+    return [f"Left out, since packages are not installed: {', '.join(parts)}.", *others]
 
 
 @dataclass

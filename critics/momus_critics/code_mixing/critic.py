@@ -38,10 +38,9 @@ from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
-from momus_critics.code_mixing.decomposition import parts
+from momus_critics.code_mixing.evidence import Span, decode
 from momus_critics.code_mixing.lda import Tokens
-from momus_critics.code_mixing.posterior import Sampling, effective_sizes, sample
-from momus_critics.code_mixing.spans import Span, decode
+from momus_critics.code_mixing.posterior import Sampling, effective_sizes, parts, sample
 from momus_critics.fits.clusters import mixtures
 
 MIXED = 0.1

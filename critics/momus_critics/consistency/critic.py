@@ -32,7 +32,7 @@ from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.consistency import evidence, model
-from momus_critics.consistency.vectors import SectionVectors, grams
+from momus_critics.consistency.model import SectionVectors, grams
 
 BELONGS, STRANGER = 0, 1
 STATES = ("belongs", "stranger")

@@ -39,12 +39,12 @@ from momus_critics.discourse.classes import (
     SPEECH,
     STATES,
     THIRD_PERSON,
+    Moves,
     sentence_classes,
 )
-from momus_critics.discourse.moves import Moves
-from momus_critics.prose.base import ProseCritic
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
+from momus_critics.prose.reading import ProseCritic
 
 
 class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):

@@ -10,8 +10,7 @@ from momus.critic import Pooled
 from momus.evidence import Cell, Evidence, Heatmap, MarkedDocument, Overuse, Overused, Step, Table, both
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus_critics.discourse.classes import PARAGRAPH, STATES
-from momus_critics.discourse.moves import Moves
+from momus_critics.discourse.classes import PARAGRAPH, STATES, Moves
 from momus_critics.figures import percent
 from momus_critics.keyness.testing import log_odds
 from momus_critics.marking import highest

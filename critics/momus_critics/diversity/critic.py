@@ -32,11 +32,17 @@ from momus.text.counting import counted, joined
 from momus.text.tokens import Tokenizer
 from momus_critics.diversity import evidence
 from momus_critics.diversity.answers import GROUPS, Spread, alike, baseline_of, by_prompt, effective_number, vectors
-from momus_critics.diversity.latents import as_documents, critic_of, state_vectors
-from momus_critics.diversity.variance import between_similarity, centroids, prompt_means, relative_variance
+from momus_critics.diversity.latents import (
+    as_documents,
+    between_similarity,
+    centroids,
+    critic_of,
+    prompt_means,
+    relative_variance,
+    state_vectors,
+)
 from momus_critics.prose.examples import Exampled
-from momus_critics.prose.paragraphs import BREAK, paragraph_tokenizer
-from momus_critics.prose.reading import read_prose
+from momus_critics.prose.reading import BREAK, paragraph_tokenizer, read_prose
 
 LEAST_SD = 0.1
 """Smallest standard deviation of z, which keeps P_c proper if all prompts are alike."""

@@ -34,9 +34,8 @@ from momus_critics.keyness.latents import TermLatents, term_latents
 from momus_critics.keyness.process import TermProcess
 from momus_critics.keyness.terms import frequent_terms, key_of
 from momus_critics.keyness.testing import higher_criticism, mean_gap
-from momus_critics.prose.base import ProseCritic
 from momus_critics.prose.examples import Exampled
-from momus_critics.prose.reading import Prose
+from momus_critics.prose.reading import Prose, ProseCritic
 
 PHRASE = 3
 """Tokens from which a term counts as a phrase."""

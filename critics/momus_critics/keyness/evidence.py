@@ -23,8 +23,7 @@ from momus_critics.keyness.process import TermProcess
 from momus_critics.keyness.testing import log_odds, proportions_z, two_sided
 from momus_critics.marking import Mark, mark_passage
 from momus_critics.prose.examples import KEPT, Exampled
-from momus_critics.prose.paragraphs import BREAK
-from momus_critics.prose.reading import Prose
+from momus_critics.prose.reading import BREAK, Prose
 
 SHOWN, LINED, MARKED = 20, 8, 12
 """Terms of a table, terms with concordance lines, and terms that are marked in a document."""
@@ -103,7 +102,7 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
 def names(prose: Prose) -> dict[str | float, float]:
     """Number of documents that have each name: a word with a capital within sentences, and never without one.
 
-    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import paragraph_tokenizer
     >>> from momus_critics.prose.reading import read_prose
     >>> corpus = Corpus.from_texts(["So Elara met Kai. The elf met the Elf, and Elara wept."])
     >>> names(read_prose(corpus.tokens(paragraph_tokenizer("words"))))

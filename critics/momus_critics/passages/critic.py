@@ -25,11 +25,10 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.passages.lsa import LsaEmbedder
 from momus_critics.passages.pieces import corpus_pieces, returning, split_pieces, state_names
 from momus_critics.passages.places import PlaceFeatures
 from momus_critics.passages.segmenter import Segmenter
-from momus_critics.passages.tfidf import WordPairs
+from momus_critics.passages.tfidf import LsaEmbedder, WordPairs
 from momus_critics.passages.typed import TypedSections, type_names
 
 OWN = ("words", "lsa")

@@ -28,8 +28,8 @@ from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus_critics.prose.base import ProseCritic
 from momus_critics.prose.examples import Exampled
+from momus_critics.prose.reading import ProseCritic
 from momus_critics.repetition import evidence
 from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATES, Copies, copies_of
 from momus_critics.repetition.process import CopyProcess

@@ -15,7 +15,7 @@ from momus.text.tokens import Tokenizer
 from momus_critics.figures import percent, rounded
 from momus_critics.marking import Mark, mark_passage
 from momus_critics.prose.examples import Exampled
-from momus_critics.prose.paragraphs import BREAK
+from momus_critics.prose.reading import BREAK
 from momus_critics.repetition.copies import STATES, Copies
 from momus_critics.repetition.process import CopyProcess, doubling_class
 

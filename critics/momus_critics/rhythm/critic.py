@@ -26,7 +26,7 @@ from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.prose.base import ProseCritic
+from momus_critics.prose.reading import ProseCritic
 from momus_critics.rhythm import evidence
 from momus_critics.rhythm.lengths import DASH, SentenceLengths, moments, sentence_lengths
 from momus_critics.rhythm.process import LengthProcess

@@ -17,8 +17,7 @@ from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
 from momus_critics.figures import evenly_cumulated, rounded
 from momus_critics.marking import Mark, highest, mark_passage
-from momus_critics.prose.paragraphs import BREAK
-from momus_critics.prose.reading import Prose
+from momus_critics.prose.reading import BREAK, Prose
 from momus_critics.rhythm.lengths import MARKS, SentenceLengths, moments, sentence_lengths
 from momus_critics.rhythm.process import LengthProcess
 

@@ -64,7 +64,7 @@ def sentence_lengths(prose: Prose) -> SentenceLengths:
     """Count words by sentence; sentences without a word are left out.
 
     >>> from momus import Corpus
-    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import paragraph_tokenizer
     >>> from momus_critics.prose.reading import read_prose
     >>> corpus = Corpus.from_texts(["One, two. Three!", "Four"])
     >>> z = sentence_lengths(read_prose(corpus.tokens(paragraph_tokenizer("words"))))

@@ -33,10 +33,9 @@ from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.prose.base import ProseCritic
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
-from momus_critics.prose.reading import Prose
+from momus_critics.prose.reading import Prose, ProseCritic
 from momus_critics.templates import evidence
 from momus_critics.templates.tagged import OPENING, TAGS, Tagged
 

@@ -42,9 +42,7 @@ from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.stopword_lists import stopwords
 from momus_critics.topics import evidence
 from momus_critics.topics.bound import expected_log_likelihood
-from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint
-from momus_critics.topics.completion import point_is_enough
-from momus_critics.topics.fitting import Model, Options, fit, infer
+from momus_critics.topics.fitting import Model, Options, fit, infer, load_checkpoint, point_is_enough, save_checkpoint
 from momus_critics.topics.laplace import refine
 
 TOP_WORDS = 12

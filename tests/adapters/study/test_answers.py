@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
-from momus_adapters.study.agreement import agreement
 from momus_adapters.study.answers import read_answers
-from momus_adapters.study.judged import choice, counted_answers
-from momus_adapters.study.label_studio import task
+from momus_adapters.study.judged import agreement, choice, counted_answers
+from momus_adapters.study.label_studio import screens, task
 from momus_adapters.study.raters import same_answers
 from momus_adapters.study.result import analysed
-from momus_adapters.study.shown import screens
 from momus_adapters.study.simulated import Truth, simulated_answers
 from momus_adapters.study.store import read_study, write_study
 from momus_adapters.study.words import finding_sentences
