@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from momus.critic import Critic, Draws, EvidenceMixin, LogPrior, Note, Pooled, Rows, Statistic, StatisticsMixin, mean
+from momus.critic import Critic, Draws, EvidenceMixin, LogPrior, Note, Pooled, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
@@ -286,14 +286,12 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
         """Latent NLL of each site, if there are several."""
         several = self.sites_ if len(self.sites_) > 1 else []
         return tuple(
-            Statistic(
+            Statistic.ratio(
                 f"nll_{n}",
                 f"site_{n}",
-                "value",
-                mean,
+                f"Latent NLL of {n}",
+                ("more predictable", "less predictable"),
                 effect="hedges_g",
-                label=f"Latent NLL of {n}",
-                direction=("more predictable", "less predictable"),
                 unit="nats per document",
             )
             for n in several

@@ -25,7 +25,6 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
-    mean,
 )
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
@@ -275,23 +274,15 @@ class CodeMixing(
     def statistics(self) -> Sequence[Statistic]:
         """Mean mixing index, and the share of mixed documents."""
         return (
-            Statistic(
+            Statistic.ratio(
                 "mixing_index",
                 "mixing",
-                "value",
-                mean,
+                "mixing index",
+                ("less mixed in language", "more mixed in language"),
                 effect="hedges_g",
-                label="mixing index",
-                direction=("less mixed in language", "more mixed in language"),
             ),
-            Statistic(
-                "mixed_share",
-                "mixed",
-                "value",
-                mean,
-                label="share of mixed documents",
-                direction=("less often mixed", "more often mixed"),
-                format="share",
+            Statistic.share(
+                "mixed_share", "mixed", "share of mixed documents", ("less often mixed", "more often mixed")
             ),
         )
 

@@ -18,7 +18,6 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    mean,
     usable_documents,
 )
 from momus.critic.fitted import Fitted
@@ -191,15 +190,11 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
                 band=BAND,
                 label="Higher Criticism of words and phrases",
             ),
-            Statistic(
+            Statistic.relative(
                 "phrases",
                 "phrases",
-                "value",
-                mean,
-                scale="log",
-                effect="log_ratio",
-                label="recurring phrases per 1,000 words",
-                direction=("poorer in recurring phrases", "richer in recurring phrases"),
+                "recurring phrases per 1,000 words",
+                ("poorer in recurring phrases", "richer in recurring phrases"),
             ),
         )
 

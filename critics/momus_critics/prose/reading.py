@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic import Critic
-from momus.numeric.ragged import kept_offsets
+from momus.numeric.ragged import Ragged, kept_offsets
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
@@ -71,7 +71,7 @@ ABBREVIATIONS = frozenset(
 
 
 @dataclass(frozen=True)
-class Prose:
+class Prose(Ragged):
     """N tokens of n documents.
 
     Attributes
@@ -99,14 +99,6 @@ class Prose:
     capitalised: Bools
     codes: Ints
     spelled: Sequence[str]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> Ints:
-        """int64 (n,): number of tokens of each document."""
-        return np.diff(self.offsets)
 
     @cached_property
     def hashes(self) -> NDArray[np.uint64]:

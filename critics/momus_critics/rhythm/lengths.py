@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.numeric.ragged import group_sums, offsets_of, owners_of
+from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus_critics.prose.reading import Prose
 
@@ -26,7 +26,7 @@ DASH = [name for name, _ in MARKS].index("dash")
 
 
 @dataclass(frozen=True)
-class SentenceLengths:
+class SentenceLengths(Ragged):
     """Sentences of n documents.
 
     Attributes
@@ -45,19 +45,6 @@ class SentenceLengths:
     begins: Bools
     offsets: Ints
     marks: Floats
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> Ints:
-        """int64 (n,): number of sentences of each document."""
-        return np.diff(self.offsets)
-
-    @property
-    def documents(self) -> Ints:
-        """int64 (S,): the document of each sentence."""
-        return owners_of(self.offsets)
 
 
 def sentence_lengths(prose: Prose) -> SentenceLengths:

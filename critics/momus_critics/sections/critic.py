@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import WORDS, ExplanationMixin, Note, Rows, Scripts, Statistic, mean, perplexity
+from momus.critic import WORDS, ExplanationMixin, Note, Rows, Scripts, Statistic, perplexity
 from momus.critic.fitted import Fitted
 from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
@@ -281,24 +281,19 @@ class Sections(ChainCritic, ExplanationMixin):
     def statistics(self) -> Sequence[Statistic]:
         """Faults of order, those of the chain, and Latent PPL by bodies where titles are read."""
         faults = (
-            Statistic(
+            Statistic.ratio(
                 "fault_evidence",
                 "fault_evidence",
-                "value",
-                mean,
+                "evidence of faults of order",
+                self.directions["latent_ppl"],
                 band=SMALL,
-                label="evidence of faults of order",
-                direction=self.directions["latent_ppl"],
                 unit="√nats",
             ),
-            Statistic(
+            Statistic.share(
                 "fault_share",
                 "faults",
-                "value",
-                mean,
-                label="share of documents with a fault of order",
-                direction=("less often out of order", "more often out of order"),
-                format="share",
+                "share of documents with a fault of order",
+                ("less often out of order", "more often out of order"),
             ),
         )
         if getattr(self, "reads_", BODIES) == BODIES:

@@ -19,7 +19,6 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    mean,
     total_variation,
 )
 from momus.critic.fitted import Fitted
@@ -199,24 +198,13 @@ class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, Explanation
         """Total variation of openings, the share of common ones, and the share of verbs."""
         return (
             Statistic("openings", "openings", "distance", total_variation, label="total variation of openings"),
-            Statistic(
+            Statistic.share(
                 "common_share",
                 "common",
-                "value",
-                mean,
-                label=f"share of the {COMMON} commonest openings",
-                direction=("poorer in common openings", "richer in common openings"),
-                format="share",
+                f"share of the {COMMON} commonest openings",
+                ("poorer in common openings", "richer in common openings"),
             ),
-            Statistic(
-                "verb_share",
-                "verbs",
-                "value",
-                mean,
-                label="share of verbs",
-                direction=("poorer in verbs", "richer in verbs"),
-                format="share",
-            ),
+            Statistic.share("verb_share", "verbs", "share of verbs", ("poorer in verbs", "richer in verbs")),
         )
 
     def summarize(self, latents: Tagged) -> Exampled:
