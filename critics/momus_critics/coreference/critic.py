@@ -35,8 +35,7 @@ from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.mentions import Resolver
-from momus.text.resolved import resolve_kept
+from momus.text.mentions import Resolver, resolve_kept
 from momus_critics.coreference import evidence
 from momus_critics.coreference.annotated import GivenChains
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
