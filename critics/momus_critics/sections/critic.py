@@ -20,7 +20,7 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus.text.titles import normalize_title
+from momus.text.titles import OTHER, frequent_titles, normalize_title
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
@@ -28,7 +28,6 @@ from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
 from momus_critics.chains.repair import best_repairs, fault_evidence
 from momus_critics.sections.posterior import LinearPosterior
-from momus_critics.sections.titles import OTHER, frequent_titles
 
 ACCURATE = 0.6
 """Accuracy on held-out sections below which verdicts are doubtful."""
