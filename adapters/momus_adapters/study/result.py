@@ -1,4 +1,4 @@
-"""What the answers of a study say, as fields; `momus_adapters.study.words` makes sentences of them."""
+"""What the answers of a study say, as fields; `momus_adapters.study.view` makes sentences of them."""
 
 from __future__ import annotations
 
