@@ -21,7 +21,6 @@ from momus.critic import (
     TokenCritic,
     Values,
     kolmogorov_smirnov,
-    mean,
     mean_gap,
 )
 from momus.critic.fitted import Fitted
@@ -141,15 +140,8 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
                 ties=mean_gap,
                 label="Kolmogorov–Smirnov distance of lengths",
             ),
-            Statistic(
-                "mean_length",
-                "tokens",
-                "value",
-                mean,
-                effect="hedges_g",
-                label="mean length",
-                direction=("shorter", "longer"),
-                unit=self._unit,
+            Statistic.ratio(
+                "mean_length", "tokens", "mean length", ("shorter", "longer"), effect="hedges_g", unit=self._unit
             ),
         )
 

@@ -23,7 +23,6 @@ from momus.critic import (
     StatisticsMixin,
     TokenCritic,
     kolmogorov_smirnov,
-    mean,
     mean_gap,
 )
 from momus.critic.fitted import Fitted
@@ -141,15 +140,12 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
                 ties=mean_gap,
                 label=f"Kolmogorov–Smirnov distance of shares of {self.kind}",
             ),
-            Statistic(
+            Statistic.share(
                 "mean_share",
                 "share",
-                "value",
-                mean,
+                f"mean share of {self.kind}",
+                (f"poorer in {self.kind}", f"richer in {self.kind}"),
                 effect="hedges_g",
-                label=f"mean share of {self.kind}",
-                direction=(f"poorer in {self.kind}", f"richer in {self.kind}"),
-                format="share",
             ),
         )
 

@@ -22,7 +22,6 @@ from momus.critic import (
     StatisticsMixin,
     TokenCritic,
     TokenStates,
-    mean,
     supremum,
     total_variation,
 )
@@ -141,14 +140,11 @@ class Unigram(
         return (
             Statistic("tvd", AGGREGATED, "distance", total_variation, label="total variation"),
             Statistic("sup", AGGREGATED, "distance", supremum, label="largest difference in the share of a word"),
-            Statistic(
+            Statistic.share(
                 "common_share",
                 "common",
-                "value",
-                mean,
-                label=f"share of the {COMMON} commonest words",
-                direction=("poorer in common words", "richer in common words"),
-                format="share",
+                f"share of the {COMMON} commonest words",
+                ("poorer in common words", "richer in common words"),
             ),
         )
 
