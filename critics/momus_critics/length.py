@@ -107,10 +107,6 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
         """What the tokenizer counts."""
         return "words and symbols" if self.tokens == "words" else "tokens"
 
-    def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without tokens."""
-        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
-
     def project(self, batch: Corpus) -> Values:
         """Count tokens."""
         return Values(batch.tokens(self.tokenizer).lengths.astype(np.float64))

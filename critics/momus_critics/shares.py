@@ -107,10 +107,6 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
         hits = group_sums(self.is_hit(table.vocabulary).astype(np.int64)[table.ids], table.offsets)
         return TokenCounts(np.asarray(hits, dtype=np.int64), table.lengths)
 
-    def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without tokens."""
-        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
-
     def project(self, batch: Corpus) -> TokenCounts:
         """Count tokens of the kind."""
         return self._count(batch)

@@ -105,10 +105,6 @@ class Unigram(
         """The words of real text, and one name for all others."""
         return [*self.vocabulary_, UNKNOWN]
 
-    def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without tokens."""
-        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
-
     def project(self, batch: Corpus) -> TokenStates:
         """Look up words; unseen ones get the last state."""
         table = batch.tokens(self.tokenizer)
