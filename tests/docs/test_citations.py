@@ -33,7 +33,7 @@ CHECKED = {
     ("LeBrun et al", "equation 2"): ("error(x)", {"distortion/estimation.py"}),
     ("LeBrun et al", "section 4.3"): ("Estimation Error by Amount of Training Data", {"distortion/estimation.py"}),
     ("LeBrun et al", "appendix A.1.5"): ("Estimation Error by Sequence Length", {"distortion/estimation.py"}),
-    ("LeBrun et al", "table 3 and appendix"): ("perturbations", {"distortion/perturbation.py"}),
+    ("LeBrun et al", "table 3 and appendix"): ("perturbations", {"distortion/estimation.py"}),
 }
 """(paper, place): what stands there, and the modules that cite it."""
 

@@ -233,6 +233,7 @@ class StoredText:
     def forget_sketch(self) -> None:
         """Free the memory of the sketch, which is read again if it is needed."""
         self.__dict__.pop("sketch", None)
+        pa.default_memory_pool().release_unused()
 
     @cached_property
     def order(self) -> Ints:

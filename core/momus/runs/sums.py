@@ -14,13 +14,13 @@ from momus.inference.samples import indicator
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats, Ints
 
-FULL = 1 << 25
-"""Cells of a dense table of sums (268 MB at most); larger tables are sparse."""
+FULL = 1 << 24
+"""Cells of a dense table of sums (134 MB at most); larger tables are sparse."""
 SPARSE = 16
 """Sums are sparse if the first documents have fewer than one in so many entries of their table."""
 MERGED = 8_000_000
 """Entries of sparse sums that are collected before they are merged."""
-KEPT_BYTES = 1 << 27
+KEPT_BYTES = 1 << 26
 """Memory of the tables of sums that a text keeps."""
 
 

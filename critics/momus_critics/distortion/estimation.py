@@ -1,6 +1,6 @@
 """Estimation error, log p_M(x) − log p_L(x) in nats, and what it depends on (LeBrun et al. 2022, equation 2).
 
-Sequences outside the language are perturbed ones and random strings (table 3 and appendix there).
+Sequences outside the language are perturbed ones and random strings (LeBrun et al. 2022, table 3 and appendix).
 """
 
 from __future__ import annotations
