@@ -1,6 +1,6 @@
 """Max-T: against enumeration by definition; shared relabellings against each axis' own test."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -75,6 +75,27 @@ def test_all_labels_are_enumerated_where_few():
     (labels,) = shared.chunk(0, 20)
     chosen = {tuple(np.flatnonzero(column)) for column in labels.T}
     assert chosen == set(combinations(range(6), 3))
+
+
+def test_all_exchanges_of_pairs_are_enumerated_where_few():
+    design = Design.pairs(np.column_stack([np.arange(5), np.arange(5)]))
+    part = restricted(design, np.array([True, True, False, True, True]), np.ones(5, bool))
+    shared = SharedLabels(design, [restricted(design, np.ones(5, bool), np.ones(5, bool)), part], 100, 0)
+    assert shared.exact
+    assert shared.permutations == 32
+    every, own = shared.chunk(0, 32)
+    assert {tuple(column) for column in every[:5].T} == set(product((0, 1), repeat=5))
+    for labels, pairs in ((every, 5), (own, 4)):  # one text of a pair is labelled real, and the other one is not
+        assert np.array_equal(labels[:pairs] + labels[pairs:], np.ones((pairs, 32)))
+    assert np.array_equal(own[:4], every[[0, 1, 3, 4]])
+
+
+@pytest.mark.parametrize("sizes", [(700, 900), (900, 700), (1500, 40)])
+def test_as_many_documents_of_large_texts_are_labelled_real_as_are(sizes):
+    design = Design.documents(*sizes)
+    part = restricted(design, np.ones(sizes[0], bool), np.ones(sizes[1], bool))
+    (labels,) = SharedLabels(design, [part], 999, 0).chunk(0, 64)
+    assert (labels.sum(axis=0) == sizes[0]).all()
 
 
 @pytest.mark.parametrize("kind", ["documents", "clusters", "prompts", "pairs", "groups", "bins", "grouped bins"])
