@@ -39,7 +39,7 @@ from momus_critics.code_mixing import CodeMixing, lda
 from momus_critics.code_mixing.critic import _counts
 from momus_critics.fits.clusters import mixtures
 from momus_critics.stopword_lists import stopwords
-from momus_critics.topics.completion import halves, log_likelihoods
+from momus_critics.topics.fitting import halves, log_likelihoods
 
 LANGUAGES = ("de", "fr", "es")
 Rows = list[dict[str, str]]

@@ -26,13 +26,12 @@ from sklearn.metrics import normalized_mutual_info_score
 
 import momus
 from momus.critic import Scores
-from momus.text.titles import normalize_title
+from momus.text.titles import OTHER, normalize_title
 from momus.verdicts.judge import judge
 from momus_critics.chains.base import ChainCritic
 from momus_critics.passages import Passages
 from momus_critics.passages.pieces import spans
 from momus_critics.sections import Sections
-from momus_critics.sections.titles import OTHER
 
 Titled = list[tuple[str | None, str]]
 Change = Callable[[Titled, np.random.Generator], Titled]

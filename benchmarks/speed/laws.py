@@ -23,8 +23,7 @@ from momus.text.running import RunningText
 from momus.text.tokens import get_tokenizer
 from momus_critics.fits import zipf
 from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope
-from momus_critics.laws.curves import window_lengths
-from momus_critics.laws.fitting import fit_line
+from momus_critics.laws.curves import fit_line, window_lengths
 
 T = TypeVar("T")
 LAWS = (ZipfSlope(), Heaps(), Ebeling(), Taylor(), LongRange(), Productivity())

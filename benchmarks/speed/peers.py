@@ -32,7 +32,7 @@ from scipy.stats import spearmanr
 
 from momus import Corpus
 from momus.critic.registry import make_critics
-from momus.text.yardsticks import yardsticks
+from momus_adapters.study.excerpts import yardsticks
 
 WORDS = 1000
 CRITICS = ("repetition", "rhythm", "keyness", "discourse", "type-token")

@@ -24,8 +24,7 @@ import momus
 from momus.text.tokens import get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.stopword_lists import stopwords
-from momus_critics.topics.completion import completed, halves, log_likelihoods
-from momus_critics.topics.fitting import Model, Options, fit, infer
+from momus_critics.topics.fitting import Model, Options, completed, fit, halves, infer, log_likelihoods
 
 
 def data() -> Path:

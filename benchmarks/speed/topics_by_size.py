@@ -20,8 +20,7 @@ from topics import load
 from momus.text.tokens import get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.stopword_lists import stopwords
-from momus_critics.topics.completion import completed, halves
-from momus_critics.topics.fitting import Options, fit
+from momus_critics.topics.fitting import Options, completed, fit, halves
 
 HELD_OUT = 400
 

@@ -25,15 +25,14 @@ from typing import Any
 
 from yardsticks import data, yardsticks
 
-from momus_adapters.study.agreement import Agreement, Level, agreement
 from momus_adapters.study.answers import Answers, read_answers
 from momus_adapters.study.design import Design, Trial
 from momus_adapters.study.excerpts import Excerpt
-from momus_adapters.study.judged import counted_answers, values_of_units
+from momus_adapters.study.judged import Agreement, Level, agreement, counted_answers, values_of_units
 from momus_adapters.study.protocol import Protocol
 from momus_adapters.study.result import analysed
-from momus_adapters.study.store import Study, name_of, read_study, write_study
-from momus_adapters.study.words import finding_sentences
+from momus_adapters.study.store import Study, begin_study, finish_study, name_of, read_study
+from momus_adapters.study.view import finding_sentences
 
 VOTES = {"system a is more": "left", "system b is more": "right", "two systems are ": "equal"}
 PUBLISHED_SHARES = {"wikinews": (68.5, 2.0, 29.5), "wikitext": (65.0, 2.0, 33.0), "book": (67.0, 1.0, 32.0)}
@@ -130,7 +129,8 @@ def summaries(quality: str, *, clean: bool = False, without: Sequence[int] = ())
 
 def through_files(study: Study, files: Sequence[dict[str, Any]], folder: Path) -> tuple[Study, Answers]:
     """Write a study and its answers, and read both as `momus study read` does."""
-    write_study(study, folder, {})
+    begin_study(study, folder)
+    finish_study(study, folder, {})
     paths = []
     for f in files:
         paths.append(folder / f"answers-{f['rater']}.json")

@@ -23,11 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from momus.text.yardsticks import YARDSTICKS
 from momus_adapters.study.answers import Answers, _joined
 from momus_adapters.study.axis import axis_rows
 from momus_adapters.study.design import drawn
-from momus_adapters.study.excerpts import Excerpt
+from momus_adapters.study.excerpts import YARDSTICKS, Excerpt
 from momus_adapters.study.judged import counted_answers, judgements_of, scores_of
 from momus_adapters.study.models import estimate
 from momus_adapters.study.power import logits_of, needs

@@ -21,7 +21,6 @@ from momus.critic import (
     TokenCritic,
     Values,
     kolmogorov_smirnov,
-    mean,
     mean_gap,
 )
 from momus.critic.fitted import Fitted
@@ -108,10 +107,6 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
         """What the tokenizer counts."""
         return "words and symbols" if self.tokens == "words" else "tokens"
 
-    def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without tokens."""
-        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
-
     def project(self, batch: Corpus) -> Values:
         """Count tokens."""
         return Values(batch.tokens(self.tokenizer).lengths.astype(np.float64))
@@ -141,15 +136,8 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
                 ties=mean_gap,
                 label="Kolmogorov–Smirnov distance of lengths",
             ),
-            Statistic(
-                "mean_length",
-                "tokens",
-                "value",
-                mean,
-                effect="hedges_g",
-                label="mean length",
-                direction=("shorter", "longer"),
-                unit=self._unit,
+            Statistic.ratio(
+                "mean_length", "tokens", "mean length", ("shorter", "longer"), effect="hedges_g", unit=self._unit
             ),
         )
 

@@ -33,7 +33,7 @@ from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus_critics.figures import percent, rounded
-from momus_critics.passages.lsa import LsaEmbedder
+from momus_critics.passages.tfidf import LsaEmbedder
 
 SCALE, MIXTURES = 5.0, 25
 SHOWN, EXCERPT = 20, 80

@@ -156,10 +156,6 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         device = {"device": self.device} if self.scorer == "transformers" else {}
         return open_scorer(self.scorer, {**device, **(self.options or {})}, own=("ngram",))
 
-    def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without tokens."""
-        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
-
     def project(self, batch: Corpus) -> ScoredTexts:
         """Score the tokens of each document."""
         scorer = self._scorer()

@@ -105,10 +105,6 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
         state.texts("vocabulary_", least=1)
         state.number("exponent_", above=0.0 if self.truncated else 1.0)
 
-    def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without tokens."""
-        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
-
     def project(self, batch: Corpus) -> TokenStates:
         """Look up the ranks of words in the real text, from 1."""
         table = batch.tokens(self.tokenizer)

@@ -23,7 +23,6 @@ from momus.critic import (
     StatisticsMixin,
     TokenCritic,
     kolmogorov_smirnov,
-    mean,
     mean_gap,
 )
 from momus.critic.fitted import Fitted
@@ -108,10 +107,6 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
         hits = group_sums(self.is_hit(table.vocabulary).astype(np.int64)[table.ids], table.offsets)
         return TokenCounts(np.asarray(hits, dtype=np.int64), table.lengths)
 
-    def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without tokens."""
-        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
-
     def project(self, batch: Corpus) -> TokenCounts:
         """Count tokens of the kind."""
         return self._count(batch)
@@ -141,15 +136,12 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
                 ties=mean_gap,
                 label=f"Kolmogorov–Smirnov distance of shares of {self.kind}",
             ),
-            Statistic(
+            Statistic.share(
                 "mean_share",
                 "share",
-                "value",
-                mean,
+                f"mean share of {self.kind}",
+                (f"poorer in {self.kind}", f"richer in {self.kind}"),
                 effect="hedges_g",
-                label=f"mean share of {self.kind}",
-                direction=(f"poorer in {self.kind}", f"richer in {self.kind}"),
-                format="share",
             ),
         )
 

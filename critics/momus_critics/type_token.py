@@ -21,7 +21,6 @@ from momus.critic import (
     StatisticsMixin,
     TokenCritic,
     kolmogorov_smirnov,
-    mean,
     mean_gap,
 )
 from momus.critic.fitted import Fitted
@@ -162,15 +161,11 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
                 ties=mean_gap,
                 label="Kolmogorov–Smirnov distance of diversity",
             ),
-            Statistic(
+            Statistic.relative(
                 "relative_types",
                 "types",
-                "value",
-                mean,
-                scale="log",
-                effect="log_ratio",
-                label="type–token ratio, relative to real text",
-                direction=(f"less varied in {words}", f"more varied in {words}"),
+                "type–token ratio, relative to real text",
+                (f"less varied in {words}", f"more varied in {words}"),
                 format="share",
             ),
             Statistic(

@@ -22,7 +22,6 @@ from momus.critic import (
     StatisticsMixin,
     TokenCritic,
     TokenStates,
-    mean,
     supremum,
     total_variation,
 )
@@ -106,10 +105,6 @@ class Unigram(
         """The words of real text, and one name for all others."""
         return [*self.vocabulary_, UNKNOWN]
 
-    def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without tokens."""
-        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
-
     def project(self, batch: Corpus) -> TokenStates:
         """Look up words; unseen ones get the last state."""
         table = batch.tokens(self.tokenizer)
@@ -141,14 +136,11 @@ class Unigram(
         return (
             Statistic("tvd", AGGREGATED, "distance", total_variation, label="total variation"),
             Statistic("sup", AGGREGATED, "distance", supremum, label="largest difference in the share of a word"),
-            Statistic(
+            Statistic.share(
                 "common_share",
                 "common",
-                "value",
-                mean,
-                label=f"share of the {COMMON} commonest words",
-                direction=("poorer in common words", "richer in common words"),
-                format="share",
+                f"share of the {COMMON} commonest words",
+                ("poorer in common words", "richer in common words"),
             ),
         )
 

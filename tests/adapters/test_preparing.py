@@ -11,7 +11,7 @@ from momus.errors import ReadingError, UsageError
 from momus.reading import read_corpus
 from momus_adapters.corpora.wikipedia import articles
 from momus_adapters.preparing import Filters, Titled, prepare
-from momus_adapters.preparing.titles import lemmatizer, spelling_variants, standard_title
+from momus_adapters.preparing.filters import lemmatizer, spelling_variants, standard_title
 
 LONG = "word " * 40
 

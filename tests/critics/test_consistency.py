@@ -11,7 +11,7 @@ from momus.errors import FittingError
 from momus.text.tokens import get_tokenizer
 from momus_critics.consistency import Consistency, model
 from momus_critics.consistency.evidence import odd_words
-from momus_critics.consistency.vectors import SectionVectors
+from momus_critics.consistency.model import SectionVectors
 
 
 def simulate(rng, dimensions, loading, belongs):

@@ -11,8 +11,7 @@ from momus.verdicts.judge import judge
 from momus_critics.discourse import Discourse
 from momus_critics.discourse.classes import CONNECTIVES, STATES, sentence_classes
 from momus_critics.prose.ngrams import DenseNGrams
-from momus_critics.prose.paragraphs import paragraph_tokenizer
-from momus_critics.prose.reading import read_prose
+from momus_critics.prose.reading import paragraph_tokenizer, read_prose
 
 PLAIN = ("The lamp burned low.", "Nobody came.", "Rain fell on the town.", "A dog ran by.", "The road was long.")
 OTHERS = ("But it was late.", "Who was there?", "“No,” said Tom.", "Then the door fell shut.", "If only it were so!")

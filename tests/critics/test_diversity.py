@@ -9,7 +9,7 @@ from momus import Corpus, MomusError
 from momus.critic import Counted, aggregated
 from momus_critics.diversity import Diversity
 from momus_critics.diversity.answers import by_prompt, effective_number
-from momus_critics.diversity.variance import between_similarity, relative_variance
+from momus_critics.diversity.latents import between_similarity, relative_variance
 
 WORDS = np.array([f"w{a}{b}" for a in "abcdefghij" for b in "klmnopqrst"])
 

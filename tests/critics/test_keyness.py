@@ -17,8 +17,7 @@ from momus_critics.keyness.evidence import keys_of, listed
 from momus_critics.keyness.process import Presence, TermProcess
 from momus_critics.keyness.terms import LONGEST, frequent_terms, key_of, keys_at
 from momus_critics.keyness.testing import higher_criticism, log_odds, proportions_z, two_sided
-from momus_critics.prose.paragraphs import paragraph_tokenizer
-from momus_critics.prose.reading import read_prose
+from momus_critics.prose.reading import paragraph_tokenizer, read_prose
 
 
 def read(texts):

@@ -16,7 +16,7 @@ from momus.numeric.ragged import number_keys
 from momus.text.running import RunningText, blocks
 from momus.text.tokens import get_tokenizer
 from momus_critics.laws import Ebeling, Heaps, LongRange, Productivity, Taylor, ZipfSlope, curves
-from momus_critics.laws.fitting import fit_line
+from momus_critics.laws.curves import fit_line
 
 WORDS = get_tokenizer("whitespace", lower=False)
 LAWS = (ZipfSlope(), Heaps(), Ebeling(), Taylor(), LongRange(), Productivity())

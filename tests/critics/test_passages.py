@@ -15,9 +15,9 @@ from sklearn.metrics import homogeneity_score
 from momus import Corpus, load_critic
 from momus.errors import FittingError, StoreError, UsageError
 from momus_critics.passages import Passages
-from momus_critics.passages.lsa import LsaEmbedder
 from momus_critics.passages.pieces import corpus_pieces, spans, split_pieces
 from momus_critics.passages.places import PlaceFeatures, place_targets
+from momus_critics.passages.tfidf import LsaEmbedder
 
 PARTS = 4
 

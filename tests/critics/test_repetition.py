@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from momus import Corpus
 from momus.controls import DEFECTS
 from momus.verdicts.judge import judge
-from momus_critics.prose.paragraphs import paragraph_tokenizer, paragraphs
-from momus_critics.prose.reading import read_prose
+from momus_critics.prose.reading import paragraph_tokenizer, paragraphs, read_prose
 from momus_critics.repetition import Repetition
 from momus_critics.repetition.copies import Copies, copies_of, copy_distances
 from momus_critics.repetition.process import CopyProcess

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from momus import Corpus
-from momus.text.titles import normalize_title
+from momus.text.titles import frequent_titles, normalize_title
 from momus_critics.chains import posterior as joint
 from momus_critics.chains import transitions as chain
 from momus_critics.sections.critic import Sections
 from momus_critics.sections.features import contrasted
 from momus_critics.sections.posterior import LinearPosterior, regress
-from momus_critics.sections.titles import frequent_titles
 
 
 def random_batch(seed: int, k: int = 3, lengths=(1, 4, 2)):

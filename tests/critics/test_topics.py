@@ -15,9 +15,7 @@ from momus.text.tokens import get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.topics import Topics
 from momus_critics.topics.bound import Batch, Prior, bound
-from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint
-from momus_critics.topics.completion import point_is_enough
-from momus_critics.topics.fitting import Options, fit, infer
+from momus_critics.topics.fitting import Options, fit, infer, load_checkpoint, point_is_enough, save_checkpoint
 from momus_critics.topics.laplace import climb, posterior_moments, refine
 
 EXACT = Options(3, dtype=torch.float64)

@@ -22,7 +22,7 @@ CHECKED = {
     ("Deng et al", "tables 5 and 13"): ("[M]0 [he]0", {"coreference/spelling.py"}),
     ("Deng et al", "appendix A"): (
         "Interpretation of Latent NLL: log P(x) = (log P(x, z) / P(z | x)) for all z, and its three terms",
-        {"critic/powers.py", "code_mixing/decomposition.py"},
+        {"critic/powers.py", "code_mixing/posterior.py"},
     ),
     ("Deng et al", "appendix C"): ("Detection of Code-Mixing", {"code_mixing/critic.py"}),
     ("Meister & Cotterell", "section 5"): ("beam sampling", {"sequences/decoding.py"}),

@@ -23,10 +23,10 @@ from momus.report.cards import overlay
 from momus.report.figures.axes import draw_axis, draw_rows
 from momus.report.figures.chart import chart_svg
 from momus.report.figures.files import write_figures
-from momus.report.figures.heatmap import heatmap_svg
 from momus.report.figures.palette import COLOURS, looks
 from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows, rows_svg
 from momus.report.figures.scales import CLIP, GapScale, Scale
+from momus.report.figures.svg import heatmap_svg
 from momus.report.format import HUMAN
 from momus.report.safe import csv_text
 

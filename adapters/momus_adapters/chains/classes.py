@@ -25,7 +25,7 @@ from momus.text.counting import counted
 from momus_adapters.chains.posterior import PairedStates, smoothed_chain
 from momus_adapters.features import Features, check_features, fit_features, make_features, rows_of
 from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
-from momus_adapters.saved.names import name_of, resolve
+from momus_adapters.saved.objects import name_of, resolve
 
 SHOWN = 30
 

@@ -21,7 +21,7 @@ from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_adapters.chains.classes import ClassChain
 from momus_adapters.chains.posterior import PairedStates
-from momus_adapters.saved.names import name_of, resolve
+from momus_adapters.saved.objects import name_of, resolve
 
 Steps = tuple[Floats, Ints]
 AGREE = 1e-6

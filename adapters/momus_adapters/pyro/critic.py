@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from momus.critic import Critic, Draws, EvidenceMixin, LogPrior, Note, Pooled, Rows, Statistic, StatisticsMixin, mean
+from momus.critic import Critic, Draws, EvidenceMixin, LogPrior, Note, Pooled, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
@@ -21,10 +21,8 @@ from momus.text.counting import counted
 from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, Features, check_features, fit_features, make_features, rows_of, unscored_of
 from momus_adapters.pyro.expectation import Draw, Sampler
-from momus_adapters.pyro.programs import Programs, arrays_of, numerics, tensors_of
-from momus_adapters.pyro.training import global_values, nesting_of, train
-from momus_adapters.saved.arrays import Tensors
-from momus_adapters.saved.names import name_of
+from momus_adapters.pyro.programs import Programs, arrays_of, global_values, nesting_of, numerics, tensors_of, train
+from momus_adapters.saved.objects import Tensors, name_of
 
 Program = str | Callable[..., Any]
 LARGEST = 2**31
@@ -288,14 +286,12 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
         """Latent NLL of each site, if there are several."""
         several = self.sites_ if len(self.sites_) > 1 else []
         return tuple(
-            Statistic(
+            Statistic.ratio(
                 f"nll_{n}",
                 f"site_{n}",
-                "value",
-                mean,
+                f"Latent NLL of {n}",
+                ("more predictable", "less predictable"),
                 effect="hedges_g",
-                label=f"Latent NLL of {n}",
-                direction=("more predictable", "less predictable"),
                 unit="nats per document",
             )
             for n in several

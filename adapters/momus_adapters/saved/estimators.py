@@ -17,7 +17,7 @@ from scipy import sparse
 from momus.critic.fitted import Fitted
 from momus.errors import StoreError
 from momus.estimator import Estimator
-from momus_adapters.saved.arrays import Tensors
+from momus_adapters.saved.objects import Tensors
 
 PACKAGE = "sklearn."
 """Only classes of this package are constructed when a folder is read."""

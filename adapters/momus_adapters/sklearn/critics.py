@@ -23,7 +23,7 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_adapters.features import BAG, Features, check_features, fit_features, make_features, rows_of, unscored_of
-from momus_adapters.saved.names import name_of
+from momus_adapters.saved.objects import name_of
 
 Z = TypeVar("Z")
 KINDS = ("full", "tied", "diag", "spherical")

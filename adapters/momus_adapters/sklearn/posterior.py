@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from momus.critic.fitted import Fitted
+from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of, owners_of
-from momus.numeric.temperature import calibration_error, fit_temperature, softmax
+from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
-from momus_adapters.saved.names import resolve
+from momus_adapters.saved.objects import resolve
 
 
-class SklearnPosterior(Estimator):
+class SklearnPosterior(CalibratedPosterior):
     """TF-IDF and a scikit-learn classifier of your choice, calibrated by a temperature on held-out documents.
 
     Use it by name: ``Sections(posterior="sklearn", model="sklearn.naive_bayes:ComplementNB")``.
@@ -82,21 +82,15 @@ class SklearnPosterior(Estimator):
         self.states_ = states
         self.estimator_ = SavedEstimator.of(self._built_)
         logits = self._logits([texts[i] for i in test])
-        self.temperature_ = fit_temperature(logits, labels[test])
-        self.held_out_ = {
-            "accuracy": float((logits.argmax(axis=1) == labels[test]).mean()),
-            "calibration_error": calibration_error(softmax(logits, self.temperature_), labels[test]),
-            "sections": len(test),
-        }
+        self.calibrate(logits, labels[test])
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
+        super().check_state()
         state = Fitted(self)
         state.part("estimator_", SavedEstimator)
         state.integer("states_", low=1)
-        state.number("temperature_", above=0.0)
-        state.measures("held_out_")
 
     def _vectorizer(self) -> Any:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -116,11 +110,6 @@ class SklearnPosterior(Estimator):
             return classifier(**options)
         except TypeError as error:
             raise UsageError(f"{self.model}: {error}", hint="correct parameters") from error
-
-    @property
-    def held_out(self) -> Mapping[str, float]:
-        """Accuracy and calibration error on the held-out sections, which also chose the temperature."""
-        return getattr(self, "held_out_", {})
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted object that the saved pipeline is read into."""

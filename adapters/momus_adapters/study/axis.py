@@ -11,7 +11,7 @@ from scipy import stats
 
 from momus.inference import holm
 from momus.numeric.types import Bools, Floats, Ints
-from momus.text.yardsticks import YARDSTICKS
+from momus_adapters.study.excerpts import YARDSTICKS
 from momus_adapters.study.judged import Scores
 
 Strings = np.ndarray[Any, np.dtype[np.str_]]

@@ -21,10 +21,9 @@ from momus.text.counting import counted
 from momus.version import __version__
 from momus_adapters.study.design import drawn
 from momus_adapters.study.excerpts import Excerpt, Stripped, excerpts_of
-from momus_adapters.study.label_studio import write_label_studio
+from momus_adapters.study.label_studio import frequent_titles, screens, write_label_studio
 from momus_adapters.study.power import Need, needs
 from momus_adapters.study.protocol import Protocol
-from momus_adapters.study.shown import frequent_titles, screens
 from momus_adapters.study.store import RATERS, Study, begin_study, finish_study, name_of
 
 TITLES = "titles"

@@ -10,9 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from momus_adapters.study.agreement import repeated_share, with_others
 from momus_adapters.study.answers import Answer, Answers
-from momus_adapters.study.judged import choice, counted_answers, values_of_units
+from momus_adapters.study.judged import choice, counted_answers, repeated_share, values_of_units, with_others
 from momus_adapters.study.models import Estimate
 from momus_adapters.study.store import Study, rater_name
 

@@ -71,18 +71,6 @@ def name_of(protocol: Protocol, design: Design) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()[:8]
 
 
-def write_study(study: Study, folder: Path, record: Mapping[str, Any]) -> None:
-    """Write ``key.json`` and ``study.json`` (with a further record): `begin_study`, then `finish_study`.
-
-    Raises
-    ------
-    StoreError
-        The folder cannot be written, or holds something.
-    """
-    begin_study(study, folder)
-    finish_study(study, folder, record)
-
-
 def begin_study(study: Study, folder: Path) -> None:
     """Write ``key.json`` into a new folder, or into one that a killed process did not finish.
 

@@ -1,4 +1,4 @@
-"""Tables of a study for the terminal."""
+"""Sentences about a study, made from its fields, and its tables for the terminal."""
 
 from __future__ import annotations
 
@@ -6,16 +6,153 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from momus.report.format import p_value
 from momus.report.safe import one_line
-from momus.text.counting import counted
+from momus.text.counting import counted, percentage
+from momus_adapters.study.axis import AxisRow
 from momus_adapters.study.build import Made
 from momus_adapters.study.power import DIFFERENCE, Need
 from momus_adapters.study.raters import RaterRow
-from momus_adapters.study.result import CorpusRow, StudyResult
-from momus_adapters.study.words import axis_cells, finding_sentences, need_sentence, shown_cells, shown_name
+from momus_adapters.study.result import REAL, ContrastRow, CorpusRow, StudyResult
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+SURE = 0.05
+
+
+def finding_sentences(result: StudyResult) -> list[str]:
+    """The answer of a study: corpora, agreement, axes, raters."""
+    sentences = [*contrast_sentences(result)]
+    if not sentences and result.estimated:
+        sentences = [f"The corpora cannot be compared: {result.estimated}."]
+    sentences.append(agreement_sentence(result))
+    if any(not r.is_yardstick for r in result.axis):
+        sentences.append(axis_sentence(result))
+    return [*sentences, *rater_sentences(result.raters)]
+
+
+def contrast_sentences(result: StudyResult) -> list[str]:
+    """One sentence per pair of corpora that differ surely, and one for all others."""
+    sure = [c for c in result.contrasts if c.low > 0 or c.high < 0]
+    unsure = [c for c in result.contrasts if c not in sure]
+    sentences = [_difference(c, result.kind) for c in sure]
+    if unsure:
+        pairs = "; ".join(f"{_corpus(c.first)} and {_corpus(c.second)}" for c in unsure)
+        widest = max((max(c.preference_high, 1 - c.preference_low) for c in unsure), default=0.5)
+        sentences.append(f"Not told apart: {pairs}; preferences of up to {percentage(widest, 0)} remain possible.")
+    return sentences
+
+
+def _difference(c: ContrastRow, kind: str) -> str:
+    better, worse, sign = (c.first, c.second, 1) if c.difference > 0 else (c.second, c.first, -1)
+    chances = [c.preference, *sorted((c.preference_low, c.preference_high))]
+    if sign < 0:
+        chances = [1 - chances[0], 1 - chances[2], 1 - chances[1]]
+    middle, low, high = (percentage(v, 0) for v in chances)
+    does = "rated higher than" if kind == "rating" else "preferred to"
+    return f"A passage of {_corpus(better)} is {does} one of {_corpus(worse)} in {middle} of cases [{low}, {high}]."
+
+
+def _corpus(name: str) -> str:
+    return "human text" if name == REAL else one_line(name, 80)
+
+
+def agreement_sentence(result: StudyResult) -> str:
+    """Krippendorff's α in a sentence."""
+    a = result.agreement
+    if a is None:
+        return "Agreement cannot be measured: no item has two different answers."
+    what = {"pair": "pairs", "set": "passages of sets"}.get(result.kind, "passages")
+    return (
+        f"Krippendorff's α ({a.level}) is {a.alpha:.2f} [{a.low:.2f}, {a.high:.2f}] "
+        f"over {a.values:,} values of {a.units:,} {what}."
+    )
+
+
+def axis_sentence(result: StudyResult) -> str:
+    """Which axes go with the answers, beyond length and the other yardsticks.
+
+    A higher value of a critic means a text that is less likely under it, or odder.
+    """
+    rows = [r for r in result.axis if not r.is_yardstick]
+    sure = [r for r in rows if isfinite(r.p_adjusted) and r.p_adjusted <= SURE]
+    named = " " not in result.question
+    what = f"Readers' judgements of {one_line(result.question, 40)}" if named else "Readers' answers"
+    held = "beyond length and the other yardsticks"
+    known = [r for r in rows if isfinite(r.partial)]
+    if not sure:
+        none = f"{what} follow none of {counted(len(rows), 'axis', 'axes')} {held}"
+        if not known:
+            return f"{none}."
+        return f"{none}; the largest partial correlation is {_partial(max(known, key=lambda r: abs(r.partial)))}."
+    listed = "; ".join(_partial(r) for r in sorted(sure, key=lambda r: -abs(r.partial)))
+    rest = "" if len(sure) == len(rows) else f", and none of the {len(rows) - len(sure)} other axes"
+    return f"{what} follow {listed}{rest}, {held}."
+
+
+def _partial(r: AxisRow) -> str:
+    better = "the odder, the worse" if r.partial < 0 else "the odder, the better"
+    return f"{one_line(r.axis, 60)} (ρ = {_rho(r.partial, r.partial_low, r.partial_high)}, {better})"
+
+
+def _rho(value: float, low: float, high: float) -> str:
+    """A correlation with its interval; a dash where nothing varies, as for a critic that is a yardstick itself."""
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]".replace("-", "−") if isfinite(value) else "–"
+
+
+def rater_sentences(raters: Sequence[RaterRow]) -> list[str]:
+    """Who was left out, and whose answers are odd."""
+    out = [r.name for r in raters if r.left_out]
+    odd = [f"{r.name} ({', '.join(r.flags)})" for r in raters if r.flags and not r.left_out]
+    sentences = []
+    if out:
+        sentences.append(f"Left out: {', '.join(out)}.")
+    if odd:
+        sentences.append(f"Look at the answers of {'; '.join(odd)}.")
+    return sentences
+
+
+def shown_name(result: StudyResult) -> str:
+    """What the column of corpora shows."""
+    if result.kind != "rating":
+        return "preferred to an average corpus"
+    if len(result.scale) == 2:
+        return f"share “{one_line(result.scale[1], 40)}”"
+    return f"mean rating, 1 to {len(result.scale)}"
+
+
+def shown_cells(result: StudyResult, row: CorpusRow) -> str:
+    """That value with its interval."""
+    values = (row.shown, row.shown_low, row.shown_high)
+    if not isfinite(row.shown):
+        return "–"
+    if result.kind != "rating" or len(result.scale) == 2:
+        middle, low, high = (percentage(v, 0) for v in values)
+    else:
+        middle, low, high = (f"{v:.2f}" for v in values)
+    return f"{middle} [{low}, {high}]"
+
+
+def axis_cells(r: AxisRow) -> tuple[str, ...]:
+    """The cells of one row of the table of axes."""
+    return (
+        f"yardstick: {r.axis}" if r.is_yardstick else one_line(r.axis, 60),
+        _rho(r.rho, r.low, r.high),
+        _rho(r.partial, r.partial_low, r.partial_high),
+        "–" if r.is_yardstick else p_value(r.p_adjusted),
+        f"{r.passages:,}",
+    )
+
+
+def need_sentence(needs: Sequence[Need], planned: int, difference: float) -> str:
+    """What the planned study can detect, and what it would need."""
+    mine = needs[0]
+    enough = f"{mine.items:,} items" if mine.items is not None else "more raters"
+    return (
+        f"To detect a preference of {percentage(difference, 0)}: {planned:,} items have a power of "
+        f"{percentage(mine.power, 0)}; a power of 80 % needs {enough} of {counted(mine.judgements, 'judgement')} each."
+    )
 
 
 def result_view(result: StudyResult) -> RenderableType:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.fitted import Fitted
+from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError
-from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of, owners_of
-from momus.numeric.temperature import calibration_error, fit_temperature, softmax
+from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 from momus.text.corpus import Corpus
@@ -22,7 +21,7 @@ from momus_adapters.transformers.encoder import SPECIAL, autocast, load, padded,
 Rows = list[NDArray[np.int32]]
 
 
-class TransformersPosterior(Estimator):
+class TransformersPosterior(CalibratedPosterior):
     """Sequence classifier over section types: fine-tuned with early stopping, calibrated by a temperature.
 
     Parameters
@@ -106,28 +105,17 @@ class TransformersPosterior(Estimator):
             self._train([rows[i] for i in train], labels[train], [rows[i] for i in test], labels[test], rng)
         self._keep(tokenizer)
         logits = self._logits([rows[i] for i in test]) - self.log_weights_
-        self.temperature_ = fit_temperature(logits, labels[test])
-        self.held_out_ = {
-            "accuracy": float((logits.argmax(axis=1) == labels[test]).mean()),
-            "calibration_error": calibration_error(softmax(logits, self.temperature_), labels[test]),
-            "sections": len(test),
-        }
+        self.calibrate(logits, labels[test])
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
+        super().check_state()
         state = Fitted(self)
         state.array("log_weights_", (None,))
-        state.number("temperature_", above=0.0)
         state.array("weights_", (None,))
         state.require(isinstance(state.value("config_"), dict), "config_", "a configuration")
         state.text("tokenizer_")
-        state.measures("held_out_")
-
-    @property
-    def held_out(self) -> Mapping[str, float]:
-        """Accuracy and calibration error on the held-out sections, which also chose the epoch and the temperature."""
-        return getattr(self, "held_out_", {})
 
     def _freeze(self) -> None:
         if self.layers < 0:

@@ -16,8 +16,7 @@ from momus.calibration.store import Calibration, temporary_folder, write_calibra
 from momus.calibration.worker import CELLS, Crew, Task, Work, crew_of
 from momus.controls import DEFECTS
 from momus.critic import Critic, usable_documents
-from momus.engine.absent import absent_warnings
-from momus.engine.chosen import chosen_critics
+from momus.engine.chosen import absent_warnings, chosen_critics
 from momus.errors import FittingError, StoreError, UsageError
 from momus.evidence import Wording
 from momus.files import refuse_link

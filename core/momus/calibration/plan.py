@@ -13,7 +13,7 @@ import numpy as np
 from momus.controls import DEFECTS
 from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED
-from momus.numeric.ragged import offsets_of, ranges_of
+from momus.numeric.ragged import Ragged, offsets_of, ranges_of
 from momus.numeric.types import Bools, Ints
 from momus.parameters import OneOf, Range, check_values
 from momus.text.corpus import Corpus
@@ -208,7 +208,7 @@ _FIELDS = {"group": "group_id", "prompt": "prompt_id"}
 
 
 @dataclass(frozen=True)
-class Units:
+class Units(Ragged):
     """Groups of the documents of a corpus, each of which a split assigns to one side as a whole.
 
     Attributes
@@ -237,9 +237,6 @@ class Units:
         order = sorted(range(len(ids)), key=lambda i: (keys[i], _natural(ids[i])))
         first = [k == 0 or keys[i] != keys[order[k - 1]] for k, i in enumerate(order)]
         return cls(np.array(order, dtype=np.int64), np.append(np.flatnonzero(first), len(order)).astype(np.int64))
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
     def usable(self, documents: Bools) -> Bools:
         """Groups with at least one usable document: bool (groups,)."""

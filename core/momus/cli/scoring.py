@@ -159,7 +159,14 @@ def score(
     Next: score real text too; only differences between texts are meaningful.
     """
     options = reading.options()
-    if out is not None and out.suffix not in TABLES:
+    if out is not None:
+        check_output(out, paths)
+    if out is not None and (out.is_dir() or out.suffix not in TABLES):
+        if out.suffix and not out.is_dir():
+            raise UsageError(
+                f"{out}: rows go to a file that ends in {', '.join(TABLES)}, or to a folder",
+                hint="name a folder without such an ending",
+            )
         if csv_as_is:
             raise UsageError("--csv-as-is is for a .csv file", hint=f"{out} is a folder: leave it out")
         score_into_folder(paths, out, share, options, device, trust or (), quiet)
@@ -192,7 +199,6 @@ def _score_text(
     from momus.progress import Silent, default_reporter
     from momus.report.format import number
 
-    check_output(out, [text, saved])
     critic = m.load_critic(saved, trust=is_trusted(saved, trust))
     if splitting := other_splitting(critic):
         echo(f"Warning: {splitting}", err=True)

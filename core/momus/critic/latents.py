@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.rows import Counted, Rows
-from momus.numeric.ragged import group_sums, offsets_of, owners_of, ranges_of
+from momus.numeric.ragged import Ragged, group_sums, offsets_of, ranges_of
 from momus.numeric.types import Ints
 
 
@@ -30,7 +30,7 @@ Z = TypeVar("Z", bound=Latents)
 
 
 @dataclass(frozen=True)
-class StateSequences:
+class StateSequences(Ragged):
     """One sequence of discrete states per document, as a ragged array.
 
     Attributes
@@ -50,19 +50,6 @@ class StateSequences:
     states: NDArray[np.integer]
     offsets: Ints
     marginals: NDArray[np.floating] | None = None
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> Ints:
-        """int64 array (n,): the number of states of each document."""
-        return np.diff(self.offsets)
-
-    @property
-    def documents(self) -> Ints:
-        """int64 array (N,): the document that owns each state."""
-        return owners_of(self.offsets)
 
 
 def aggregated(latents: StateSequences) -> Rows:

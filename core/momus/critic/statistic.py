@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -89,6 +89,27 @@ class Statistic:
     unit: str = ""
     format: Format = "number"
     uneven: Literal["squares", "itself"] = "squares"
+
+    @classmethod
+    def ratio(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
+        """A ratio of two totals, see `mean`: rows are [numerator, denominator], or [value, 1] for a mean.
+
+        Parameters
+        ----------
+        others
+            Further attributes, by name.
+        """
+        return cls(name, rows, "value", mean, label=label, direction=direction, **others)
+
+    @classmethod
+    def share(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
+        """A ratio of two totals that is a share, told in percent."""
+        return cls.ratio(name, rows, label, direction, format="share", **others)
+
+    @classmethod
+    def relative(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
+        """A ratio of two totals that is compared on the log scale, by what factor it differs."""
+        return cls.ratio(name, rows, label, direction, scale="log", effect="log_ratio", **others)
 
     @property
     def wording(self) -> Wording:

@@ -60,6 +60,10 @@ class TokenCritic(Critic[Z], ABC):
         """The tokenizer that the parameters name."""
         return get_tokenizer(self.tokens, self.lower)
 
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without tokens."""
+        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
+
     def claims(self) -> Scripts:
         """The scripts of the class; any script of text that is already split."""
         return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts

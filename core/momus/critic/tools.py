@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
+from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.estimator import Estimator
+from momus.numeric.temperature import calibration_error, fit_temperature, softmax
 from momus.numeric.types import Floats, Ints
 from momus.plugins import ADAPTERS, load_plugin, registered
 
@@ -41,6 +43,32 @@ class SectionPosterior(Protocol):
     def predict(self, batch: Corpus) -> Floats:
         """Return P(z_m = k | x_m): float array (N, K) whose rows sum to 1."""
         ...
+
+
+class CalibratedPosterior(Estimator):
+    """A posterior whose logits are divided by a temperature, fitted on held-out sections (`SectionPosterior`)."""
+
+    temperature_: float
+
+    def calibrate(self, logits: Floats, truth: Ints) -> None:
+        """Fit the temperature on the logits (N, K) and types (N,) of held-out sections; measure accuracy there."""
+        self.temperature_ = fit_temperature(logits, truth)
+        self.held_out_ = {
+            "accuracy": float((logits.argmax(axis=1) == truth).mean()),
+            "calibration_error": calibration_error(softmax(logits, self.temperature_), truth),
+            "sections": len(truth),
+        }
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.number("temperature_", above=0.0)
+        state.measures("held_out_")
+
+    @property
+    def held_out(self) -> Mapping[str, float]:
+        """Accuracy and calibration error on the held-out sections, on which the temperature was fitted."""
+        return getattr(self, "held_out_", {})
 
 
 @runtime_checkable

@@ -1,4 +1,7 @@
-"""Choose the critics of a run."""
+"""Choose the critics of a run, without those that need packages which are not installed.
+
+What a run is asked to adjust for is checked before any critic is fitted.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,46 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from momus.critic import RunningTextCritic
 from momus.critic.powers import LawsMixin
 from momus.critic.registry import make_critics
-from momus.engine.absent import Absent
 from momus.errors import MissingExtraError, PluginError, UsageError
+from momus.joint.axes import covariate
+from momus.joint.subgroups import check_values
 from momus.plugins import CRITICS, critic_names, registered
+from momus.runs.texts import Texts
+from momus.verdicts.settings import Settings
 
 if TYPE_CHECKING:
     from momus.critic import Critic
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A critic that was left out, and the error that names what it needs."""
+
+    critic: str
+    error: MissingExtraError
+
+
+def absent_warnings(absent: Sequence[Absent]) -> list[str]:
+    """One warning for all critics that an extra would bring, and one for each that needs something else.
+
+    >>> lacking = [(n, MissingExtraError("…", f"momus[{e}]")) for n, e in (("topics", "torch"), ("pcfg", "torch"))]
+    >>> print(*absent_warnings([Absent(name, error) for name, error in lacking]))
+    Left out, since packages are not installed: 'topics' and 'pcfg' (pip install 'momus[torch]').
+    """
+    critics: dict[str, list[str]] = {}  # by what brings them
+    others = []
+    for each in absent:
+        if each.error.requirement:
+            critics.setdefault(each.error.requirement, []).append(repr(each.critic))
+        else:
+            others.append(f"Critic {each.critic!r} was left out: {each.error.message} ({each.error.hint}).")
+    if not critics:
+        return others
+    parts = [f"{' and '.join(names)} (pip install '{requirement}')" for requirement, names in critics.items()]
+    return [f"Left out, since packages are not installed: {', '.join(parts)}.", *others]
 
 
 @dataclass
@@ -104,3 +139,51 @@ def _check_laws(critic: Any) -> None:
         critic.laws()
     except UsageError as error:
         raise UsageError(f"critic {critic.name!r}: {error.message}", hint=error.hint) from error
+
+
+def check_asked(settings: Settings, critics: Sequence[Critic[Any]], texts: Texts) -> None:
+    """Check that every covariate and subgroup is a critic of documents that runs, or a field of all texts.
+
+    Raises
+    ------
+    UsageError
+        It is neither, or a field has too many values for subgroups.
+    """
+    documents = [c.name for c in critics if not isinstance(c, RunningTextCritic)]
+    laws = [c.name for c in critics if isinstance(c, RunningTextCritic)]
+    for option, names in (("adjust", settings.adjust), ("subgroups", settings.subgroups)):
+        for name in dict.fromkeys(names):
+            if name in documents:
+                continue
+            if name in laws:
+                raise UsageError(
+                    f"--{option} {name}: this critic scores blocks of running text, not documents",
+                    hint=_choices(documents, texts),
+                )
+            _check_field(option, name, documents, texts)
+
+
+def _check_field(option: str, name: str, documents: Sequence[str], texts: Texts) -> None:
+    for corpus in (texts.real, *texts.generated):
+        if all(value is None for value in corpus.field(name)):
+            near = difflib.get_close_matches(name, [*documents, *_fields(texts)], n=1)
+            guess = f"did you mean {near[0]!r}? " if near else ""
+            raise UsageError(
+                f"--{option} {name}: no critic of documents that runs has this name, and no document of "
+                f"{corpus.name!r} has such a field",
+                hint=guess + _choices(documents, texts),
+            )
+    if option == "subgroups":
+        for corpus in texts.generated:
+            check_values(covariate(name, (), texts.real, corpus))
+
+
+def _choices(documents: Sequence[str], texts: Texts) -> str:
+    fields = ", ".join(_fields(texts)) or "none (--keep reads some)"
+    return f"critics of documents that run: {', '.join(documents) or 'none'}; fields of all texts: {fields}"
+
+
+def _fields(texts: Texts) -> list[str]:
+    """Names of the metadata fields that some document of each text has."""
+    rows = [corpus.table["fields"].to_pylist() for corpus in (texts.real, *texts.generated)]
+    return sorted(set.intersection(*({key for row in side for key, _ in row or ()} for side in rows)))

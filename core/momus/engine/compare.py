@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 from momus.checks.notes import mixed_prompts_warnings
 from momus.checks.scripts import claiming
 from momus.critic.splitting import icu_of
-from momus.engine.absent import Absent, absent_warnings
-from momus.engine.asked import check_asked
-from momus.engine.chosen import Chosen, chosen_critics
+from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, chosen_critics
 from momus.engine.in_parts import Scoring, Sources, score_large
 from momus.engine.jobs import Work, outcomes
 from momus.engine.large import critics_of_rows, large_texts, preview

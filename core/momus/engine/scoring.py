@@ -1,4 +1,8 @@
-"""`score_parts`: a large text scored part by part, by several critics at once, and resumed after any interruption."""
+"""`score_parts`: a large text scored part by part, by several critics at once, and resumed after any interruption.
+
+An engine is registered under ``momus.adapters`` as ``engine.NAME``: a callable that takes a `Job`, a number of workers
+and an address, and returns an `Engine`. The one of this machine is `momus.engine.pool.Pool`.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,40 @@ from momus.critic.effects import is_trusted
 from momus.critic.registry import critic_class, load_critic
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
 from momus.critic.splitting import other_splitting
-from momus.engine.engines import LOCAL, make_engine
-from momus.engine.interface import Done, Job, done_of
+from momus.engine.interface import Done, Engine, Job, done_of
+from momus.engine.pool import Pool
 from momus.errors import StoreError, UsageError
 from momus.files import replacing
 from momus.numeric.devices import resolve_device
+from momus.plugins import ADAPTERS, load_plugin
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
 from momus.runs.row_folder import RowFolder, writing
 from momus.runs.row_plan import Plan, critic_digest, differences, make_plan
 from momus.text.documents import LeftOut
+
+LOCAL = "local"
+
+
+def make_engine(name: str, job: Job, workers: int, address: str | None) -> Engine:
+    """Make an engine by name.
+
+    Raises
+    ------
+    UsageError
+        An address is given to the engine of this machine.
+    PluginError
+        There is no such engine.
+    MissingExtraError
+        It needs packages that are not installed.
+    """
+    if name != LOCAL:
+        engine: Engine = load_plugin(ADAPTERS, f"engine.{name}")(job, workers, address)
+        return engine
+    if address is not None:
+        raise UsageError("--address is that of a cluster", hint="name its engine too, e.g. --engine ray")
+    return Pool(job, workers)
+
 
 PART_DOCUMENTS = 10_000
 

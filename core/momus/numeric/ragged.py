@@ -103,3 +103,22 @@ def number_keys(keys: Ints) -> tuple[Ints, Ints, Ints]:
     numbers = np.empty(n, dtype=np.int64)
     numbers[order] = np.cumsum(new) - 1
     return numbers, order[new], order[again]
+
+
+class Ragged:
+    """Something whose items belong to n owners, mostly documents, by its attribute ``offsets``, int64 (n + 1,)."""
+
+    offsets: Ints
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> Ints:
+        """int64 (n,): number of items of each owner."""
+        return np.diff(self.offsets)
+
+    @property
+    def documents(self) -> Ints:
+        """int64 (N,): the owner of each item."""
+        return owners_of(self.offsets)

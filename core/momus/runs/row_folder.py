@@ -62,13 +62,13 @@ class RowFolder:
             The path is a file or holds other files, or another process has this rank.
         """
         if self.path.exists() and not self.path.is_dir():
-            raise StoreError(f"{self.path} is a file, not a folder", hint="name another folder with --parts")
+            raise StoreError(f"{self.path} is a file, not a folder", hint="name another folder")
         names = {p.name for p in self.path.iterdir()} if self.path.is_dir() else set()
         ours = {name for name in names if name in (MANIFEST, CRITICS, PARTS, RECORDS) or name.startswith((LOCK, "."))}
         if names - ours and MANIFEST not in names:
             raise StoreError(
                 f"{self.path} holds files that do not belong to rows of scores",
-                hint="name a new or empty folder with --parts",
+                hint="name a new or empty folder",
             )
         with writing(self.path):
             self._make()

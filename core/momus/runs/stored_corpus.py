@@ -135,7 +135,7 @@ def sample_rows(corpus: Corpus, limit: int) -> Ints | None:
 
     >>> corpus = Corpus.from_texts("abcdef", prompts=["x", "x", "y", "y", "z", "z"])
     >>> sample_rows(corpus, 4).tolist(), sample_rows(corpus, 6)
-    ([0, 1, 4, 5], None)
+    ([0, 1, 2, 3], None)
     """
     if len(corpus) <= limit:
         return None

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.numeric.ragged import group_sums, offsets_of, owners_of, places_of, ranges_of
+from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
 
 
 @dataclass(frozen=True)
-class Sequences:
+class Sequences(Ragged):
     """Token ids of n sequences, concatenated, without begin and end symbols.
 
     Attributes
@@ -37,16 +37,8 @@ class Sequences:
         ids = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)
         return cls(ids, offsets_of([len(array) for array in arrays]))
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def __getitem__(self, i: int) -> Ints:
         return self.ids[self.offsets[i] : self.offsets[i + 1]]
-
-    @property
-    def lengths(self) -> Ints:
-        """Number of tokens of each sequence."""
-        return np.diff(self.offsets)
 
     @property
     def owners(self) -> Ints:
@@ -84,7 +76,7 @@ class Sequences:
 
 
 @dataclass(frozen=True)
-class SequenceScores:
+class SequenceScores(Ragged):
     """log p of each token given those before it, and of the end symbol, in nats.
 
     Attributes
@@ -102,16 +94,8 @@ class SequenceScores:
     log_probabilities: Floats
     offsets: Ints
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def __getitem__(self, i: int) -> Floats:
         return self.log_probabilities[self.offsets[i] : self.offsets[i + 1]]
-
-    @property
-    def lengths(self) -> Ints:
-        """Number of scored tokens of each sequence."""
-        return np.diff(self.offsets)
 
     @property
     def totals(self) -> Floats:

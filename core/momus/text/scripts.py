@@ -1,10 +1,11 @@
-"""Scripts: what a critic claims to read, and what the letters of a text are written in."""
+"""Scripts and languages: what a critic claims to read, and what a text is written in."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import Any
 
 from momus.text.counting import joined
 
@@ -81,3 +82,27 @@ def script_name(code: str) -> str:
     from fontTools import unicodedata
 
     return str(unicodedata.script_name(code)).replace("_", " ")
+
+
+SHORTEST, LONGEST = 200, 2000
+"""Characters that a document needs to be identified, and those of it that are read."""
+
+
+def identify(text: str) -> str:
+    """The ISO 639-1 code of the language of a text.
+
+    Identification is naive Bayes over byte n-grams (Lui & Baldwin 2012); code or names are often assigned to a language
+    at random.
+
+    >>> identify("The rain had stopped by the time they reached the house on the hill.")
+    'en'
+    """
+    return str(_identifier()(text)[0])
+
+
+@cache
+def _identifier() -> Any:
+    """The identifier, whose model takes a second to load."""
+    import py3langid
+
+    return py3langid.classify

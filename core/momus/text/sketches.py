@@ -23,9 +23,8 @@ from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.digests import Hashes, canonical_order, fingerprint_of
-from momus.text.languages import LONGEST, SHORTEST, identify
 from momus.text.openings import opening_hashes
-from momus.text.scripts import script_counts
+from momus.text.scripts import LONGEST, SHORTEST, identify, script_counts
 from momus.text.shingles import HASHES, Signatures, min_hashes, type_counts
 from momus.text.tokens import TokenTable, get_tokenizer
 

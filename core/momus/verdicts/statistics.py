@@ -24,14 +24,12 @@ if TYPE_CHECKING:
     from momus.critic import Critic
 
 
-NLL = Statistic(
+NLL = Statistic.ratio(
     "latent_nll",
     LATENT_NLL,
-    "value",
-    mean,
+    "Latent NLL",
+    ("more predictable", "less predictable"),
     effect="hedges_g",
-    label="Latent NLL",
-    direction=("more predictable", "less predictable"),
     unit="nats per document",
 )
 PPL = Statistic(

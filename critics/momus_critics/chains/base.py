@@ -17,7 +17,6 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    mean,
 )
 from momus.critic.fitted import Fitted
 from momus.evidence import Evidence
@@ -119,33 +118,16 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
         would (below 0 for text in order).
         """
         return (
-            Statistic(
+            Statistic.share(
                 "unlikely_share",
                 "unlikely",
-                "value",
-                mean,
-                label="share of unlikely transitions",
-                direction=("less often out of order", "more often out of order"),
-                format="share",
+                "share of unlikely transitions",
+                ("less often out of order", "more often out of order"),
             ),
-            Statistic(
-                "repetition_share",
-                "repeats",
-                "value",
-                mean,
-                label="share of repetitions",
-                direction=("less repetitive", "more repetitive"),
-                format="share",
+            Statistic.share(
+                "repetition_share", "repeats", "share of repetitions", ("less repetitive", "more repetitive")
             ),
-            Statistic(
-                "disorder",
-                "disorder",
-                "value",
-                mean,
-                label="disorder",
-                direction=("more orderly", "less orderly"),
-                unit="nats per step",
-            ),
+            Statistic.ratio("disorder", "disorder", "disorder", ("more orderly", "less orderly"), unit="nats per step"),
         )
 
     def summarize(self, latents: ChainLatents) -> Pooled:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from momus.critic import LogPrior
 from momus.evidence import Edge, Evidence, Graph, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.chains.posterior import ChainLatents
 from momus_critics.chains.repair import LESS, ORDER, best_repairs
 from momus_critics.chains.transitions import UNLIKELY
 from momus_critics.figures import percent
+
+if TYPE_CHECKING:
+    from momus_critics.chains.base import ChainCritic
 
 SHOWN_TRANSITIONS = 25
 SHOWN_STATES = 16
@@ -24,42 +25,7 @@ SHOWN_EDGES = 16
 START, END = "(start)", "(end)"
 
 
-class FittedChain(Protocol):
-    """What evidence reads of a fitted `momus_critics.chains.base.ChainCritic`.
-
-    Attributes
-    ----------
-    titles_
-        Names of the K states.
-    counts_, transitions_
-        Transition counts in real text and P_c, (K + 1, K + 1) both, start and end at index K.
-    constant_
-        The smoothing constant.
-    positions_
-        (K,) mean relative position of each state in real documents.
-    """
-
-    titles_: list[str]
-    counts_: Floats
-    constant_: float
-    transitions_: Floats
-    positions_: Floats
-
-    @property
-    def states(self) -> int:
-        """K."""
-        ...
-
-    def project(self, batch: Corpus) -> ChainLatents:
-        """Infer the posterior."""
-        ...
-
-    def log_prior(self, latents: ChainLatents) -> LogPrior:
-        """E log P_c(z)."""
-        ...
-
-
-def show(critic: FittedChain, real: Floats, generated: Floats) -> list[Evidence]:
+def show(critic: ChainCritic, real: Floats, generated: Floats) -> list[Evidence]:
     """Evidence from expected transition counts (K + 1, K + 1) of both texts."""
     return [
         error_table(critic, real, generated),
@@ -68,12 +34,12 @@ def show(critic: FittedChain, real: Floats, generated: Floats) -> list[Evidence]
     ]
 
 
-def _names(critic: FittedChain) -> tuple[list[str], list[str]]:
+def _names(critic: ChainCritic) -> tuple[list[str], list[str]]:
     """Names of the rows and of the columns of a transition matrix."""
     return [*critic.titles_, START], [*critic.titles_, END]
 
 
-def error_table(critic: FittedChain, real: Floats, generated: Floats) -> Table:
+def error_table(critic: ChainCritic, real: Floats, generated: Floats) -> Table:
     """Transitions ranked by their contribution to the difference in Latent NLL per step."""
     share_r, share_g = real / max(real.sum(), 1e-300), generated / max(generated.sum(), 1e-300)
     p = critic.transitions_
@@ -118,7 +84,7 @@ def _largest(values: Floats, n: int) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if values[i, j] > 0]
 
 
-def difference_graph(critic: FittedChain, real: Floats, generated: Floats) -> Graph:
+def difference_graph(critic: ChainCritic, real: Floats, generated: Floats) -> Graph:
     """Arrows where the share of a transition differs most: P_generated − P_real, over all transitions of a text."""
     difference = generated / max(generated.sum(), 1e-300) - real / max(real.sum(), 1e-300)
     sources, targets = _names(critic)
@@ -145,7 +111,7 @@ def difference_graph(critic: FittedChain, real: Floats, generated: Floats) -> Gr
     )
 
 
-def difference_map(critic: FittedChain, real: Floats, generated: Floats) -> Heatmap:
+def difference_map(critic: ChainCritic, real: Floats, generated: Floats) -> Heatmap:
     """P_generated − P_real of each transition between the most frequent types, in their order in real documents."""
     k = critic.states
     weight = critic.counts_[:k].sum(axis=1)
@@ -174,7 +140,7 @@ def _conditional(counts: Floats) -> Floats:
     return np.asarray(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0))
 
 
-def explain(critic: FittedChain, document: Corpus, pieces: Sequence[str]) -> MarkedDocument:
+def explain(critic: ChainCritic, document: Corpus, pieces: Sequence[str]) -> MarkedDocument:
     """Show the chain of one document: one step per section and one for the end.
 
     Parameters
@@ -202,7 +168,7 @@ def explain(critic: FittedChain, document: Corpus, pieces: Sequence[str]) -> Mar
     return MarkedDocument(document.name, document.ids[0], value, "nats per step", steps)
 
 
-def repaired(critic: FittedChain, document: Corpus, explained: MarkedDocument) -> MarkedDocument:
+def repaired(critic: ChainCritic, document: Corpus, explained: MarkedDocument) -> MarkedDocument:
     """Add to a marked document what would make it likelier, as its note; nothing, if no repair does."""
     latents = critic.project(document)
     found = best_repairs(latents.emission, latents.offsets, critic.transitions_)

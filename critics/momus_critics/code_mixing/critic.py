@@ -25,7 +25,6 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
-    mean,
 )
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
@@ -38,10 +37,9 @@ from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
-from momus_critics.code_mixing.decomposition import parts
+from momus_critics.code_mixing.evidence import Span, decode
 from momus_critics.code_mixing.lda import Tokens
-from momus_critics.code_mixing.posterior import Sampling, effective_sizes, sample
-from momus_critics.code_mixing.spans import Span, decode
+from momus_critics.code_mixing.posterior import Sampling, effective_sizes, parts, sample
 from momus_critics.fits.clusters import mixtures
 
 MIXED = 0.1
@@ -276,23 +274,15 @@ class CodeMixing(
     def statistics(self) -> Sequence[Statistic]:
         """Mean mixing index, and the share of mixed documents."""
         return (
-            Statistic(
+            Statistic.ratio(
                 "mixing_index",
                 "mixing",
-                "value",
-                mean,
+                "mixing index",
+                ("less mixed in language", "more mixed in language"),
                 effect="hedges_g",
-                label="mixing index",
-                direction=("less mixed in language", "more mixed in language"),
             ),
-            Statistic(
-                "mixed_share",
-                "mixed",
-                "value",
-                mean,
-                label="share of mixed documents",
-                direction=("less often mixed", "more often mixed"),
-                format="share",
+            Statistic.share(
+                "mixed_share", "mixed", "share of mixed documents", ("less often mixed", "more often mixed")
             ),
         )
 

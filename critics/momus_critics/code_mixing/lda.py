@@ -13,21 +13,16 @@ import torch
 from scipy.special import digamma
 from torch import Tensor
 
-from momus.numeric.ragged import owners_of
+from momus.numeric.ragged import Ragged
 from momus.numeric.types import Floats, Ints
 
 
 @dataclass(frozen=True)
-class Tokens:
+class Tokens(Ragged):
     """Known tokens of documents, ragged: word numbers (N,), and offsets of documents (n + 1,)."""
 
     words: Ints
     offsets: Ints
-
-    @property
-    def documents(self) -> Ints:
-        """The document of each token, (N,)."""
-        return owners_of(self.offsets)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
-    mean,
 )
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
@@ -32,7 +31,7 @@ from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.consistency import evidence, model
-from momus_critics.consistency.vectors import SectionVectors, grams
+from momus_critics.consistency.model import SectionVectors, grams
 
 BELONGS, STRANGER = 0, 1
 STATES = ("belongs", "stranger")
@@ -224,22 +223,17 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, Expl
     def statistics(self) -> Sequence[Statistic]:
         """The share of strangers, and the mean fit of a section to the others."""
         return (
-            Statistic(
+            Statistic.share(
                 "stranger_share",
                 "strangers",
-                "value",
-                mean,
-                label="share of sections that do not belong",
-                direction=("more consistent", "less consistent"),
-                format="share",
+                "share of sections that do not belong",
+                ("more consistent", "less consistent"),
             ),
-            Statistic(
+            Statistic.ratio(
                 "fit",
                 "fit",
-                "value",
-                mean,
-                label="fit of sections to their document",
-                direction=("looser in subject", "closer in subject"),
+                "fit of sections to their document",
+                ("looser in subject", "closer in subject"),
                 unit="nats per section",
             ),
         )

@@ -23,7 +23,6 @@ from momus.critic import (
     Scripts,
     Statistic,
     StatisticsMixin,
-    mean,
 )
 from momus.critic.fitted import Fitted
 from momus.critic.tools import adapter_names, make_adapter
@@ -36,8 +35,7 @@ from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.mentions import Resolver
-from momus.text.resolved import resolve_kept
+from momus.text.mentions import Resolver, resolve_kept
 from momus_critics.coreference import evidence
 from momus_critics.coreference.annotated import GivenChains
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
@@ -224,40 +222,26 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
     def statistics(self) -> Sequence[Statistic]:
         """Shares of unlikely symbols, of pronouns, and of persons introduced by a pronoun; mentions per sentence."""
         return (
-            Statistic(
+            Statistic.share(
                 "unlikely_share",
                 "unlikely",
-                "value",
-                mean,
-                label="share of unlikely mentions and sentence starts",
-                direction=("poorer in unlikely references", "richer in unlikely references"),
-                format="share",
+                "share of unlikely mentions and sentence starts",
+                ("poorer in unlikely references", "richer in unlikely references"),
             ),
-            Statistic(
+            Statistic.share(
                 "pronoun_share",
                 "pronouns",
-                "value",
-                mean,
-                label="share of pronouns among mentions",
-                direction=("poorer in pronouns", "richer in pronouns"),
-                format="share",
+                "share of pronouns among mentions",
+                ("poorer in pronouns", "richer in pronouns"),
             ),
-            Statistic(
+            Statistic.share(
                 "unintroduced_share",
                 "introductions",
-                "value",
-                mean,
-                label="share of persons first mentioned by a pronoun",
-                direction=("better at introducing persons", "worse at introducing persons"),
-                format="share",
+                "share of persons first mentioned by a pronoun",
+                ("better at introducing persons", "worse at introducing persons"),
             ),
-            Statistic(
-                "mentions_per_sentence",
-                "density",
-                "value",
-                mean,
-                label="mentions per sentence",
-                direction=("poorer in persons", "richer in persons"),
+            Statistic.ratio(
+                "mentions_per_sentence", "density", "mentions per sentence", ("poorer in persons", "richer in persons")
             ),
         )
 

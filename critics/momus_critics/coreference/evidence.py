@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,29 +10,19 @@ from momus.critic import Pooled
 from momus.evidence import Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
-from momus_critics.coreference.process import UNLIKELY, ChainProcess
+from momus_critics.coreference.process import UNLIKELY
 from momus_critics.coreference.symbols import Alphabet
-from momus_critics.coreference.windows import MentionChains
 from momus_critics.figures import percent
+
+if TYPE_CHECKING:
+    from momus_critics.coreference.critic import Coreference
 
 SHOWN, LEAST = 15, 5
 AROUND = 90
 """Characters of context on each side of a mention."""
 
 
-class FittedCritic(Protocol):
-    """What evidence reads of a fitted `momus_critics.coreference.Coreference`."""
-
-    classes: str
-    order: int
-    process_: ChainProcess
-
-    def project(self, batch: Corpus) -> MentionChains:
-        """Resolve coreference, and map mentions to symbols."""
-        ...
-
-
-def spelled(critic: FittedCritic, keys: Ints) -> list[str]:
+def spelled(critic: Coreference, keys: Ints) -> list[str]:
     """Windows as text, such as ``Male:0 . he:0``, without the padding before a document."""
     names = Alphabet(critic.classes).kinds
     kinds, entities = critic.process_.coder.symbols(keys, critic.order)
@@ -40,7 +30,7 @@ def spelled(critic: FittedCritic, keys: Ints) -> list[str]:
     return [" ".join(names[k] if e < 0 else f"{names[k]}:{e}" for k, e in zip(*row, strict=True) if k) for row in rows]
 
 
-def best(critic: FittedCritic, keys: Ints) -> list[tuple[str, float]]:
+def best(critic: Coreference, keys: Ints) -> list[tuple[str, float]]:
     """The likeliest last symbol of each window, with its log-probability."""
     likeliest = []
     for key in keys.tolist():
@@ -51,12 +41,12 @@ def best(critic: FittedCritic, keys: Ints) -> list[tuple[str, float]]:
     return likeliest
 
 
-def _legend(critic: FittedCritic) -> str:
+def _legend(critic: Coreference) -> str:
     """What the symbols stand for."""
     return Alphabet(critic.classes).legend
 
 
-def show(critic: FittedCritic, real: Pooled, generated: Pooled) -> list[Evidence]:
+def show(critic: Coreference, real: Pooled, generated: Pooled) -> list[Evidence]:
     """Tables of unlikely windows (the headline), contributions to Latent NLL, ratios, and first mentions."""
     # counts of each window in both texts, (2, W), and its contribution to the difference in Latent NLL per symbol, (W,)
     a, b = (s.counts.get("windows", {}) for s in (real, generated))
@@ -74,7 +64,7 @@ def show(critic: FittedCritic, real: Pooled, generated: Pooled) -> list[Evidence
     ]
 
 
-def _contributions(critic: FittedCritic, keys: Ints, counts: Floats, gain: Floats, log_p: Floats) -> Table:
+def _contributions(critic: Coreference, keys: Ints, counts: Floats, gain: Floats, log_p: Floats) -> Table:
     top = np.argsort(-gain, kind="stable")[:SHOWN]
     words = spelled(critic, keys[top])
     rows = [
@@ -90,7 +80,7 @@ def _contributions(critic: FittedCritic, keys: Ints, counts: Floats, gain: Float
     )
 
 
-def _ratios(critic: FittedCritic, keys: Ints, counts: Floats, totals: Floats) -> Table:
+def _ratios(critic: Coreference, keys: Ints, counts: Floats, totals: Floats) -> Table:
     # log-ratio of the shares of the windows frequent in both texts; the largest and the smallest are shown
     often = np.flatnonzero((counts >= LEAST).all(axis=0))
     ratio = np.log(counts[1, often] / totals[1]) - np.log(counts[0, often] / totals[0])
@@ -106,7 +96,7 @@ def _ratios(critic: FittedCritic, keys: Ints, counts: Floats, totals: Floats) ->
     return Table("mention-ratios", title, ("window", "real", "generated", "log-ratio"), rows, note=_legend(critic))
 
 
-def _unlikely(critic: FittedCritic, keys: Ints, counts: Floats, totals: Floats, log_p: Floats) -> Table:
+def _unlikely(critic: Coreference, keys: Ints, counts: Floats, totals: Floats, log_p: Floats) -> Table:
     """Unlikely windows, those first that contribute most to the difference of the headline."""
     unlikely = np.flatnonzero(log_p < UNLIKELY)
     # occurrences per 1,000 symbols in each text, (2, U); the side with more of them is shown first
@@ -129,7 +119,7 @@ def _unlikely(critic: FittedCritic, keys: Ints, counts: Floats, totals: Floats, 
     )
 
 
-def _introductions(critic: FittedCritic, real: Pooled, generated: Pooled) -> Table:
+def _introductions(critic: Coreference, real: Pooled, generated: Pooled) -> Table:
     """Kinds of first mentions, the largest difference first."""
     names = Alphabet(critic.classes).kinds
     counts = [s.arrays.get("first", np.zeros(len(names))) for s in (real, generated)]
@@ -150,7 +140,7 @@ def _introductions(critic: FittedCritic, real: Pooled, generated: Pooled) -> Tab
     )
 
 
-def explain(critic: FittedCritic, document: Corpus) -> MarkedDocument | None:
+def explain(critic: Coreference, document: Corpus) -> MarkedDocument | None:
     """The least likely mentions of a document in context, in the order of the text."""
     latents = critic.project(document)
     if not len(latents.states):

@@ -1,12 +1,17 @@
-"""Classes of sentences: questions, speech, and connectives by their senses (after the Penn Discourse Treebank)."""
+"""Classes of sentences: questions, speech, and connectives by their senses (after the Penn Discourse Treebank).
+
+`Moves` are the latents of the critic: the classes of the sentences of each document.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from momus.numeric.types import Bools, Ints
+from momus.critic import StateSequences
+from momus.numeric.types import Bools, Floats, Ints
 from momus_critics.prose.reading import Prose
 
 CONNECTIVES: dict[str, tuple[str, ...]] = {
@@ -60,7 +65,7 @@ def sentence_classes(prose: Prose) -> tuple[Ints, Ints]:
     is a question, unless it is speech; others go by the connective that they open with.
 
     >>> from momus import Corpus
-    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import paragraph_tokenizer
     >>> from momus_critics.prose.reading import read_prose
     >>> text = "He came. But why? “No,” she said. In fact, he left. However it rained."
     >>> prose = read_prose(Corpus.from_texts([text]).tokens(paragraph_tokenizer("words")))
@@ -89,3 +94,22 @@ def _opens(prose: Prose, first: Ints, words: Sequence[int]) -> Bools:
         at = np.minimum(first + k, max(len(prose.ids) - 1, 0))
         found &= (prose.ids[at] == word) & (prose.sentences[at] == prose.sentences[first])
     return found
+
+
+@dataclass(frozen=True)
+class Moves(StateSequences):
+    """Classes of sentences, each paragraph preceded by a mark, and the tokens they were read from.
+
+    Attributes
+    ----------
+    starts
+        int64 (N,): first token of each state's sentence, or of the paragraph.
+    prose
+        The tokens.
+    persons
+        float64 (n, 2): pronouns of the first person, and of the first and third.
+    """
+
+    starts: Ints = None  # type: ignore[assignment]  # always given; dataclasses require a default here
+    prose: Prose = None  # type: ignore[assignment]
+    persons: Floats = None  # type: ignore[assignment]

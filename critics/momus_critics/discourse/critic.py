@@ -18,7 +18,6 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    mean,
     total_variation,
 )
 from momus.critic.fitted import Fitted
@@ -39,12 +38,12 @@ from momus_critics.discourse.classes import (
     SPEECH,
     STATES,
     THIRD_PERSON,
+    Moves,
     sentence_classes,
 )
-from momus_critics.discourse.moves import Moves
-from momus_critics.prose.base import ProseCritic
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
+from momus_critics.prose.reading import ProseCritic
 
 
 class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
@@ -178,15 +177,7 @@ class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationM
                 label="total variation of pairs of sentence classes",
             ),
             *(
-                Statistic(
-                    name,
-                    rows,
-                    "value",
-                    mean,
-                    label=label,
-                    direction=(f"poorer in {noun}", f"richer in {noun}"),
-                    format="share",
-                )
+                Statistic.share(name, rows, label, (f"poorer in {noun}", f"richer in {noun}"))
                 for name, rows, label, noun in shares
             ),
         )

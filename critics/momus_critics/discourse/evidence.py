@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,13 +10,14 @@ from momus.critic import Pooled
 from momus.evidence import Cell, Evidence, Heatmap, MarkedDocument, Overuse, Overused, Step, Table, both
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus_critics.discourse.classes import PARAGRAPH, STATES
-from momus_critics.discourse.moves import Moves
+from momus_critics.discourse.classes import PARAGRAPH, STATES, Moves
 from momus_critics.figures import percent
 from momus_critics.keyness.testing import log_odds
 from momus_critics.marking import highest
 from momus_critics.prose.examples import KEPT, Exampled
-from momus_critics.prose.ngrams import DenseNGrams
+
+if TYPE_CHECKING:
+    from momus_critics.discourse.critic import Discourse
 
 SHOWN, LEAST, WORDS = 20, 5, 2
 """Openings of a table, sentences that an opening needs in both texts together, and its words."""
@@ -26,16 +27,6 @@ EXAMPLE = 14
 """Tokens of an example."""
 MIX = np.uint64(0x9E3779B97F4A7C15)
 """An odd factor that mixes hashes of words."""
-
-
-class FittedCritic(Protocol):
-    """What evidence reads of a fitted `momus_critics.discourse.Discourse`."""
-
-    process_: DenseNGrams
-
-    def project(self, batch: Corpus) -> Moves:
-        """Classify the sentences of each document."""
-        ...
 
 
 def summary(z: Moves) -> Exampled:
@@ -163,7 +154,7 @@ def _pairs(real: Pooled, generated: Pooled) -> Heatmap:
     )
 
 
-def explain(critic: FittedCritic, document: Corpus) -> MarkedDocument | None:
+def explain(critic: Discourse, document: Corpus) -> MarkedDocument | None:
     """The sentences of one document with their classes, the tenth of least likely ones marked."""
     z = critic.project(document)
     if not len(z.states):

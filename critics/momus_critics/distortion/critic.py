@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import ANY, Critic, EvidenceMixin, LogPrior, Pooled, Rows, Scripts, Statistic, StatisticsMixin, mean
+from momus.critic import ANY, Critic, EvidenceMixin, LogPrior, Pooled, Rows, Scripts, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Series, both
@@ -128,14 +128,12 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
     def statistics(self) -> Sequence[Statistic]:
         """Mean of log p_M − log p_L in nats."""
         return (
-            Statistic(
+            Statistic.ratio(
                 "error",
                 "error",
-                "value",
-                mean,
+                "mean of log p_M − log p_L",
+                ("rarer under the model", "likelier under the model"),
                 effect="hedges_g",
-                label="mean of log p_M − log p_L",
-                direction=("rarer under the model", "likelier under the model"),
                 unit="nats per document",
             ),
         )

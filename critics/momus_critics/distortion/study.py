@@ -22,8 +22,9 @@ from momus_critics.distortion.estimation import (
     estimates,
     joint_histogram,
     mean_interval,
+    perturbed,
+    random_strings,
 )
-from momus_critics.distortion.perturbation import perturbed, random_strings
 
 COLUMNS = 12
 """Bins of log p_L in the heat map of perturbations."""

@@ -17,7 +17,6 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    mean,
     usable_documents,
 )
 from momus.critic.fitted import Fitted
@@ -32,11 +31,17 @@ from momus.text.counting import counted, joined
 from momus.text.tokens import Tokenizer
 from momus_critics.diversity import evidence
 from momus_critics.diversity.answers import GROUPS, Spread, alike, baseline_of, by_prompt, effective_number, vectors
-from momus_critics.diversity.latents import as_documents, critic_of, state_vectors
-from momus_critics.diversity.variance import between_similarity, centroids, prompt_means, relative_variance
+from momus_critics.diversity.latents import (
+    as_documents,
+    between_similarity,
+    centroids,
+    critic_of,
+    prompt_means,
+    relative_variance,
+    state_vectors,
+)
 from momus_critics.prose.examples import Exampled
-from momus_critics.prose.paragraphs import BREAK, paragraph_tokenizer
-from momus_critics.prose.reading import read_prose
+from momus_critics.prose.reading import BREAK, paragraph_tokenizer, read_prose
 
 LEAST_SD = 0.1
 """Smallest standard deviation of z, which keeps P_c proper if all prompts are alike."""
@@ -222,23 +227,19 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
         """Similarity within and between prompts, distinct answers, and prompts with answers that are the same."""
         of = f" of {self.size_}" if hasattr(self, "size_") else ""
         return (
-            Statistic(
+            Statistic.ratio(
                 "similarity",
                 "similarity",
-                "value",
-                mean,
+                "similarity of answers to a prompt",
+                ("more varied between answers", "more alike between answers"),
                 effect="difference",
                 band=BAND,
-                label="similarity of answers to a prompt",
-                direction=("more varied between answers", "more alike between answers"),
             ),
-            Statistic(
+            Statistic.ratio(
                 "distinct",
                 "distinct",
-                "value",
-                mean,
-                label=f"effective number of distinct answers{of}",
-                direction=("poorer in distinct answers", "richer in distinct answers"),
+                f"effective number of distinct answers{of}",
+                ("poorer in distinct answers", "richer in distinct answers"),
             ),
             Statistic(
                 "between_similarity",
@@ -256,14 +257,11 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
                 label="variance within prompts, relative to different prompts",
                 direction=("poorer in variance within prompts", "richer in variance within prompts"),
             ),
-            Statistic(
+            Statistic.share(
                 "same_share",
                 "same",
-                "value",
-                mean,
-                label="prompts with answers that are the same",
-                direction=("poorer in equal answers", "richer in equal answers"),
-                format="share",
+                "prompts with answers that are the same",
+                ("poorer in equal answers", "richer in equal answers"),
             ),
         )
 

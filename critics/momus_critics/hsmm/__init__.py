@@ -1,7 +1,6 @@
 """Explicit-duration hidden semi-Markov models, for text without section marks."""
 
-from momus_critics.hsmm.emissions import DiagonalGaussian, Emission
-from momus_critics.hsmm.model import HSMM
+from momus_critics.hsmm.model import HSMM, DiagonalGaussian, Emission
 from momus_critics.hsmm.passes import Parameters, Segments, forward, posterior, sample, viterbi
 
 __all__ = [

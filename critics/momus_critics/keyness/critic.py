@@ -18,7 +18,6 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    mean,
     usable_documents,
 )
 from momus.critic.fitted import Fitted
@@ -34,9 +33,8 @@ from momus_critics.keyness.latents import TermLatents, term_latents
 from momus_critics.keyness.process import TermProcess
 from momus_critics.keyness.terms import frequent_terms, key_of
 from momus_critics.keyness.testing import higher_criticism, mean_gap
-from momus_critics.prose.base import ProseCritic
 from momus_critics.prose.examples import Exampled
-from momus_critics.prose.reading import Prose
+from momus_critics.prose.reading import Prose, ProseCritic
 
 PHRASE = 3
 """Tokens from which a term counts as a phrase."""
@@ -192,15 +190,11 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
                 band=BAND,
                 label="Higher Criticism of words and phrases",
             ),
-            Statistic(
+            Statistic.relative(
                 "phrases",
                 "phrases",
-                "value",
-                mean,
-                scale="log",
-                effect="log_ratio",
-                label="recurring phrases per 1,000 words",
-                direction=("poorer in recurring phrases", "richer in recurring phrases"),
+                "recurring phrases per 1,000 words",
+                ("poorer in recurring phrases", "richer in recurring phrases"),
             ),
         )
 

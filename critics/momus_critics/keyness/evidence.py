@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from momus.critic import LogPrior, Pooled
+from momus.critic import Pooled
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table, both
 from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus.text.tokens import Tokenizer
 from momus_critics.figures import percent
 from momus_critics.keyness.latents import TermLatents
-from momus_critics.keyness.process import TermProcess
 from momus_critics.keyness.testing import log_odds, proportions_z, two_sided
 from momus_critics.marking import Mark, mark_passage
 from momus_critics.prose.examples import KEPT, Exampled
-from momus_critics.prose.paragraphs import BREAK
-from momus_critics.prose.reading import Prose
+from momus_critics.prose.reading import BREAK, Prose
+
+if TYPE_CHECKING:
+    from momus_critics.keyness.critic import Keyness
 
 SHOWN, LINED, MARKED = 20, 8, 12
 """Terms of a table, terms with concordance lines, and terms that are marked in a document."""
@@ -34,26 +34,6 @@ NAMED = 3
 """Terms that the first screen of a report names."""
 ALIKE = 0.8
 """A phrase stands for a shorter one within it if at least this share of the documents with the shorter one have it."""
-
-
-class FittedCritic(Protocol):
-    """What evidence reads of a fitted `momus_critics.keyness.Keyness`."""
-
-    terms_: list[str]
-    process_: TermProcess
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer, with borders of paragraphs as tokens."""
-        ...
-
-    def project(self, batch: Corpus) -> TermLatents:
-        """Look up the terms of each document."""
-        ...
-
-    def log_prior(self, latents: TermLatents) -> LogPrior:
-        """log P_c of the terms of each document."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -103,7 +83,7 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
 def names(prose: Prose) -> dict[str | float, float]:
     """Number of documents that have each name: a word with a capital within sentences, and never without one.
 
-    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import paragraph_tokenizer
     >>> from momus_critics.prose.reading import read_prose
     >>> corpus = Corpus.from_texts(["So Elara met Kai. The elf met the Elf, and Elara wept."])
     >>> names(read_prose(corpus.tokens(paragraph_tokenizer("words"))))
@@ -247,7 +227,7 @@ def _names(real: Exampled, generated: Exampled, known: AbstractSet[str]) -> Tabl
     )
 
 
-def explain(critic: FittedCritic, document: Corpus) -> MarkedDocument | None:
+def explain(critic: Keyness, document: Corpus) -> MarkedDocument | None:
     """Mark the terms of one document that are least likely in real text of its length."""
     table = document.tokens(critic.tokenizer)
     words = [w for w in (table.vocabulary[i] for i in table.ids.tolist()) if w != BREAK]

@@ -64,7 +64,7 @@ def occurrences(prose: Prose, n: int, among: Bools | None = None) -> Occurrences
         bool (N,): tokens at which a term may start; None: any.
 
     >>> from momus import Corpus
-    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import paragraph_tokenizer
     >>> from momus_critics.prose.reading import read_prose
     >>> prose = read_prose(Corpus.from_texts(["On and on. And on, he went"]).tokens(paragraph_tokenizer("words")))
     >>> found = occurrences(prose, 2)
@@ -98,7 +98,7 @@ def frequent_terms(texts: Sequence[Prose], least: int, most: int) -> Frequent:
     phrase is looked for only where both phrases that are one token shorter are frequent, which loses none.
 
     >>> from momus import Corpus
-    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import paragraph_tokenizer
     >>> from momus_critics.prose.reading import read_prose
     >>> prose = read_prose(Corpus.from_texts(["as it were", "as it is"]).tokens(paragraph_tokenizer("words")))
     >>> frequent_terms([prose], 2, 100).terms

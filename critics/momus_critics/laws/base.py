@@ -16,15 +16,14 @@ from momus.errors import FittingError
 from momus.evidence import Axis, Cell, Chart, Direction, Evidence, Role, Series, Table, both
 from momus.laws import Law, Reordered, tokens_needed, too_short
 from momus.laws.law import ErrorEstimate
-from momus.numeric.ragged import group_sums, offsets_of
+from momus.numeric.ragged import Ragged, group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
 from momus_critics.figures import rounded
-from momus_critics.laws.curves import Curve
-from momus_critics.laws.fitting import Line, fit_line
+from momus_critics.laws.curves import Curve, Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve
 
 SHOWN = 150
@@ -32,7 +31,7 @@ SHOWN = 150
 
 
 @dataclass(frozen=True)
-class LawPoints:
+class LawPoints(Ragged):
     """Points of each block on log10–log10 axes, ragged, and the text of the blocks.
 
     Attributes
@@ -49,9 +48,6 @@ class LawPoints:
     y: Floats
     offsets: Ints
     stream: RunningText
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
 
 EXPONENT_BAND = 0.05

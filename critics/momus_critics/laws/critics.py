@@ -16,8 +16,7 @@ from momus.text.running import RunningText
 from momus_critics.figures import percent
 from momus_critics.laws import curves
 from momus_critics.laws.base import CORRELATION_BAND, ERROR, ERROR_LABEL, EXPONENT_BAND, ScalingLaw
-from momus_critics.laws.curves import Curve
-from momus_critics.laws.fitting import Line, fit_line
+from momus_critics.laws.curves import Curve, Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve, ReorderedHapaxes, ReorderedTypes, ReorderedWindows
 
 NEAR = 10

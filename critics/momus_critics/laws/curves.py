@@ -1,9 +1,13 @@
-"""Curves of running text whose slopes are the scaling laws (Takahashi & Tanaka-Ishii 2019; LeBrun et al. 2022)."""
+"""Curves of running text, and the lines on log–log axes whose slopes are the scaling laws.
+
+After Takahashi & Tanaka-Ishii (2019) and LeBrun et al. (2022).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,7 +17,65 @@ from momus.numeric.ragged import number_keys
 from momus.numeric.types import Floats, Ints
 from momus.processes import usable_threads
 from momus.text.running import RunningText
-from momus_critics.laws.fitting import geometric_grid
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line log10 y = intercept + slope · log10 x, fitted by least squares.
+
+    Attributes
+    ----------
+    error
+        ε = sqrt(mean((log10 y − log10 ŷ)²)) (Takahashi & Tanaka-Ishii 2019).
+    points
+        Number of points fitted.
+    """
+
+    slope: float
+    intercept: float
+    error: float
+    points: int
+
+    def __call__(self, x: Floats) -> Floats:
+        """Compute ŷ at x."""
+        return np.asarray(10 ** (self.intercept + self.slope * np.log10(x)))
+
+
+def fit_line(x: NDArray[np.generic], y: NDArray[np.generic]) -> Line:
+    """Fit a line to positive points.
+
+    Raises
+    ------
+    ValueError
+        There are fewer than three points, or all x are equal.
+
+    >>> line = fit_line(np.array([1.0, 10.0, 100.0]), np.array([2.0, 20.0, 200.0]))
+    >>> round(line.slope, 6), round(line.error, 6)
+    (1.0, 0.0)
+    """
+    u, v = np.log10(np.asarray(x, dtype=np.float64)), np.log10(np.asarray(y, dtype=np.float64))
+    if len(u) < 3 or np.ptp(u) == 0:
+        raise ValueError("a line needs at least three points, not all with the same x")
+    du = u - u.mean()
+    slope = float(du @ (v - v.mean()) / (du @ du))
+    intercept = float(v.mean() - slope * u.mean())
+    residual = v - intercept - slope * u
+    return Line(slope, intercept, float(np.sqrt(np.mean(residual**2))), len(u))
+
+
+def geometric_grid(ratio: float, last: int, first: tuple[int, ...] = tuple(range(1, 10))) -> Ints:
+    """The numbers ``first``, then n ← int(ratio · n), up to ``last``.
+
+    >>> geometric_grid(1.2, 15).tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14]
+    """
+    grid = [n for n in first if n <= last]
+    n = int(ratio * (first[-1]))
+    while n <= last:
+        grid.append(n)
+        n = max(n + 1, int(ratio * n))
+    return np.array(grid, dtype=np.int64)
+
 
 Curve = tuple[Floats, Floats]
 TABLE = 1 << 20

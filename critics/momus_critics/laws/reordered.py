@@ -121,7 +121,7 @@ class ReorderedWindows:
 
     >>> text = RunningText(np.random.default_rng(0).integers(0, 3, 40_000).astype(np.int32), ["a", "bb", "ccc"])
     >>> from momus_critics.laws import Ebeling
-    >>> from momus_critics.laws.fitting import fit_line
+    >>> from momus_critics.laws.curves import fit_line
     >>> slope = fit_line(*ReorderedWindows(text.cut(4)).curve([0, 1, 2, 3])).slope
     >>> bool(abs(slope - Ebeling().line(text).slope) < 0.01)
     True

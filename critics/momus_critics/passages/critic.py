@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import softmax
 
-from momus.critic import ExplanationMixin, Note, Rows, Statistic, mean
+from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
@@ -25,11 +25,10 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.passages.lsa import LsaEmbedder
 from momus_critics.passages.pieces import corpus_pieces, returning, split_pieces, state_names
 from momus_critics.passages.places import PlaceFeatures
 from momus_critics.passages.segmenter import Segmenter
-from momus_critics.passages.tfidf import WordPairs
+from momus_critics.passages.tfidf import LsaEmbedder, WordPairs
 from momus_critics.passages.typed import TypedSections, type_names
 
 OWN = ("words", "lsa")
@@ -58,23 +57,19 @@ class PassageLatents(ChainLatents):
 
 
 TYPED = (
-    Statistic(
+    Statistic.ratio(
         "fault_evidence",
         "fault_evidence",
-        "value",
-        mean,
+        "evidence of faults of order",
+        ChainCritic.directions["latent_ppl"],
         effect="hedges_g",
-        label="evidence of faults of order",
-        direction=ChainCritic.directions["latent_ppl"],
         unit="√nats",
     ),
-    Statistic(
+    Statistic.ratio(
         "type_disorder",
         "type_disorder",
-        "value",
-        mean,
-        label="disorder of section types",
-        direction=("more orderly", "less orderly"),
+        "disorder of section types",
+        ("more orderly", "less orderly"),
         unit="nats per document",
     ),
 )
@@ -317,24 +312,19 @@ class Passages(ChainCritic, ExplanationMixin):
 
     def statistics(self) -> Sequence[Statistic]:
         """Misplacement, those of the chain, and the share of returning pieces."""
-        misplacement = Statistic(
+        misplacement = Statistic.ratio(
             "misplacement",
             "misplacement",
-            "value",
-            mean,
+            "misplacement",
+            ("more orderly", "less orderly"),
             effect="hedges_g",
-            label="misplacement",
-            direction=("more orderly", "less orderly"),
             unit="nats per √piece",
         )
-        returns = Statistic(
+        returns = Statistic.share(
             "return_share",
             "returns",
-            "value",
-            mean,
-            label="share of passages that return",
-            direction=("less repetitive in content", "more repetitive in content"),
-            format="share",
+            "share of passages that return",
+            ("less repetitive in content", "more repetitive in content"),
         )
         return (*(() if self._typed is None else TYPED), misplacement, *super().statistics(), returns)
 

@@ -19,7 +19,7 @@ from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
-from momus.text.titles import normalize_title
+from momus.text.titles import OTHER, frequent_titles, normalize_title
 from momus_critics.chains import transitions as chain
 from momus_critics.chains.base import smoothed_counts
 from momus_critics.passages.faults import SectionProcess
@@ -27,7 +27,6 @@ from momus_critics.passages.pieces import plain, spans
 from momus_critics.passages.tfidf import WordPairs
 from momus_critics.sections.features import contrasted
 from momus_critics.sections.posterior import Weights, regress
-from momus_critics.sections.titles import OTHER, frequent_titles
 
 LEAST_DOCUMENTS = 5
 """Documents in which a title must occur to name a type."""

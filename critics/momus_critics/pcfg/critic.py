@@ -11,7 +11,7 @@ import numpy as np
 from momus.critic import SPACED, EvidenceMixin, LogPrior, Note, Pooled, Rows, Scripts, StatisticsMixin, TokenCritic
 from momus.critic.fitted import Fitted
 from momus.evidence import Axis, Chart, Evidence, Series, both
-from momus.numeric.ragged import group_sums
+from momus.numeric.ragged import Ragged, group_sums
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
@@ -28,15 +28,12 @@ GRID = 2.0**20
 
 
 @dataclass(frozen=True)
-class ParsedSentences:
+class ParsedSentences(Ragged):
     """log p of each sentence, (N,), and its length in words, (N,); ``offsets`` are int64 (n + 1,)."""
 
     values: Floats
     words: Ints
     offsets: Ints
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
 
 class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):

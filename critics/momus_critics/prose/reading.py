@@ -1,19 +1,63 @@
-"""The words of a batch, each with its sentence and its paragraph, as arrays."""
+"""The words of a batch, each with its sentence and its paragraph, as arrays, and critics that read them.
+
+The tokenizer keeps the borders of paragraphs as tokens.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
+from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.numeric.ragged import kept_offsets
+from momus.critic import Critic
+from momus.numeric.ragged import Ragged, kept_offsets
 from momus.numeric.types import Bools, Ints
-from momus.text.tokens import TokenTable
-from momus_critics.prose.paragraphs import BREAK
+from momus.text.corpus import Corpus
+from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
+
+BREAK = "\n\n"
+"""The token between two paragraphs."""
+_BLANK_LINES = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
+_ENDED_LINE = re.compile(r"(?<=[.!?…:\"'”’)\]。！？])[^\S\n]*\n\s*")
+
+
+def paragraphs(text: str) -> list[str]:
+    r"""Cut a text into paragraphs: at blank lines, or, in a text without any, where a line ends a sentence.
+
+    Other line ends are those of a text wrapped at some width, and cut nothing.
+
+    >>> paragraphs("One\ntwo.\n\nThree."), paragraphs("One.\nTwo\nthree.")
+    (['One\ntwo.', 'Three.'], ['One.', 'Two\nthree.'])
+    """
+    text = text.replace("\r\n", "\n").strip()
+    return (_BLANK_LINES if _BLANK_LINES.search(text) else _ENDED_LINE).split(text)
+
+
+@lru_cache(maxsize=8)
+def paragraph_tokenizer(name: str) -> Tokenizer:
+    r"""A tokenizer by name, cased, with a token `BREAK` between paragraphs.
+
+    >>> paragraph_tokenizer("words").split("Yes.\n\nNo")
+    ['Yes', '.', '\n\n', 'No']
+    """
+    split = get_tokenizer(name, lower=False).split
+
+    def with_breaks(text: str) -> list[str]:
+        tokens: list[str] = []
+        for paragraph in paragraphs(text):
+            tokens += split(paragraph)
+            tokens.append(BREAK)
+        return tokens[:-1]
+
+    return Tokenizer(f"{name}+paragraphs", with_breaks, lower=False)
+
 
 TERMINALS = frozenset(".!?…。！？؟।")
 CLOSERS = frozenset("\"'”’»)]")
@@ -27,7 +71,7 @@ ABBREVIATIONS = frozenset(
 
 
 @dataclass(frozen=True)
-class Prose:
+class Prose(Ragged):
     """N tokens of n documents.
 
     Attributes
@@ -56,14 +100,6 @@ class Prose:
     codes: Ints
     spelled: Sequence[str]
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> Ints:
-        """int64 (n,): number of tokens of each document."""
-        return np.diff(self.offsets)
-
     @cached_property
     def hashes(self) -> NDArray[np.uint64]:
         """A 64-bit hash of each token in lower case, the same in all texts: uint64 (N,)."""
@@ -82,7 +118,7 @@ def read_prose(table: TokenTable) -> Prose:
     unless a word in lower case follows. A full stop ends none after an initial or an abbreviation, nor within a number.
 
     >>> from momus import Corpus
-    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import paragraph_tokenizer
     >>> corpus = Corpus.from_texts(["“Who?” asked Mr. Fox. “I.”\n\nIt was 3.5 miles."])
     >>> prose = read_prose(corpus.tokens(paragraph_tokenizer("words")))
     >>> [" ".join(prose.words[i] for i in prose.ids[prose.sentences == s]) for s in range(3)]
@@ -147,3 +183,32 @@ def _before(x: Bools) -> Bools:
 def _after(x: Bools) -> Bools:
     """The value of the token after each one; false for the last."""
     return np.concatenate([x[1:], [False]]) if len(x) else x
+
+
+Z = TypeVar("Z")
+
+
+class ProseCritic(Critic[Z], ABC):
+    """A critic that reads words, sentences and paragraphs; critics with the same tokenizer share the tokens.
+
+    Parameters
+    ----------
+    tokens
+        Name of the tokenizer, see `momus.critic.TokenCritic`. Letter case is folded after sentences have been found.
+    """
+
+    def __init__(self, *, tokens: str = "words") -> None:
+        self.tokens = tokens
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer that the parameters name, with borders of paragraphs as tokens."""
+        return paragraph_tokenizer(self.tokens)
+
+    def prose(self, batch: Corpus) -> Prose:
+        """Words, sentences and paragraphs of a batch."""
+        return read_prose(batch.tokens(self.tokenizer))
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without tokens."""
+        return ["no token" if n == 0 else None for n in self.prose(batch).lengths]

@@ -18,7 +18,6 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    mean,
 )
 from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
@@ -28,8 +27,8 @@ from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus_critics.prose.base import ProseCritic
 from momus_critics.prose.examples import Exampled
+from momus_critics.prose.reading import ProseCritic
 from momus_critics.repetition import evidence
 from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATES, Copies, copies_of
 from momus_critics.repetition.process import CopyProcess
@@ -157,55 +156,35 @@ class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, Explanatio
         """Copied words relative to real text; shares by source; documents with a loop; longest copy; compression."""
         wheres = (("sentence", SENTENCE), ("paragraph", PARAGRAPH), ("document", DOCUMENT))
         return (
-            Statistic(
+            Statistic.relative(
                 "relative_copying",
                 "copied",
-                "value",
-                mean,
-                scale="log",
-                effect="log_ratio",
+                "copied words, relative to real text",
+                ("less repetitive", "more repetitive"),
                 band=BAND,
-                label="copied words, relative to real text",
-                direction=("less repetitive", "more repetitive"),
             ),
             *(
-                Statistic(
+                Statistic.share(
                     f"{where}_share",
                     f"from_{source}",
-                    "value",
-                    mean,
-                    label=f"words copied from the same {where}",
-                    direction=(f"less repetitive within its {where}s", f"more repetitive within its {where}s"),
-                    format="share",
+                    f"words copied from the same {where}",
+                    (f"less repetitive within its {where}s", f"more repetitive within its {where}s"),
                 )
                 for where, source in wheres
             ),
-            Statistic(
-                "looping_share",
-                "loops",
-                "value",
-                mean,
-                label="documents with a loop",
-                direction=("poorer in loops", "richer in loops"),
-                format="share",
-            ),
-            Statistic(
+            Statistic.share("looping_share", "loops", "documents with a loop", ("poorer in loops", "richer in loops")),
+            Statistic.ratio(
                 "longest_copy",
                 "longest",
-                "value",
-                mean,
-                label="mean of the longest copy",
-                direction=("shorter in its copies", "longer in its copies"),
+                "mean of the longest copy",
+                ("shorter in its copies", "longer in its copies"),
                 unit="words and symbols",
             ),
-            Statistic(
+            Statistic.share(
                 "compressed_share",
                 "bytes",
-                "value",
-                mean,
-                label="size after compression by zlib",
-                direction=("easier to compress", "harder to compress"),
-                format="share",
+                "size after compression by zlib",
+                ("easier to compress", "harder to compress"),
             ),
         )
 

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from momus.critic import LogPrior, Pooled
+from momus.critic import Pooled
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Overuse, Overused, Series, Table, both
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.tokens import Tokenizer
 from momus_critics.figures import percent, rounded
 from momus_critics.marking import Mark, mark_passage
 from momus_critics.prose.examples import Exampled
-from momus_critics.prose.paragraphs import BREAK
+from momus_critics.prose.reading import BREAK
 from momus_critics.repetition.copies import STATES, Copies
-from momus_critics.repetition.process import CopyProcess, doubling_class
+from momus_critics.repetition.process import doubling_class
+
+if TYPE_CHECKING:
+    from momus_critics.repetition.critic import Repetition
 
 SHOWN, CLASSES = 8, 24
 WORDS = 24
 """Words of a copy that are shown."""
-
-
-class FittedCritic(Protocol):
-    """What evidence reads of a fitted `momus_critics.repetition.Repetition`."""
-
-    process_: CopyProcess
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer, with borders of paragraphs as tokens."""
-        ...
-
-    def project(self, batch: Corpus) -> Copies:
-        """Find the copied stretches of each document."""
-        ...
-
-    def log_prior(self, latents: Copies) -> LogPrior:
-        """Sum of log P_c over the tokens of each document."""
-        ...
 
 
 def summary(copies: Copies, n: int) -> Exampled:
@@ -118,7 +101,7 @@ def _overuse(real: Exampled, generated: Exampled) -> Overuse | None:
     return Overuse("loops", "% of documents loop", (Overused(longest[0], a, b),))
 
 
-def explain(critic: FittedCritic, document: Corpus) -> MarkedDocument | None:
+def explain(critic: Repetition, document: Corpus) -> MarkedDocument | None:
     """Mark the copies of one document: where they were said before, and loops."""
     table = document.tokens(critic.tokenizer)
     words = [w for w in (table.vocabulary[i] for i in table.ids.tolist()) if w != BREAK]

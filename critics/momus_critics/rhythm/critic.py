@@ -26,7 +26,7 @@ from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.prose.base import ProseCritic
+from momus_critics.prose.reading import ProseCritic
 from momus_critics.rhythm import evidence
 from momus_critics.rhythm.lengths import DASH, SentenceLengths, moments, sentence_lengths
 from momus_critics.rhythm.process import LengthProcess
@@ -141,45 +141,29 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
                 direction=("more uniform in rhythm", "more varied in rhythm"),
                 unit="log words",
             ),
-            Statistic(
+            Statistic.ratio(
                 "neighbour_correlation",
                 "neighbours",
-                "value",
-                mean,
+                "correlation of neighbouring sentence lengths",
+                ("more changeable between sentences", "steadier between sentences"),
                 band=CORRELATION_BAND,
-                label="correlation of neighbouring sentence lengths",
-                direction=("more changeable between sentences", "steadier between sentences"),
             ),
-            Statistic(
+            Statistic.relative(
                 "sentence_length",
                 "words",
-                "value",
-                mean,
-                scale="log",
-                effect="log_ratio",
-                label="mean length of sentences",
-                direction=("shorter in its sentences", "longer in its sentences"),
+                "mean length of sentences",
+                ("shorter in its sentences", "longer in its sentences"),
                 unit="words",
             ),
-            Statistic(
+            Statistic.relative(
                 "paragraph_length",
                 "paragraphs",
-                "value",
-                mean,
-                scale="log",
-                effect="log_ratio",
-                label="mean length of paragraphs",
-                direction=("shorter in its paragraphs", "longer in its paragraphs"),
+                "mean length of paragraphs",
+                ("shorter in its paragraphs", "longer in its paragraphs"),
                 unit="sentences",
             ),
-            Statistic(
-                "dashes",
-                "dashes",
-                "value",
-                mean,
-                band=DASHES_BAND,
-                label="dashes per 1,000 words",
-                direction=("poorer in dashes", "richer in dashes"),
+            Statistic.ratio(
+                "dashes", "dashes", "dashes per 1,000 words", ("poorer in dashes", "richer in dashes"), band=DASHES_BAND
             ),
             Statistic("marks", "marks", "distance", total_variation, label="total variation of punctuation marks"),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,31 +14,16 @@ from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, 
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus.text.tokens import Tokenizer
 from momus_critics.figures import evenly_cumulated, rounded
 from momus_critics.marking import Mark, highest, mark_passage
-from momus_critics.prose.paragraphs import BREAK
-from momus_critics.prose.reading import Prose
+from momus_critics.prose.reading import BREAK
 from momus_critics.rhythm.lengths import MARKS, SentenceLengths, moments, sentence_lengths
-from momus_critics.rhythm.process import LengthProcess
+
+if TYPE_CHECKING:
+    from momus_critics.rhythm.critic import Rhythm
 
 LAGS, SHOWN = 10, 40
 """Distances of the correlation, and sentences of the documents that are shown."""
-
-
-class FittedCritic(Protocol):
-    """What evidence reads of a fitted `momus_critics.rhythm.Rhythm`."""
-
-    process_: LengthProcess
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer, with borders of paragraphs as tokens."""
-        ...
-
-    def prose(self, batch: Corpus) -> Prose:
-        """Words, sentences and paragraphs of a batch."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -125,7 +110,7 @@ def _marks(real: RhythmSummary, generated: RhythmSummary) -> Table:
     return Table("punctuation", "Punctuation marks", columns, rows)
 
 
-def explain(critic: FittedCritic, document: Corpus) -> MarkedDocument | None:
+def explain(critic: Rhythm, document: Corpus) -> MarkedDocument | None:
     """Mark the tenth of the sentences whose lengths are least likely."""
     table = document.tokens(critic.tokenizer)
     words = [w for w in (table.vocabulary[i] for i in table.ids.tolist()) if w != BREAK]

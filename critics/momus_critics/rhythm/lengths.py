@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.numeric.ragged import group_sums, offsets_of, owners_of
+from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus_critics.prose.reading import Prose
 
@@ -26,7 +26,7 @@ DASH = [name for name, _ in MARKS].index("dash")
 
 
 @dataclass(frozen=True)
-class SentenceLengths:
+class SentenceLengths(Ragged):
     """Sentences of n documents.
 
     Attributes
@@ -46,25 +46,12 @@ class SentenceLengths:
     offsets: Ints
     marks: Floats
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> Ints:
-        """int64 (n,): number of sentences of each document."""
-        return np.diff(self.offsets)
-
-    @property
-    def documents(self) -> Ints:
-        """int64 (S,): the document of each sentence."""
-        return owners_of(self.offsets)
-
 
 def sentence_lengths(prose: Prose) -> SentenceLengths:
     """Count words by sentence; sentences without a word are left out.
 
     >>> from momus import Corpus
-    >>> from momus_critics.prose.paragraphs import paragraph_tokenizer
+    >>> from momus_critics.prose.reading import paragraph_tokenizer
     >>> from momus_critics.prose.reading import read_prose
     >>> corpus = Corpus.from_texts(["One, two. Three!", "Four"])
     >>> z = sentence_lengths(read_prose(corpus.tokens(paragraph_tokenizer("words"))))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import WORDS, ExplanationMixin, Note, Rows, Scripts, Statistic, mean, perplexity
+from momus.critic import WORDS, ExplanationMixin, Note, Rows, Scripts, Statistic, perplexity
 from momus.critic.fitted import Fitted
 from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
@@ -20,7 +20,7 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus.text.titles import normalize_title
+from momus.text.titles import OTHER, frequent_titles, normalize_title
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
@@ -28,7 +28,6 @@ from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
 from momus_critics.chains.repair import best_repairs, fault_evidence
 from momus_critics.sections.posterior import LinearPosterior
-from momus_critics.sections.titles import OTHER, frequent_titles
 
 ACCURATE = 0.6
 """Accuracy on held-out sections below which verdicts are doubtful."""
@@ -281,24 +280,19 @@ class Sections(ChainCritic, ExplanationMixin):
     def statistics(self) -> Sequence[Statistic]:
         """Faults of order, those of the chain, and Latent PPL by bodies where titles are read."""
         faults = (
-            Statistic(
+            Statistic.ratio(
                 "fault_evidence",
                 "fault_evidence",
-                "value",
-                mean,
+                "evidence of faults of order",
+                self.directions["latent_ppl"],
                 band=SMALL,
-                label="evidence of faults of order",
-                direction=self.directions["latent_ppl"],
                 unit="√nats",
             ),
-            Statistic(
+            Statistic.share(
                 "fault_share",
                 "faults",
-                "value",
-                mean,
-                label="share of documents with a fault of order",
-                direction=("less often out of order", "more often out of order"),
-                format="share",
+                "share of documents with a fault of order",
+                ("less often out of order", "more often out of order"),
             ),
         )
         if getattr(self, "reads_", BODIES) == BODIES:

@@ -14,9 +14,10 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from momus.critic.fitted import Fitted
+from momus.critic.tools import CalibratedPosterior
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of, ranges_of
-from momus.numeric.temperature import calibration_error, fit_temperature, softmax
+from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
@@ -31,7 +32,7 @@ ABSENT = -50.0
 """Bias of types without a section."""
 
 
-class LinearPosterior(Estimator):
+class LinearPosterior(CalibratedPosterior):
     """Multinomial logistic regression on what sets a section apart in its document, calibrated by a temperature.
 
     Logits are P X W + b: X are the features of all sections of a document (`SectionFeatures`), and P takes from each
@@ -85,25 +86,24 @@ class LinearPosterior(Estimator):
         self.features_ = SectionFeatures(features=self.features, titles=self.titles).fit(corpus, tokenizer)
         x = self.features_.matrix(corpus, tokenizer)
         offsets = offsets_of(corpus.section_counts)
-        self.temperature_, start = self._calibrate(x, offsets, labels, states)
+        start = self._fit_temperature(x, offsets, labels, states)
         self.weights_, self.bias_ = regress(x, offsets, labels, states, self.penalty, start)
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
+        super().check_state()
         state = Fitted(self)
         features = state.part("features_", SectionFeatures)
         classes = len(state.array("bias_", (None,)))
         state.array("weights_", (features.size, classes))
-        state.number("temperature_", above=0.0)
-        state.measures("held_out_")
 
-    def _calibrate(self, x: sparse.csr_array, offsets: Ints, y: Ints, states: int) -> tuple[float, Weights | None]:
+    def _fit_temperature(self, x: sparse.csr_array, offsets: Ints, y: Ints, states: int) -> Weights | None:
         """Fit the temperature on a held-out fifth of the documents; measure accuracy and calibration there.
 
         Returns
         -------
-        The temperature, and the weights that were fitted on the other documents, if there are enough.
+        The weights that were fitted on the other documents, if there are enough.
         """
         order = np.random.default_rng(self.seed).permutation(len(offsets) - 1)
         parts = []
@@ -113,23 +113,12 @@ class LinearPosterior(Estimator):
         (held, held_offsets), (rest, rest_offsets) = parts
         known = np.isin(y[held], y[rest][y[rest] >= 0])  # held-out sections whose type occurs in training
         if known.sum() < 10:
-            return 1.0, None
+            self.temperature_ = 1.0
+            return None
         weights, bias = regress(x[rest], rest_offsets, y[rest], states, self.penalty)
         logits = (contrasted(np.asarray(x[held] @ weights), held_offsets) + bias)[known]
-        truth = y[held][known]
-        temperature = fit_temperature(logits, truth)
-        probabilities = softmax(logits, temperature)
-        self.held_out_ = {
-            "accuracy": float((logits.argmax(axis=1) == truth).mean()),
-            "calibration_error": calibration_error(probabilities, truth),
-            "sections": len(truth),
-        }
-        return temperature, (weights, bias)
-
-    @property
-    def held_out(self) -> Mapping[str, float]:
-        """Accuracy and calibration error on the fifth of the documents on which the temperature was fitted."""
-        return getattr(self, "held_out_", {})
+        self.calibrate(logits, y[held][known])
+        return weights, bias
 
     def predict(self, batch: Corpus) -> Floats:
         """Return calibrated probabilities, float array (N, K)."""

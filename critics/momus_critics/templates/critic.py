@@ -19,7 +19,6 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    mean,
     total_variation,
 )
 from momus.critic.fitted import Fitted
@@ -33,10 +32,9 @@ from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.prose.base import ProseCritic
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
-from momus_critics.prose.reading import Prose
+from momus_critics.prose.reading import Prose, ProseCritic
 from momus_critics.templates import evidence
 from momus_critics.templates.tagged import OPENING, TAGS, Tagged
 
@@ -200,24 +198,13 @@ class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, Explanation
         """Total variation of openings, the share of common ones, and the share of verbs."""
         return (
             Statistic("openings", "openings", "distance", total_variation, label="total variation of openings"),
-            Statistic(
+            Statistic.share(
                 "common_share",
                 "common",
-                "value",
-                mean,
-                label=f"share of the {COMMON} commonest openings",
-                direction=("poorer in common openings", "richer in common openings"),
-                format="share",
+                f"share of the {COMMON} commonest openings",
+                ("poorer in common openings", "richer in common openings"),
             ),
-            Statistic(
-                "verb_share",
-                "verbs",
-                "value",
-                mean,
-                label="share of verbs",
-                direction=("poorer in verbs", "richer in verbs"),
-                format="share",
-            ),
+            Statistic.share("verb_share", "verbs", "share of verbs", ("poorer in verbs", "richer in verbs")),
         )
 
     def summarize(self, latents: Tagged) -> Exampled:

@@ -28,7 +28,6 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
-    mean,
 )
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
 from momus.errors import FittingError, UsageError
@@ -42,9 +41,7 @@ from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.stopword_lists import stopwords
 from momus_critics.topics import evidence
 from momus_critics.topics.bound import expected_log_likelihood
-from momus_critics.topics.checkpoint import load_checkpoint, save_checkpoint
-from momus_critics.topics.completion import point_is_enough
-from momus_critics.topics.fitting import Model, Options, fit, infer
+from momus_critics.topics.fitting import Model, Options, fit, infer, load_checkpoint, point_is_enough, save_checkpoint
 from momus_critics.topics.laplace import refine
 
 TOP_WORDS = 12
@@ -315,24 +312,20 @@ class Topics(
         Unlike Latent NLL, the distance does not depend on the width of q, which is narrow for documents of many topics.
         """
         return (
-            Statistic(
+            Statistic.ratio(
                 "topic_entropy",
                 "topic_entropy",
-                "value",
-                mean,
+                "topic entropy per document",
+                ("narrower in topics", "broader in topics"),
                 effect="hedges_g",
-                label="topic entropy per document",
-                direction=("narrower in topics", "broader in topics"),
                 unit="nats",
             ),
-            Statistic(
+            Statistic.ratio(
                 "distance",
                 "distance",
-                "value",
-                mean,
+                "distance from typical topics (squared Mahalanobis)",
+                ("more usual in topic combinations", "less usual in topic combinations"),
                 effect="hedges_g",
-                label="distance from typical topics (squared Mahalanobis)",
-                direction=("more usual in topic combinations", "less usual in topic combinations"),
             ),
         )
 

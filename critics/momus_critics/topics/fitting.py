@@ -7,18 +7,75 @@ maximum of the bound (with optional shrinkage of Σ towards its diagonal). φ ha
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import torch
 from scipy import sparse
-from scipy.special import digamma, gammaln
+from scipy.special import digamma, gammaln, softmax
 from torch import Tensor
 
+from momus.errors import StoreError
+from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
 from momus_critics.fits.clusters import cluster_counts, smoothed
 from momus_critics.topics.bound import Batch, Prior, ascend
+
+TRIAL_DOCUMENTS, TRIAL_STEPS = 2000, 40
+
+
+def halves(counts: sparse.csr_array, seed: int) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Split the tokens of each document at random into two halves, CSR (n, V) each."""
+    rng = np.random.default_rng(seed)
+    half = counts.copy()
+    half.data = rng.binomial(counts.data.astype(np.int64), 0.5).astype(np.float64)
+    other = sparse.csr_array(counts - half)
+    half.eliminate_zeros()
+    other.eliminate_zeros()
+    return sparse.csr_array(half), other
+
+
+def log_likelihoods(theta: Floats, phi: Floats, other: sparse.csr_array) -> Floats:
+    """Log-likelihood of each document's held-out half, in nats: float64 (n,)."""
+    rows = owners_of(other.indptr)
+    total = np.zeros(other.shape[0])
+    # p[i] = Σ_k θ_dk φ_kv for the document d and the word v of stored count i, some counts at a time to bound memory
+    for first in range(0, len(rows), 200_000):
+        chunk = slice(first, first + 200_000)
+        p = np.einsum("nk,kn->n", theta[rows[chunk]], phi[:, other.indices[chunk]])
+        np.add.at(total, rows[chunk], other.data[chunk] * np.log(p))
+    return total
+
+
+def completed(model: Model, held: tuple[sparse.csr_array, sparse.csr_array], options: Options) -> Floats:
+    """Log-likelihood of each second half given the first, in nats: float64 (n,)."""
+    lam, _, _ = infer(held[0], model.weights, model.mean, model.covariance, options, 20)
+    theta = softmax(np.concatenate([lam, np.zeros((len(lam), 1))], axis=1), axis=1)
+    return log_likelihoods(theta, model.phi, held[1])
+
+
+def point_is_enough(counts: sparse.csr_array, options: Options) -> bool:
+    """Whether point estimates of φ complete held-out documents as well as Dirichlet posteriors, to one standard error.
+
+    Both are fitted on at most 2,000 documents for 40 steps of EM; a fifth is held out. Point estimates give less biased
+    Latent NLLs, but overfit topics with few tokens.
+    """
+    n = counts.shape[0]
+    order = np.random.default_rng(options.seed).permutation(n)[:TRIAL_DOCUMENTS]
+    cut = max(1, len(order) // 5)
+    held, train = halves(sparse.csr_array(counts[np.sort(order[:cut])]), options.seed), np.sort(order[cut:])
+    if len(train) < 2 or not held[1].sum():
+        return False
+    scores = []
+    for point in (True, False):
+        trial = replace(options, steps=min(TRIAL_STEPS, options.steps), point=point)
+        scores.append(completed(fit(sparse.csr_array(counts[train]), trial), held, trial))
+    gain = scores[0] - scores[1]  # of points over Dirichlet posteriors, in nats per held-out document
+    return bool(gain.mean() >= -gain.std() / np.sqrt(cut))
+
 
 CPU_BATCH, BATCH = 64, 512
 """Documents per batch, on a CPU and elsewhere. On a CPU the memory of one small batch is used again for the next one;
@@ -225,3 +282,46 @@ def infer(
         rows = slice(first, first + batch.size)
         lam[rows], var[rows], values[rows] = (x.double().cpu().numpy() for x in posterior[:3])
     return lam, var, values
+
+
+NAME = "topics.safetensors"
+
+
+def save_checkpoint(folder: Path, model: Model, signature: str) -> None:
+    """Write a model; replace an older one only when the new file is complete.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be made.
+    """
+    from safetensors.numpy import save_file
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"topics: checkpoint {folder} cannot be written ({error.strerror})", hint="name another folder"
+        ) from error
+    arrays = {
+        n: np.ascontiguousarray(getattr(model, n)) for n in ("phi", "weights", "mean", "covariance", "lam", "var")
+    }
+    partial = folder / f".partial-{NAME}"
+    save_file(arrays, partial, metadata={"signature": signature, "curve": json.dumps([model.divergence, *model.curve])})
+    partial.replace(folder / NAME)
+
+
+def load_checkpoint(folder: Path, signature: str) -> Model | None:
+    """Read a model; None if there is none, or if its signature (of corpus and parameters) differs."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(folder / NAME, framework="numpy") as tensors:
+            metadata = tensors.metadata() or {}
+            if metadata.get("signature") != signature:
+                return None
+            arrays = {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118 (no mapping)
+    except (OSError, SafetensorError):
+        return None
+    divergence, *curve = json.loads(metadata["curve"])
+    return Model(**arrays, divergence=divergence, curve=curve)

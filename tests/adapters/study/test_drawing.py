@@ -14,10 +14,9 @@ from momus.text.corpus import Corpus
 from momus_adapters.study.build import page_data, rater_page
 from momus_adapters.study.design import assigned, corpora_of_items
 from momus_adapters.study.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
-from momus_adapters.study.label_studio import configuration, task
+from momus_adapters.study.label_studio import configuration, screens, task
 from momus_adapters.study.power import logits_of, needs, variance
 from momus_adapters.study.protocol import Protocol, preset, protocol_of, read_protocol
-from momus_adapters.study.shown import screens
 
 from .studies import HOSTILE, study
 

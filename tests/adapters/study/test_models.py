@@ -7,9 +7,9 @@ import pytest
 from scipy import optimize, sparse
 
 from momus.errors import FittingError
-from momus.text.yardsticks import YARDSTICKS
 from momus_adapters.study.answers import Answers, _joined
 from momus_adapters.study.axis import axis_rows, correlations
+from momus_adapters.study.excerpts import YARDSTICKS
 from momus_adapters.study.judged import Scores, counted_answers, judgements_of, scores_of
 from momus_adapters.study.likelihood import BestWorst, Ordered
 from momus_adapters.study.mixed import Mixed, Random

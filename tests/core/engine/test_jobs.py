@@ -65,7 +65,7 @@ def test_a_critic_that_cannot_be_fitted_is_told_from_the_others() -> None:
     texts = read_texts(corpus("real", 0), {"a": corpus("a", 1)}, None, 0)
     critics = make_critics(["taylor", "length"], {})
     settings = Settings(permutations=99, device="cpu")
-    work = Work(texts, settings, None, False, 2, None)
+    work = Work(texts, None, settings, None, False, 2, None)
     found = {c.name: o for c, o in outcomes(critics, work, Timed(Silent()), jobs=2)}
     assert list(found) == ["taylor", "length"]
     assert isinstance(found["taylor"], FittingError)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from momus.critic.statistic import Statistic, mean
+from momus.joint.analyses import prompt_components
 from momus.joint.axes import Axis
-from momus.joint.components import prompt_components
 from momus.joint.mixed import Cells, balanced_components, reml_components
 
 MEAN = Statistic("mean", "x", "value", mean)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from momus import Corpus
-from momus.text.mentions import Resolved
-from momus.text.resolved import CHUNK, cache_folder, resolve_kept
+from momus.text.mentions import CHUNK, Resolved, cache_folder, resolve_kept
 
 TEXTS = [f"He is number {i}." for i in range(30)]
 

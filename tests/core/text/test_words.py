@@ -113,7 +113,7 @@ def test_lone_surrogates_reach_icu_as_question_marks():
 @pytest.fixture
 def without_icu(monkeypatch):
     monkeypatch.setattr(words_module, "has_icu", lambda: False)
-    for module in ("momus.critic.splitting", "momus.runs.texts"):
+    for module in ("momus.critic.splitting", "momus.checks.languages"):
         monkeypatch.setattr(f"{module}.has_icu", lambda: False)
 
 

@@ -16,8 +16,7 @@ from momus.errors import FittingError, UsageError
 from momus.inference import Design, Method, compare_rows
 from momus.inference.relabelling import Budget
 from momus.inference.without_variance import separation_interval
-from momus.joint.analyses import Joint
-from momus.joint.components import PromptComponents
+from momus.joint.analyses import Joint, PromptComponents
 from momus.joint.global_test import GlobalTest
 from momus.joint.ranks import Ranking, RankRow
 from momus.report.joint_words import joint_lines
