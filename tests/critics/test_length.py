@@ -35,6 +35,12 @@ def test_one_bin_and_the_tail_share_as_in_the_posterior_of_a_beta_distribution()
     assert probabilities(critic, range(7, 60)) == pytest.approx((1 - inside) * tail.pmf(np.arange(7, 60)))
 
 
+def test_the_tail_of_documents_of_one_word_halves_from_length_to_length():
+    critic = Length().fit(of_lengths(1, 1, 1))
+    inside = stats.beta(3.5, 0.5).mean()
+    assert probabilities(critic, [1, 2, 3, 4]) == pytest.approx([inside, *((1 - inside) / 2 ** np.arange(1, 4))])
+
+
 def test_bins_share_as_in_the_posterior_of_a_dirichlet_distribution():
     critic = Length(bins=3).fit(of_lengths(1, 2, 3, 5, 5, 9, 9, 9, 12))
     cells = [range(1, 5), range(5, 9), range(9, 13)]  # the ninths of the documents at 1/3 and 2/3 have 5 and 9 words
@@ -63,9 +69,10 @@ def test_statistics_equal_those_of_scipy_and_numpy():
 
 
 def test_the_evidence_has_the_quantiles_of_the_lengths():
-    x, y = np.arange(1, 101), np.arange(1, 401, 4)
+    x, y = np.arange(1, 101) // 3 + 1, np.arange(1, 401, 4) // 7 + 1  # lengths that several documents share
     critic = Length().fit(of_lengths(*x))
     chart, table = critic.evidence(*(critic.score(of_lengths(*lengths)).summary for lengths in (x, y)))
+    assert [c.replace("\N{NO-BREAK SPACE}", " ") for c in table.columns[3:]] == ["5 %", "25 %", "50 %", "75 %", "95 %"]
     for row, lengths in zip(table.rows, (x, y), strict=True):
         quantiles = np.quantile(lengths, [0.05, 0.25, 0.5, 0.75, 0.95], method="inverted_cdf")
         assert row[1:] == pytest.approx((100, lengths.mean(), *quantiles))

@@ -1,5 +1,7 @@
 """Rhythm: the process against SciPy, simulation and enumeration; the memory of sentences; flattened text is found."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -42,6 +44,26 @@ def test_fit_recovers_the_process():
     shift = (process.centre_ - 2.5) * (0.2 + 0.3)
     assert process.coefficients_ == pytest.approx([2.7 + shift, 0.2, 0.3, 0.1 - shift], abs=0.05)
     assert process.shape_ == pytest.approx(3.0, rel=0.05)
+
+
+def test_the_fit_is_a_maximum_of_the_likelihood():
+    z = simulated(np.random.default_rng(3), 60, 12)
+    process = LengthProcess().fit(z)
+
+    def likelihood(move, part):
+        moved = copy(process)
+        moved.coefficients_ = process.coefficients_ + np.where(np.arange(4) == part, move, 0)
+        moved.shape_ = process.shape_ * np.exp(move if part == 4 else 0)
+        return moved.log_probabilities(z).mean()
+
+    for part in range(5):
+        slope = (likelihood(1e-4, part) - likelihood(-1e-4, part)) / 2e-4
+        assert slope == pytest.approx(0, abs=2e-3)  # the penalty on coefficients moves it by less
+
+
+def test_documents_of_two_sentences_suffice_for_a_fit():
+    critic = Rhythm().fit(Corpus.from_texts(["One. Two words.", "Three more words. Four.", "Yes, no. It is so."]))
+    assert critic.sentences_ == 6
 
 
 def test_log_probabilities_are_those_of_the_formula_and_sum_to_one():

@@ -1,6 +1,6 @@
 """Max-T: against enumeration by definition; shared relabellings against each axis' own test."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -60,8 +60,9 @@ def test_strengths_are_logarithms_of_p_values():
     rng = np.random.default_rng(0)
     null = rng.gamma(4.0, 1.0, 200_000)  # a gamma distribution is its own nominal one
     for x in (6.0, 9.0, 12.0):
-        here, _ = strength_of_contrasts(x, null, two_sided=False, exact=False)
+        here, others = strength_of_contrasts(x, null, two_sided=False, exact=False)
         assert here == pytest.approx(-np.log10(stats.gamma.sf(x, 4.0)), rel=0.03)
+        assert others == pytest.approx(-np.log10(stats.gamma.sf(null, 4.0)), rel=0.03, abs=0.01)  # of all, in order
     here, _ = strength_of_contrasts(3.0, rng.normal(size=200_000), two_sided=True, exact=False)
     assert here == pytest.approx(-np.log10(2 * stats.norm.sf(3.0)), rel=0.02)
     assert strength_of_t(np.array([-3.0]), 7.0)[0] == pytest.approx(-np.log10(2 * stats.t.sf(3.0, 7)))
@@ -75,6 +76,27 @@ def test_all_labels_are_enumerated_where_few():
     (labels,) = shared.chunk(0, 20)
     chosen = {tuple(np.flatnonzero(column)) for column in labels.T}
     assert chosen == set(combinations(range(6), 3))
+
+
+def test_all_exchanges_of_pairs_are_enumerated_where_few():
+    design = Design.pairs(np.column_stack([np.arange(5), np.arange(5)]))
+    part = restricted(design, np.array([True, True, False, True, True]), np.ones(5, bool))
+    shared = SharedLabels(design, [restricted(design, np.ones(5, bool), np.ones(5, bool)), part], 100, 0)
+    assert shared.exact
+    assert shared.permutations == 32
+    every, own = shared.chunk(0, 32)
+    assert {tuple(column) for column in every[:5].T} == set(product((0, 1), repeat=5))
+    for labels, pairs in ((every, 5), (own, 4)):  # one text of a pair is labelled real, and the other one is not
+        assert np.array_equal(labels[:pairs] + labels[pairs:], np.ones((pairs, 32)))
+    assert np.array_equal(own[:4], every[[0, 1, 3, 4]])
+
+
+@pytest.mark.parametrize("sizes", [(700, 900), (900, 700), (1500, 40)])
+def test_as_many_documents_of_large_texts_are_labelled_real_as_are(sizes):
+    design = Design.documents(*sizes)
+    part = restricted(design, np.ones(sizes[0], bool), np.ones(sizes[1], bool))
+    (labels,) = SharedLabels(design, [part], 999, 0).chunk(0, 64)
+    assert (labels.sum(axis=0) == sizes[0]).all()
 
 
 @pytest.mark.parametrize("kind", ["documents", "clusters", "prompts", "pairs", "groups", "bins", "grouped bins"])

@@ -109,6 +109,14 @@ def test_bands_are_computed_once_per_statistic_and_sizes():
     assert HumanBands(names, 1).of(G, ones(values), []) != first
 
 
+def test_halves_of_an_odd_number_of_groups_leave_one_out():
+    values, names = grouped(np.random.default_rng(6), 21, 5, 1.0)
+    bands = HumanBands(names)
+    halves = bands.of(G, ones(values), [])
+    assert bands.of(G, ones(values), [f"n{i}" for i in range(10)]) is halves
+    assert bands.of(G, ones(values), [f"n{i}" for i in range(9)]).value != halves.value
+
+
 def test_without_groups_bands_are_defaults():
     values, names = grouped(np.random.default_rng(5), LEAST_GROUPS - 1, 5, 1.0)
     for groups in ((), names, [*names[:-1], None]):

@@ -265,6 +265,10 @@ def test_rows_that_only_some_relabellings_decide_are_named():
     assert [v.critic for v in decided_rows(verdicts).rows] == ["c"]
     (warning,) = floor_warnings(verdicts)
     assert warning.startswith("1 of 3 headline rows cannot differ (c on g)")
+    for n, rest in ((3, ""), (4, " and 1 more"), (6, " and 3 more")):
+        many = adjust([row(1 / 70, **few, critic=f"c{i}") for i in range(n)] + [row(0.9, permutations=448)])
+        (warning,) = floor_warnings(many)
+        assert f"{n} of {n + 1} headline rows cannot differ (c0 on g, c1 on g, c2 on g{rest})" in warning
     sampled = adjust([row(1 / 20, permutations=19, critic="a"), row(1 / 20, permutations=19, critic="b")])
     assert "raise --permutations" in floor_warnings(sampled)[0]
     early = adjust([row(0.3, permutations=448)] * 60)

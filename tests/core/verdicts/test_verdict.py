@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 from tests.verdicts import changed, verdict_of
 
+from momus import Corpus
 from momus.errors import UsageError
+from momus.verdicts.judge import differences
 from momus.verdicts.verdict import Verdict, adjust, finite, within
+from momus_critics.length import Length
 
 ROW = {
     **{"critic": "c", "axis": "x", "statistic": "s", "unit": "documents", "generated": "g", "reference": "real"},
@@ -114,6 +117,16 @@ def test_rows_go_into_json_and_back():
     assert all(a != b for a, b in pairwise([whole, changed(whole, p=0.002), changed(whole, told=False)]))
     with pytest.raises(ValueError, match="an older version"):
         Verdict.from_row({**whole.row(), "method": "studentised"})
+
+
+def test_differences_are_those_of_plain_means_and_counts():
+    real, generated = [Corpus.from_texts(["a " * n for n in lengths]) for lengths in ((1, 2, 3, 6), (4, 4, 7))]
+    critic = Length().fit(real)
+    found = differences(critic, critic.score(real), critic.score(generated))
+    assert found["mean_length"] == pytest.approx(5 - 3)
+    assert found["ks"] == pytest.approx(3 / 4)  # three of four real texts are shorter than all generated ones
+    nothing = critic.score(Corpus.from_texts(["", " "]))
+    assert differences(critic, critic.score(real), nothing) == differences(critic, nothing, critic.score(real)) == {}
 
 
 def test_missing_numbers_are_null():
