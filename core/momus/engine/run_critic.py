@@ -11,7 +11,8 @@ import numpy as np
 
 from momus.checks.notes import group_notes, order_notes
 from momus.critic import EvidenceMixin, Pooled, Scores, Summary, take_rows, usable_documents
-from momus.critic.base import notes_of
+from momus.critic.base import Note, notes_of
+from momus.critic.scoring import pools_rows
 from momus.critic.splitting import icu_of
 from momus.errors import FittingError, StoreError
 from momus.joint.axes import axis_of
@@ -226,7 +227,12 @@ def _result(
         parts=parts_of(critic, sampled[0], sampled[1:], settings),
         limits=critic.limits,
         unscored=count_unscored(scored),
-        notes=[*notes_of(critic), *order_notes(texts, critic), *group_notes(critic, sampled, texts.checks, family)],
+        notes=[
+            *notes_of(critic),
+            *_of_few(critic, texts, scored),
+            *order_notes(texts, critic),
+            *group_notes(critic, sampled, texts.checks, family),
+        ],
         signature=signature,
     )
 
@@ -243,6 +249,15 @@ def _evidence(
     rows = (None, None) if tested is None else tested
     real, generated = (_summary(critic, c, s, r) for c, s, r in zip(texts, scores, rows, strict=True))
     return [] if real is None or generated is None else critic.evidence(real, generated)
+
+
+def _of_few(critic: Critic[Any], texts: Texts, scored: Sequence[Scores]) -> list[Note]:
+    """Say that evidence comes from some of the documents: of texts scored in parts, where it needs their latents."""
+    if not (texts.in_parts and isinstance(critic, EvidenceMixin)) or pools_rows(critic):
+        return []
+    if not any(s.summary is None and s.n_scored > SUMMARIZED for s in scored):
+        return []
+    return [Note(f"Its evidence is made of at most {SUMMARIZED:,} documents of each text, drawn at random.")]
 
 
 def _summary(critic: Critic[Any], corpus: Corpus, scores: Scores, rows: Ints | None) -> Summary | None:
