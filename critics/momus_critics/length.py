@@ -59,7 +59,6 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
     axis = "length of documents"
     question = "Are documents as long as real ones, and as varied in length? z is the number of tokens."
     headline = "ks"
-    told = "mean_length"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("more usual in length", "less usual in length")
     }

@@ -122,7 +122,6 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
     scripts: ClassVar[Scripts] = WORDS
     guard = False
     headline = "mauve_gap"
-    told = "effective_regions"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("in more usual regions", "in less usual regions"),
         "latent_ppl": ("in more usual regions", "in less usual regions"),

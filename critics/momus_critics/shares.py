@@ -68,7 +68,6 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
     """
 
     headline = "ks"
-    told = "mean_share"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("more usual in this share", "less usual in this share")
     }

@@ -81,7 +81,6 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
     axis = "lexical diversity"
     question = "Do documents have as many different words as real ones of their length? z is the number of types."
     headline = "ks"
-    told = "relative_types"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("more usual in diversity", "less usual in diversity")
     }
@@ -175,6 +174,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
                 poisson.betas,
                 label="exponent β of types against tokens",
                 direction=(f"slower to add new {words}", f"faster to add new {words}"),
+                decides=False,
             ),
             Statistic(
                 "alpha",
@@ -184,6 +184,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
                 scale="log",
                 effect="log_ratio",
                 label="factor α of types against tokens",
+                decides=False,
             ),
         )
 

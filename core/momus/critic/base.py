@@ -73,11 +73,9 @@ class Critic(Estimator, ABC, Generic[Z]):
     sequence
         Whether z is a sequence of discrete states: a Latent PPL is then defined, and outliers are ranked per step.
     headline
-        Name of the headline statistic, whose p decides the verdict; default: ``latent_ppl`` of sequences, otherwise
+        Name of the headline statistic, which is in the family that the axis is tested by, speaks for an axis that does
+        not differ, and is tracked over versions and ranked; default: ``latent_ppl`` of sequences, otherwise
         ``latent_nll``.
-    told
-        Name of the statistic that tells readers the direction and size of a difference, such as the mean length beside
-        a test of the distribution; default: the headline, or the first of the critic's statistics with a direction.
     directions
         What generated text is if its Latent NLL, Latent PPL or posterior entropy is lower, and if it is higher, by the
         name of the statistic, where ``("more predictable", "less predictable")`` would mislead.
@@ -114,7 +112,6 @@ class Critic(Estimator, ABC, Generic[Z]):
     unit: ClassVar[str] = "document"
     sequence: ClassVar[bool] = False
     headline: ClassVar[str] = ""
-    told: ClassVar[str] = ""
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {}
     limits: ClassVar[str] = ""
     ordered: ClassVar[bool] = False
@@ -226,7 +223,7 @@ class Critic(Estimator, ABC, Generic[Z]):
 
     @property
     def headline_statistic(self) -> str:
-        """The headline statistic, whose p decides the verdict."""
+        """The headline statistic, see `headline`."""
         return self.headline or ("latent_ppl" if self.sequence else "latent_nll")
 
     def units(self, corpus: Corpus) -> Corpus:

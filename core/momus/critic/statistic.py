@@ -62,6 +62,9 @@ class Statistic:
     band
         The largest effect that passes as human variation where real text has no groups to estimate it from; None takes
         the default for the kind of effect (`momus.verdicts.band`).
+    decides
+        Whether it is in the family by which the axis of its critic is tested (`momus.inference.family`), as the
+        critic's headline always is. Others are reported beside it, and no finding is made of them.
     label, direction, unit, format
         How readers are told of it, see `Wording`.
 
@@ -84,6 +87,7 @@ class Statistic:
     prepare: Callable[[Floats], Floats] | None = None
     ties: Function | None = None
     band: float | None = None
+    decides: bool = True
     label: str = ""
     direction: Direction = ()
     unit: str = ""

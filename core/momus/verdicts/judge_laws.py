@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from momus.critic import Scores, Statistic, mean
 from momus.critic.scores import LATENT_NLL
 from momus.errors import MomusError
-from momus.inference import Design, Method, TestResult, compare_rows
+from momus.inference import Design, Method, TestResult, compare_rows, holm
 from momus.laws import Law, LawTest, compare_law
 from momus.laws.law import LEAST_GROUPS
 from momus.laws.test import Errors
@@ -32,13 +33,35 @@ def judge_laws(
 ) -> list[TestResult]:
     """Test every law of a critic, and Latent NLL of blocks by permutation.
 
+    Laws share no relabellings, so the p of several that ``decides`` marks are adjusted by Holm's method.
+
     Parameters
     ----------
     family
         Number of headline rows that are adjusted together; see `momus.laws.compare_law`.
     """
     laws = [_test_law(critic, law, real, generated, settings.confidence, family) for law in critic.laws()]
-    return [*laws, _test_blocks(real, generated, settings, family)]
+    results = [*laws, _test_blocks(real, generated, settings, family)]
+    decisive = {critic.headline_statistic, *(law.name for law in critic.laws() if law.decides)}
+    return of_axis(results, [r.statistic in decisive for r in results])
+
+
+def of_axis(results: Sequence[TestResult], decides: Sequence[bool]) -> list[TestResult]:
+    """Mark the results that decide an axis, adjusted by Holm's method; the smallest p leads, then the largest |t|.
+
+    >>> one, two = (TestResult(name, p=p) for name, p in (("a", 0.01), ("b", 0.04)))
+    >>> [(r.p_in_axis, r.leads) for r in of_axis([one, two], [True, True])]
+    [(0.02, True), (0.04, False)]
+    """
+    members = [i for i, r in enumerate(results) if decides[i] and not np.isnan(r.p)]
+    adjusted = dict(zip(members, holm([results[i].p for i in members]).tolist(), strict=True))
+    first = min(
+        members, key=lambda i: (adjusted[i], -abs(results[i].difference / results[i].standard_error)), default=-1
+    )
+    return [
+        replace(r, p_axis=adjusted[first], p_in_axis=adjusted[i], leads=i == first) if i in adjusted else r
+        for i, r in enumerate(results)
+    ]
 
 
 def _test_law(

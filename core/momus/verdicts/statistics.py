@@ -16,7 +16,6 @@ from momus.critic import (
     perplexity,
 )
 from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
-from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.numeric.types import Floats
 
@@ -31,6 +30,7 @@ NLL = Statistic.ratio(
     ("more predictable", "less predictable"),
     effect="hedges_g",
     unit="nats per document",
+    decides=False,
 )
 PPL = Statistic(
     "latent_ppl",
@@ -41,6 +41,7 @@ PPL = Statistic(
     effect="log_ratio",
     label="Latent PPL",
     direction=("more predictable", "less predictable"),
+    decides=False,
 )
 ENTROPY = Statistic(
     "posterior_entropy",
@@ -50,6 +51,7 @@ ENTROPY = Statistic(
     label="entropy of the aggregated posterior",
     direction=("less varied", "more varied"),
     unit="nats",
+    decides=False,
 )
 DIVERGENCE = Statistic(
     "posterior_divergence",
@@ -58,6 +60,7 @@ DIVERGENCE = Statistic(
     jensen_shannon,
     label="divergence of the aggregated posteriors",
     unit="nats",
+    decides=False,
 )
 
 
@@ -79,6 +82,7 @@ UNSCORED = Statistic(
     label="share of unscored documents",
     direction=("scored more often", "scored less often"),
     format="share",
+    decides=False,
 )
 
 
@@ -109,20 +113,22 @@ def wordings(critic: Critic[Any], rows: Sequence[str]) -> dict[str, Wording]:
     return {s.name: s.wording for s in all_statistics(critic, rows)}
 
 
-def told_statistic(critic: Critic[Any], rows: Sequence[str]) -> str:
-    """Name the statistic that tells direction and size of a difference on the axis of a critic.
+def tested_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
+    """`all_statistics`, of which those that ``decides`` marks are the family by which the axis is tested.
 
-    The one that the critic declares (``told``); otherwise its headline statistic if that has a direction, else the
-    first of its own statistics that has one. Empty if none has.
+    These are the headline and those of the critic's own statistics that say so; of the statistics of the protocol only
+    one that is the headline.
+    """
+    headline = critic.headline_statistic
+    return [replace(s, decides=s.decides or s.name == headline) for s in all_statistics(critic, rows)]
+
+
+def shown_statistic(critic: Critic[Any], rows: Sequence[str]) -> str:
+    """Name the statistic by whose values the documents of a critic are shown, in histograms and examples.
+
+    Its headline if that has a direction, else the first of its own statistics that has one. Empty if none has.
     """
     named = wordings(critic, rows)
-    if critic.told:
-        if critic.told not in named:
-            raise UsageError(
-                f"critic {critic.name!r}: {critic.told!r}, which tells its direction, is none of its statistics",
-                hint=f"set `told` to one of {', '.join(named)}",
-            )
-        return critic.told
     general = {s.name for s in (NLL, PPL, ENTROPY, DIVERGENCE)}
     names = [critic.headline_statistic, *(n for n in named if n not in general)]
     return next((n for n in names if n in named and named[n].direction), "")

@@ -104,7 +104,6 @@ class CodeMixing(
         "Do documents mix languages (or styles) as real ones do? z is the shares of K topics in a document, P_c a "
         "Dirichlet distribution fitted on real text."
     )
-    told = "mixing_index"
     evidence_kind = "estimate"
     evidence_of = "the words of the vocabulary, in their order"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {

@@ -89,7 +89,6 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, Expl
     )
     sequence = True
     headline = "stranger_share"
-    told = "stranger_share"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("more consistent", "less consistent"),
         "latent_ppl": ("more consistent", "less consistent"),

@@ -74,7 +74,6 @@ class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationM
     )
     sequence = True
     headline = "transitions"
-    told = "connective_share"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("more usual in discourse", "less usual in discourse"),
         "latent_ppl": ("more predictable in discourse", "less predictable in discourse"),

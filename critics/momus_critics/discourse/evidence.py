@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.critic import Pooled
-from momus.evidence import Cell, Evidence, Heatmap, MarkedDocument, Overuse, Overused, Step, Table, both
+from momus.evidence import Cell, Evidence, Heatmap, MarkedDocument, Step, Table, both
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus_critics.discourse.classes import PARAGRAPH, STATES, Moves
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SHOWN, LEAST, WORDS = 20, 5, 2
 """Openings of a table, sentences that an opening needs in both texts together, and its words."""
-NAMED, CLEAR = 3, 3.0
 """Openings that the first screen of a report names, and the z that they need at least."""
 EXAMPLE = 14
 """Tokens of an example."""
@@ -110,13 +109,6 @@ def _opening_table(real: Exampled, generated: Exampled, over: bool) -> Table:
         for i in order
     ]
     kind = "over" if over else "under"
-    named = tuple(
-        Overused(
-            names[i], round(1000 * float(p[i + 1] / p[0]), 2), round(1000 * float(q[i + 1] / q[0]), 2), str(row[-1])
-        )
-        for i, row in zip(order[:NAMED], rows, strict=False)
-        if over and z[i] >= CLEAR
-    )
     return Table(
         f"openings-{kind}-used",
         f"Openings of sentences that generated text {kind}-uses",
@@ -124,7 +116,6 @@ def _opening_table(real: Exampled, generated: Exampled, over: bool) -> Table:
         rows,
         note="Log-odds and z with an informative prior (Monroe et al. 2008) on numbers of sentences; sentences of one "
         "document depend on each other, so z orders the openings and is no test.",
-        overuse=Overuse("over-used openings of sentences", "per 1,000 sentences", named) if named else None,
     )
 
 

@@ -32,7 +32,7 @@ from momus_critics.keyness import evidence
 from momus_critics.keyness.latents import TermLatents, term_latents
 from momus_critics.keyness.process import TermProcess
 from momus_critics.keyness.terms import frequent_terms, key_of
-from momus_critics.keyness.testing import higher_criticism, mean_gap
+from momus_critics.keyness.testing import higher_criticism, largest_gap, mean_gap
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -41,6 +41,8 @@ PHRASE = 3
 BAND = 14.0
 """Without groups of real text, so much Higher Criticism beyond chance passes as human variation: 95 % of random halves
 of 65 novels, each in up to six passages of 6,000 characters, differ by less."""
+GAP_BAND = 0.5
+"""The same for the largest gap of a term: a difference of shares that is called medium (Cohen 1988, section 6.2.3)."""
 
 
 class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin):
@@ -73,7 +75,6 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
         "of them a document has."
     )
     headline = "higher_criticism"
-    told = "phrases"
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
         "latent_nll": ("more usual in wording", "less usual in wording")
     }
@@ -178,7 +179,7 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Higher Criticism of the terms, and how many recurring phrases there are."""
+        """Higher Criticism of the terms, the largest gap of one term, and how many recurring phrases there are."""
         return (
             Statistic(
                 "higher_criticism",
@@ -189,6 +190,15 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
                 uneven="itself",
                 band=BAND,
                 label="Higher Criticism of words and phrases",
+            ),
+            Statistic(
+                "largest_gap",
+                "terms",
+                "distance",
+                largest_gap,
+                uneven="itself",
+                band=GAP_BAND,
+                label="largest gap of a word or phrase (Cohen’s h of shares of documents)",
             ),
             Statistic.relative(
                 "phrases",

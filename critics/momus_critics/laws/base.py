@@ -140,6 +140,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
             orders=self.reorderings,
             reordered=reordered,
             band=band,
+            decides=name == self.headline,
             label=label,
             direction=direction,
         )

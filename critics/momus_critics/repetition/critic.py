@@ -169,6 +169,7 @@ class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, Explanatio
                     f"from_{source}",
                     f"words copied from the same {where}",
                     (f"less repetitive within its {where}s", f"more repetitive within its {where}s"),
+                    decides=False,
                 )
                 for where, source in wheres
             ),
@@ -185,6 +186,7 @@ class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, Explanatio
                 "bytes",
                 "size after compression by zlib",
                 ("easier to compress", "harder to compress"),
+                decides=False,
             ),
         )
 

@@ -85,7 +85,6 @@ class Sections(ChainCritic, ExplanationMixin):
     name = "sections"
     axis = "section order"
     headline = "fault_evidence"
-    told = "fault_share"
     question = (
         "Are sections in the order of real documents? z is the chain of section types, P_c a Markov chain with start "
         "and end; types are inferred from each section's text."
@@ -306,6 +305,7 @@ class Sections(ChainCritic, ExplanationMixin):
             effect="log_ratio",
             label="Latent PPL by bodies alone",
             direction=self.directions["latent_ppl"],
+            decides=False,
         )
         return (*faults, *super().statistics(), by_bodies)
 
