@@ -209,7 +209,7 @@ def legend(answer: Answer) -> list[str]:
     unknown = any(c.row.gap is None and c.row.p_adjusted is not None for c in cells)
     default = " (default bands)" if "default" in sources else ""
     lines = [f"Human bands{default}: 1 is as far as human text lies from human text."] if sources else []
-    lines.append("* differs, ** beyond human variation · ↑ ↓ significantly higher, lower")
+    lines += ["* differs, ** beyond human variation · n/a not tested", "↑ ↓ significantly higher, lower"]
     return lines + ["Δ the difference itself, since no human band is known"] * unknown
 
 

@@ -330,6 +330,7 @@ def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [min(rows, key=_silence) for rows in axes.values()]
 
 
-def _silence(v: Verdict) -> tuple[bool, bool, bool]:
+def _silence(v: Verdict) -> tuple[bool, bool, bool, bool]:
     """How far a row is from speaking for its axis."""
-    return not (v.leads and v.differs), not (v.headline and v.p_adjusted is not None), not (v.leads or v.headline)
+    tested = v.p_adjusted is not None
+    return not (v.leads and v.differs), not (v.headline and tested), not (v.leads and tested), not v.headline
