@@ -49,7 +49,7 @@ class Statistic:
         ``log`` if differences are tested on the log scale (perplexities); differences are reported on the original
         scale.
     effect
-        ``hedges_g`` (rows of [value, 1]), ``log_ratio``, or ``difference``.
+        ``hedges_g`` (of rows of two columns), ``log_ratio``, or ``difference``.
     prepare
         Applied to pooled rows first, once for all statistics that name the same function (for example sorting).
     ties
@@ -98,11 +98,15 @@ class Statistic:
     def ratio(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
         """A ratio of two totals, see `mean`: rows are [numerator, denominator], or [value, 1] for a mean.
 
+        Its effect is Hedges' g, unless another one or a band of the difference is given.
+
         Parameters
         ----------
         others
             Further attributes, by name.
         """
+        if "band" not in others:
+            others.setdefault("effect", "hedges_g")
         return cls(name, rows, "value", mean, label=label, direction=direction, **others)
 
     @classmethod

@@ -32,13 +32,10 @@ class FamilyTest:
         How many relabellings have a most extreme statistic as extreme as the observed one.
     adjusted
         Step-down p-value of each statistic, (F,); the smallest is the p-value of the family.
-    strengths
-        Nominal strength −log₁₀ p of each statistic, (F,).
     """
 
     extreme: int
     adjusted: Floats
-    strengths: Floats
 
 
 def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: bool) -> FamilyTest:
@@ -52,15 +49,15 @@ def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: b
         Whether these are all relabellings, the observed one among them.
     """
     scaled = [_scores(contrast, null, exact) for contrast, null in zip(contrasts, nulls, strict=True)]
-    here = np.array([score for score, _, _ in scaled])
-    found = maximum_test(here, np.column_stack([null for _, null, _ in scaled]), exact)
+    here = np.array([score for score, _ in scaled])
+    found = maximum_test(here, np.column_stack([null for _, null in scaled]), exact)
     b = len(nulls[0])
     extreme = round(found.p * b) if exact else round(found.p * (b + 1)) - 1
-    return FamilyTest(extreme, found.adjusted, np.array([strength for _, _, strength in scaled]))
+    return FamilyTest(extreme, found.adjusted)
 
 
-def _scores(contrast: Contrast, null: Floats, exact: bool) -> tuple[float, Floats, float]:
-    """Score of the observed contrast and of (B,) others, larger for more extreme ones; strength of the observed one.
+def _scores(contrast: Contrast, null: Floats, exact: bool) -> tuple[float, Floats]:
+    """Score of the observed contrast and of (B,) others, larger for more extreme ones.
 
     −c + s/(2 + 2s), where c contrasts are as extreme as this one and s ≥ 0 is its strength: by rank, then by strength.
     """
@@ -88,4 +85,4 @@ def _scores(contrast: Contrast, null: Floats, exact: bool) -> tuple[float, Float
     with np.errstate(invalid="ignore"):
         fraction = np.where(np.isfinite(strengths), strengths / (1 + strengths), 1.0)
     scores = fraction / 2 - reached
-    return float(scores[-1]), np.asarray(scores[:-1]), float(strengths[-1])
+    return float(scores[-1]), np.asarray(scores[:-1])

@@ -42,9 +42,6 @@ class TestResult:
     p_axis, p_in_axis
         Of a statistic in the family of its axis: p of the axis, and the p of this statistic adjusted over the family by
         step-down, of which the former is the smallest (`momus.inference.family`). NaN for other statistics.
-    leads
-        Whether the statistic leads its family: it has the smallest step-down p. Of several, one that has a value of
-        each text comes before a distance, which has no direction; then the strongest.
     method
         How the result was computed.
     """
@@ -76,7 +73,6 @@ class TestResult:
     left_out_generated: int = 0
     p_axis: float = NAN
     p_in_axis: float = NAN
-    leads: bool = False
     method: Method = field(default_factory=Method)
 
 

@@ -163,16 +163,7 @@ def _of_family(members: Mapping[int, tuple[Contrast, Floats, TestResult]]) -> di
     contrasts, nulls, found = zip(*members.values(), strict=True)
     test = family_test(contrasts, nulls, found[0].method.exact)
     p = np.maximum(test.adjusted if len(found) > 1 else 0.0, [r.p for r in found])
-    smallest = float(p.min())
-
-    def order(k: int) -> tuple[bool, bool, float]:
-        return bool(p[k] > smallest), contrasts[k].statistic.kind == "distance", -float(test.strengths[k])
-
-    first = min(range(len(found)), key=order)
-    return {
-        key: replace(found[k], p_axis=smallest, p_in_axis=float(p[k]), leads=k == first)
-        for k, key in enumerate(members)
-    }
+    return {key: replace(found[k], p_axis=float(p.min()), p_in_axis=float(p[k])) for k, key in enumerate(members)}
 
 
 class Nulls:

@@ -24,7 +24,7 @@ from momus.verdicts.band import HumanBands, default_band
 from momus.verdicts.judge_laws import judge_laws
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED, all_statistics, tested_statistics, wordings
-from momus.verdicts.verdict import Verdict, within
+from momus.verdicts.verdict import Verdict, with_leading, within
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -114,7 +114,7 @@ def verdicts_of(
     alpha = 1 - settings.confidence
     verdicts = [Verdict.of(critic, result, real, generated, alpha=alpha) for result in results]
     verdicts = with_bands(critic, worded(critic, verdicts, keys), real, generated, bands, keys)
-    return [within(v, settings.equivalence) for v in verdicts]
+    return with_leading([within(v, settings.equivalence) for v in verdicts])
 
 
 def _judge_documents(

@@ -47,19 +47,16 @@ def judge_laws(
 
 
 def of_axis(results: Sequence[TestResult], decides: Sequence[bool]) -> list[TestResult]:
-    """Mark the results that decide an axis, adjusted by Holm's method; the smallest p leads, then the largest |t|.
+    """Mark the results that decide an axis, with p adjusted by Holm's method.
 
     >>> one, two = (TestResult(name, p=p) for name, p in (("a", 0.01), ("b", 0.04)))
-    >>> [(r.p_in_axis, r.leads) for r in of_axis([one, two], [True, True])]
-    [(0.02, True), (0.04, False)]
+    >>> [(r.p_in_axis, r.p_axis) for r in of_axis([one, two], [True, True])]
+    [(0.02, 0.02), (0.04, 0.02)]
     """
     members = [i for i, r in enumerate(results) if decides[i] and not np.isnan(r.p)]
     adjusted = dict(zip(members, holm([results[i].p for i in members]).tolist(), strict=True))
-    first = min(
-        members, key=lambda i: (adjusted[i], -abs(results[i].difference / results[i].standard_error)), default=-1
-    )
     return [
-        replace(r, p_axis=adjusted[first], p_in_axis=adjusted[i], leads=i == first) if i in adjusted else r
+        replace(r, p_axis=min(adjusted.values()), p_in_axis=adjusted[i]) if i in adjusted else r
         for i, r in enumerate(results)
     ]
 

@@ -126,9 +126,9 @@ def tested_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statisti
 def shown_statistic(critic: Critic[Any], rows: Sequence[str]) -> str:
     """Name the statistic by whose values the documents of a critic are shown, in histograms and examples.
 
-    Its headline if that has a direction, else the first of its own statistics that has one. Empty if none has.
+    Its headline if that has a direction, else the first statistic of its family that has one. Empty if none has.
     """
-    named = wordings(critic, rows)
-    general = {s.name for s in (NLL, PPL, ENTROPY, DIVERGENCE)}
-    names = [critic.headline_statistic, *(n for n in named if n not in general)]
-    return next((n for n in names if n in named and named[n].direction), "")
+    if isinstance(critic, RunningTextCritic):
+        return critic.headline_statistic
+    family = [s for s in tested_statistics(critic, rows) if s.decides and s.direction]
+    return min((s.name for s in family), key=lambda name: name != critic.headline_statistic, default="")

@@ -79,7 +79,7 @@ class Verdict:
         The p-value of the test; adjusted (see `adjust`); Benjamini–Hochberg q over all rows.
     p_axis, p_axis_adjusted, p_in_axis, leads
         Of a statistic in the family of its axis: p of the axis, that p adjusted over axes, p of the statistic adjusted
-        over its family, and whether it leads the family, see `momus.inference.result.TestResult`.
+        over its family by step-down (`momus.inference.family`), and whether it leads the family (`with_leading`).
     n_real, n_generated
         Documents that take part in the test (groups, for laws of running text).
     effective_real, effective_generated
@@ -122,6 +122,7 @@ class Verdict:
     delta: float | None = None
     equivalent: bool | None = None
     refit_spread: float | None = None
+    leads: bool = False
     wording: Wording = field(default_factory=Wording)
 
     statistic, effect_kind = _OfResult[str](), _OfResult[str]()
@@ -130,7 +131,7 @@ class Verdict:
     effect, effect_low, effect_high = _Number(), _Number(), _Number()
     equivalence_low, equivalence_high = _Number(), _Number()
     p, mde, standard_error, freedom = _Number(), _Number(), _Number(), _Number()
-    p_axis, p_in_axis, leads = _Number(), _Number(), _OfResult[bool]()
+    p_axis, p_in_axis = _Number(), _Number()
     n_real, n_generated = _OfResult[int](), _OfResult[int]()
     effective_real, effective_generated = _Number(), _Number()
     left_out_real, left_out_generated = _OfResult[int](), _OfResult[int]()
@@ -316,6 +317,23 @@ def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
         replace(v, p_adjusted=adjusted.get(i), p_axis_adjusted=of_axis.get(i), q=float(q[i]) if i in q else None)
         for i, v in enumerate(verdicts)
     ]
+
+
+def with_leading(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Mark the row that leads the family of an axis, given the rows of one critic and generated text.
+
+    It has the smallest step-down p. Of several, a value comes before a distance, which has no direction, one with a
+    human band before one without, and then the largest |t|.
+    """
+
+    def order(i: int) -> tuple[float, bool, bool, float]:
+        v = verdicts[i]
+        t = abs(v.difference / v.standard_error) if v.difference and v.standard_error else math.inf
+        return v.p_in_axis or 0.0, v.method.family == "distance", v.band is None, -t
+
+    family = [i for i, v in enumerate(verdicts) if v.p_in_axis is not None]
+    first = min(family, key=order, default=-1)
+    return [replace(v, leads=i == first) for i, v in enumerate(verdicts)]
 
 
 def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:

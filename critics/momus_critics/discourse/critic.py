@@ -41,6 +41,7 @@ from momus_critics.discourse.classes import (
     Moves,
     sentence_classes,
 )
+from momus_critics.keyness.testing import GAP_BAND, largest_gap
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
@@ -157,10 +158,11 @@ class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationM
             **{k: np.column_stack([_sums(v, latents.offsets), sentences]) for k, v in shares.items()},
             # one pronoun of each person keeps texts without any pronoun defined
             "persons": latents.persons + np.array([0.5, 1.0]),
+            "openings": evidence.Openings.of(latents).rows(latents, sentences),
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Total variation of pairs of classes, and shares of connectives, questions, speech and the first person."""
+        """Total variation of pairs of classes; shares of connectives, questions, speech, first person; openings."""
         shares = (
             ("connective_share", "connectives", "sentences that open with a connective", "connectives"),
             ("question_share", "questions", "questions", "questions"),
@@ -174,6 +176,15 @@ class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationM
                 "distance",
                 total_variation,
                 label="total variation of pairs of sentence classes",
+            ),
+            Statistic(
+                "largest_gap",
+                "openings",
+                "distance",
+                largest_gap,
+                uneven="itself",
+                band=GAP_BAND,
+                label="largest gap of an opening (Cohen’s h of shares of sentences)",
             ),
             *(
                 Statistic.share(name, rows, label, (f"poorer in {noun}", f"richer in {noun}"))

@@ -32,7 +32,7 @@ from momus_critics.keyness import evidence
 from momus_critics.keyness.latents import TermLatents, term_latents
 from momus_critics.keyness.process import TermProcess
 from momus_critics.keyness.terms import frequent_terms, key_of
-from momus_critics.keyness.testing import higher_criticism, largest_gap, mean_gap
+from momus_critics.keyness.testing import GAP_BAND, higher_criticism, largest_gap, mean_gap
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -41,8 +41,6 @@ PHRASE = 3
 BAND = 14.0
 """Without groups of real text, so much Higher Criticism beyond chance passes as human variation: 95 % of random halves
 of 65 novels, each in up to six passages of 6,000 characters, differ by less."""
-GAP_BAND = 0.5
-"""The same for the largest gap of a term: a difference of shares that is called medium (Cohen 1988, section 6.2.3)."""
 
 
 class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin):

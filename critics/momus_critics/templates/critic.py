@@ -32,15 +32,13 @@ from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.keyness.testing import largest_share_gap
+from momus_critics.keyness.testing import GAP_BAND, largest_share_gap
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic
 from momus_critics.templates import evidence
 from momus_critics.templates.tagged import OPENING, TAGS, Tagged
 
-GAP_BAND = 0.5
-"""See `momus_critics.keyness.critic.GAP_BAND`."""
 COMMON = 20
 """How many of the commonest openings of real text count as common."""
 

@@ -19,7 +19,6 @@ from momus_critics.templates.tagged import Tagged
 
 LENGTH, SHOWN, LINED, KEPT, LEAST = 5, 15, 6, 2, 5
 """Tags of a template, rows of a table, templates with lines, lines of each, and occurrences that are needed."""
-"""Templates that the first screen of a report names, and the z that they need at least."""
 BASE = 64
 """Factor of the codes of tags, which count from 1."""
 

@@ -11,8 +11,9 @@ from tests.verdicts import changed, verdict_of
 
 from momus import Corpus
 from momus.errors import UsageError
+from momus.inference import Method
 from momus.verdicts.judge import differences
-from momus.verdicts.verdict import Verdict, adjust, finite, speaking, within
+from momus.verdicts.verdict import Verdict, adjust, finite, speaking, with_leading, within
 from momus_critics.length import Length
 
 ROW = {
@@ -141,6 +142,21 @@ def test_one_row_speaks_for_an_axis():
     assert statistic([row(critic="c", statistic="s0", p=None, p_adjusted=None)]) == ["s0"]
 
 
+def test_the_leading_row_has_the_smallest_p_then_a_direction_a_band_and_the_largest_t():
+    def leading(*rows):
+        return next(v.statistic for v in with_leading(list(rows)) if v.leads)
+
+    def member(name, p, t=1.0, **changes):
+        return row(statistic=name, p_axis=0.01, p_in_axis=p, difference=t, standard_error=1.0, **changes)
+
+    distance = {"method": Method("permutation", "distance")}
+    assert leading(member("a", 0.02), member("b", 0.01, **distance)) == "b"
+    assert leading(member("a", 0.01, 9.0, **distance), member("b", 0.01)) == "b"
+    assert leading(member("a", 0.01, 9.0, band=None), member("b", 0.01)) == "b"
+    assert leading(member("a", 0.01, 2.0), member("b", 0.01, -3.0)) == "b"
+    assert not any(v.leads for v in with_leading([row(p_axis=None, p_in_axis=None)]))
+
+
 def test_a_p_below_all_numbers_is_adjusted():
     one, two = adjust(family("c", "a", [0.0, 0.04]))
     assert (one.p_adjusted, two.p_adjusted) == (0.0, 0.04)
@@ -153,11 +169,11 @@ def test_an_unknown_adjustment_is_an_error_that_names_the_choices():
 
 
 def test_rows_go_into_json_and_back():
-    whole = row(low=None, refit_spread=0.5, told=True, equivalent=False, delta=0.2)
+    whole = row(low=None, refit_spread=0.5, leads=True, equivalent=False, delta=0.2)
     assert Verdict.from_row(whole.row()) == whole
     assert Verdict.from_row({**whole.row(), "of a newer version": 3}) == whole
     assert hash(Verdict.from_row(whole.row())) == hash(whole)
-    assert all(a != b for a, b in pairwise([whole, changed(whole, p=0.002), changed(whole, told=False)]))
+    assert all(a != b for a, b in pairwise([whole, changed(whole, p=0.002), changed(whole, leads=False)]))
     with pytest.raises(ValueError, match="an older version"):
         Verdict.from_row({**whole.row(), "method": "studentised"})
 
