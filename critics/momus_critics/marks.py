@@ -281,7 +281,6 @@ class Marks(Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, Explanation
                 _plural(code),
                 (f"poorer in {_plural(code)}", f"richer in {_plural(code)}"),
                 unit="per 1,000 words",
-                effect="hedges_g",
             )
             for code in range(len(CLASSES))
             if code not in (LOWER, UNCASED)
