@@ -42,7 +42,7 @@ SHORT, LONG = 8, 25
 LAYOUT = frozenset("#*_>|")
 RECURRING = 2
 """Tokens of an opening that is counted over documents; an ending has its last mark besides."""
-SEPARATOR = " "
+SEPARATOR, HEADING = " ", "#"
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,8 @@ def _edge_words(prose: Prose, at_end: bool) -> tuple[str, ...]:
     """The first or last few tokens of each document, in lower case; final marks stand with the words."""
     texts = []
     for a, b in zip(prose.offsets[:-1].tolist(), prose.offsets[1:].tolist(), strict=True):
+        while not at_end and a + 1 < b and prose.words[prose.ids[a]] == prose.words[prose.ids[a + 1]] == HEADING:
+            a += 1  # a heading of any level is one mark
         codes = prose.ids[max(a, b - RECURRING - 1) : b] if at_end else prose.ids[a : min(b, a + RECURRING)]
         texts.append(SEPARATOR.join(prose.words[i] for i in codes.tolist()))
     return tuple(texts)
