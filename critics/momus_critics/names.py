@@ -136,8 +136,11 @@ class Names(ProseCritic[NameSets], StatisticsMixin, EvidenceMixin, ExplanationMi
     name = "names"
     axis = "names of persons and places"
     question = "Do documents name persons and places as real ones do, and others each? z is the set of names."
+    sequence = True
+    guard = False
     directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in its names", "less usual in its names")
+        "latent_nll": ("more usual in its names", "less usual in its names"),
+        "latent_ppl": ("more usual in its names", "less usual in its names"),
     }
     limits = (
         "It takes words with capitals within sentences for names, as English spells them: German nouns are names to "
