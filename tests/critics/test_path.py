@@ -1,4 +1,4 @@
-"""Paths: the density against SciPy, moments against simulation and the known, jumps, loops and halves that are planted."""
+"""Paths: the density against SciPy, moments against simulation, jumps, loops and halves that are planted."""
 
 from itertools import pairwise
 
