@@ -13,7 +13,7 @@ import numpy as np
 
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, construct
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
@@ -113,7 +113,7 @@ def make_features(given: Features, options: Mapping[str, Any] | None) -> Callabl
     """
     features = resolve(given, "features")
     if isinstance(features, type) and issubclass(features, Estimator):
-        instance: Any = features.with_params(dict(options or {}), place=f"features {features.__name__}")
+        instance: Any = construct(features, dict(options or {}), place=f"features {features.__name__}")
         return instance  # type: ignore[no-any-return]
     if options:
         raise UsageError(

@@ -26,7 +26,7 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.tools import Embedder, make_adapter
 from momus.errors import UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
@@ -95,7 +95,7 @@ def effective_number(pooled: Floats) -> Floats:
     return np.asarray(np.exp(entropy(pooled)))
 
 
-class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin):
     """z is the cluster of a document's features; P_c(z) is the share of real text in that cluster.
 
     A yardstick. The clusters are learned from the real text that the critic is fitted on, not from both texts together:
@@ -146,7 +146,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
         if attribute != "embedder_":
             return super().component(attribute)
         embedder = (
-            LsaEmbedder.with_params({"dimensions": 50, **(self.options or {})}, place="embedder 'lsa'")
+            construct(LsaEmbedder, {"dimensions": 50, **(self.options or {})}, place="embedder 'lsa'")
             if self.features == "lsa"
             else make_adapter("embedder", self.features, self.options or {}, own=("lsa",))
         )

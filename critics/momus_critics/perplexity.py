@@ -142,11 +142,6 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         ordered = (np.diff(contexts) > 0) | ((np.diff(contexts) == 0) & (np.diff(symbols) > 0))
         state.require(bool(ordered.all()), "ngrams_", "each n-gram once, in ascending order")
 
-    def reset(self) -> None:
-        """Reset, and drop the model."""
-        super().reset()
-        vars(self).pop("_model", None)
-
     def _scorer(self) -> TextScorer:
         if self.scorer == "ngram":
             if self._model is None:

@@ -10,6 +10,7 @@ import pytest
 from momus import Corpus, evidence
 from momus.critic import Critic, RunningTextCritic
 from momus.critic.registry import critic_class, make_critics
+from momus.estimator import clone
 from momus.evidence import Chart
 from momus.plugins import critic_names
 from momus.text.tokens import get_tokenizer
@@ -117,7 +118,7 @@ def told(critic, real, generated):
     ids=lambda x: x.name if isinstance(x, Critic) else str(x),
 )
 def test_a_planted_change_is_told_in_its_direction(critic, changed, direction):
-    critic = critic.clone().fit(zipfian(150, 0))
+    critic = clone(critic).fit(zipfian(150, 0))
     word, verdict = told(critic, zipfian(120, 1), zipfian(120, 2, name="changed", **changed))
     assert word == direction
     assert verdict.p < 0.05

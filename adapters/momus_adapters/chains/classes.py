@@ -16,7 +16,7 @@ import numpy as np
 from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, StoreError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, construct, fitted_state
 from momus.evidence import Evidence, Table
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
@@ -102,7 +102,7 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
     classes_: list[str]
 
 
-class DocumentClasses(ClassChain):
+class DocumentClasses(ClassChain, ComponentsMixin):
     """z is the class of a document, P_c the class shares of real text; E log P_c(z) = Σ_k P(k | x) log π_k.
 
     Parameters
@@ -224,7 +224,7 @@ class DocumentClasses(ClassChain):
             named = resolve(self.classifier, "classifier")
             if not (isinstance(named, type) and issubclass(named, Estimator)):
                 raise UsageError(f"classifier {self.classifier!r} is no subclass of momus.estimator.Estimator")
-            return named.with_params(self.classifier_options or {}, place="classifier")
+            return construct(named, self.classifier_options or {}, place="classifier")
         return super().component(attribute)
 
     def _pieces(self, batch: Corpus) -> tuple[list[str], Ints]:
@@ -247,11 +247,6 @@ class DocumentClasses(ClassChain):
             )
         return p / p.sum(axis=1, keepdims=True), offsets
 
-    def reset(self) -> None:
-        """Drop the fitted state."""
-        super().reset()
-        vars(self).pop("_built_", None)
-
     def save(self, folder: str | Path) -> None:
         """Write the critic, with its classifier as arrays or by name.
 
@@ -261,13 +256,16 @@ class DocumentClasses(ClassChain):
             The classifier can be saved in neither way.
         """
         self.check_fitted()
-        params, state = self.get_params(), self.state()
+        params, state = self.get_params(deep=False), fitted_state(self)
         if self.features:
             params["features"] = name_of(self.features, "features")
         live = self._live()
         if isinstance(live, Estimator):
             if not isinstance(self.classifier, str):
-                params |= {"classifier": name_of(type(live), "classifier"), "classifier_options": live.get_params()}
+                params |= {
+                    "classifier": name_of(type(live), "classifier"),
+                    "classifier_options": live.get_params(deep=False),
+                }
         elif not isinstance(self.classifier, str) or self.classifier_options or _is_sklearn(live):
             params["classifier"] = self.classifier if isinstance(self.classifier, str) else ""
             state["estimator_"] = SavedEstimator.of(live)

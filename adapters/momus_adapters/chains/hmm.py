@@ -16,6 +16,7 @@ from scipy.stats import multivariate_normal
 from momus.critic import Note
 from momus.critic.fitted import Fitted
 from momus.errors import StoreError, UsageError
+from momus.estimator import fitted_state
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -204,7 +205,7 @@ class HMMCritic(ClassChain):
                 hint="give a model with means_ and covars_, or with emissionprob_",
             )
         named = type(self)(model="", observations=name_of(self.observations, "observations"))
-        vars(named).update(self.state())
+        vars(named).update(fitted_state(self))
         super(HMMCritic, named).save(folder)
 
 

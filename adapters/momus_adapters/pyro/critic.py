@@ -13,7 +13,7 @@ import torch
 from momus.critic import Critic, Draws, EvidenceMixin, LogPrior, Note, Pooled, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, fitted_state
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
@@ -51,7 +51,7 @@ class PyroDraws(Draws):
     effective: Floats
 
 
-class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
+class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, ComponentsMixin):
     """z is the latents that a Pyro model samples per document; P_c is their prior, the guide their posterior.
 
     The contract: ``model(x, size)`` and ``guide(x, size)`` take the rows of a batch of documents, a float tensor
@@ -329,8 +329,8 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
         """
         self.check_fitted()
         names = {role: name_of(getattr(self, role), role) for role in ("model", "guide", "features")}
-        named = type(self)(**{**self.get_params(), **names})
-        vars(named).update(self.state())
+        named = type(self)(**{**self.get_params(deep=False), **names})
+        vars(named).update(fitted_state(self))
         super(PyroCritic, named).save(folder)
 
 

@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, StateSequences, aggregated, pool
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, fitted_state, reset
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
@@ -30,7 +30,7 @@ KINDS = ("full", "tied", "diag", "spherical")
 """Covariances of a Gaussian mixture, as scikit-learn names them."""
 
 
-class FeatureCritic(Critic[Z], Generic[Z]):
+class FeatureCritic(Critic[Z], ComponentsMixin, Generic[Z]):
     """Base class of critics of document features, one row per document; subclasses define the model of the rows."""
 
     features: Features
@@ -69,12 +69,13 @@ class FeatureCritic(Critic[Z], Generic[Z]):
         UsageError
             The model is of another kind, or reads rows of another width.
         """
-        clone: Any = self.clone()
-        clone._learn = lambda rows: model  # go through `fit`: it resets the critic and records the text's fingerprint
-        clone.fit(real)
-        clone.project(real.take([i for i, r in enumerate(clone.unscored(real)) if r is None][:1]))
-        self.reset()
-        vars(self).update(clone.state())
+        # through `fit`, which records the fingerprint of the text
+        adopting: Any = type(type(self).__name__, (type(self),), {"_learn": lambda _, rows: model})
+        other = adopting(**self.get_params(deep=False))
+        other.fit(real)
+        other.project(real.take([i for i, r in enumerate(other.unscored(real)) if r is None][:1]))
+        reset(self)
+        vars(self).update(fitted_state(other))
         return self
 
     def _read(self, real: Corpus) -> Floats:
@@ -123,8 +124,8 @@ class FeatureCritic(Critic[Z], Generic[Z]):
     def save(self, folder: str | Path) -> None:
         """Write the critic; features are stored by name."""
         self.check_fitted()
-        named = type(self)(**{**self.get_params(), "features": name_of(self.features, "features")})
-        vars(named).update(self.state())
+        named = type(self)(**{**self.get_params(deep=False), "features": name_of(self.features, "features")})
+        vars(named).update(fitted_state(self))
         super(FeatureCritic, named).save(folder)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
@@ -18,7 +18,7 @@ from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
 from momus_adapters.saved.objects import resolve
 
 
-class SklearnPosterior(CalibratedPosterior):
+class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
     """TF-IDF and a scikit-learn classifier of your choice, calibrated by a temperature on held-out documents.
 
     Use it by name: ``Sections(posterior="sklearn", model="sklearn.naive_bayes:ComplementNB")``.
@@ -114,11 +114,6 @@ class SklearnPosterior(CalibratedPosterior):
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted object that the saved pipeline is read into."""
         return SavedEstimator() if attribute == "estimator_" else super().component(attribute)
-
-    def reset(self) -> None:
-        """Drop the fitted state."""
-        super().reset()
-        vars(self).pop("_built_", None)
 
     def _logits(self, texts: list[str]) -> Floats:
         if getattr(self, "_built_", None) is None:

@@ -133,11 +133,6 @@ class TokenClasses(ClassChain):
             self._network_ = _Network("AutoModelForTokenClassification", self.model, self.precision)
         return self._network_
 
-    def reset(self) -> None:
-        """Drop the fitted state and the network."""
-        super().reset()
-        vars(self).pop("_network_", None)
-
     def _tokens(self, batch: Corpus) -> tuple[list[NDArray[np.int32]], list[Bools]]:
         """Token ids of each document, and a mask of those that are not special tokens."""
         tokenizer: Any = self._loaded().tokenizer

@@ -223,11 +223,6 @@ class TransformersPosterior(CalibratedPosterior):
         self._restore()
         return self._network.eval().to(self.device), self._tokenizer, self._pad
 
-    def reset(self) -> None:
-        """Drop the fitted state and the network."""
-        super().reset()
-        self._network = None
-
     def predict(self, batch: Corpus) -> Floats:
         """Calibrated probabilities, float array (N, K)."""
         self._restore()

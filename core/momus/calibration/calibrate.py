@@ -18,6 +18,7 @@ from momus.controls import DEFECTS
 from momus.critic import Critic, usable_documents
 from momus.engine.chosen import absent_warnings, chosen_critics
 from momus.errors import FittingError, StoreError, UsageError
+from momus.estimator import json_params
 from momus.evidence import Wording
 from momus.files import refuse_link
 from momus.locking import Lock
@@ -101,7 +102,7 @@ def calibrate(
     with ExitStack() as stack:
         folder, lock = _folder(out, stack)
         refuse_link(folder / REPORT)  # now, and not after hours of work
-        files = {c.name: files_named(c.json_params()) for c in chosen}
+        files = {c.name: files_named(json_params(c)) for c in chosen}
         work = Work(fitting, held_out, other, chosen, plan, folder, device, files)
         crew = stack.enter_context(crew_of(work, jobs, lock))
         names = _fitted(crew, reporter, chosen, critics is not None, warnings)
@@ -234,7 +235,7 @@ def _described(chosen: Sequence[Critic[Any]], names: Sequence[str]) -> list[dict
             "unit": c.unit,
             "statistic": c.headline_statistic,
             "label": wordings(c, ()).get(c.headline_statistic, Wording()).label,
-            "params": c.get_params(),
+            "params": c.get_params(deep=False),
         }
         for c in chosen
         if c.name in names

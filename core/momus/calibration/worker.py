@@ -20,6 +20,7 @@ from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.controls import DEFECTS, Planted
 from momus.critic import Critic, RunningTextCritic, Scores, usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
+from momus.estimator import clone
 from momus.locking import Lock
 from momus.processes import pool_of, safe_path
 from momus.progress import Advance
@@ -103,7 +104,7 @@ class Worker:
             folder = self.work.folder / FITTED / name
             critic = _saved(unfitted, folder, usable_documents(self.work.fit).identity)
             if critic is None:
-                critic = unfitted.clone().to(self.work.device).fit(self.work.fit)
+                critic = clone(unfitted).to(self.work.device).fit(self.work.fit)
                 critic.attend([self.work.real])
                 critic.save(folder)
             self._fitted[name] = critic.to(self.work.device)
@@ -184,7 +185,7 @@ def _too_few_documents(cell: Cell) -> bool:
 
 
 def _settings(critic: Critic[Any]) -> dict[str, Any]:
-    return {"name": critic.name, "params": critic.get_params()}
+    return {"name": critic.name, "params": critic.get_params(deep=False)}
 
 
 def _saved(unfitted: Critic[Any], folder: Path, identity: str) -> Critic[Any] | None:
@@ -192,10 +193,13 @@ def _saved(unfitted: Critic[Any], folder: Path, identity: str) -> Critic[Any] | 
     if not (folder / "critic.json").exists():
         return None
     try:
-        critic = type(unfitted).load(folder, configured=unfitted.get_params())
+        critic = type(unfitted).load(folder, configured=unfitted.get_params(deep=False))
     except StoreError:  # written in part when the machine stopped; it is fitted again
         return None
-    same = critic.get_params() == unfitted.get_params() and critic.fitted_on_.get("identity") == identity
+    same = (
+        critic.get_params(deep=False) == unfitted.get_params(deep=False)
+        and critic.fitted_on_.get("identity") == identity
+    )
     return critic if same else None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from momus.conformance import corpora
 from momus.critic import Critic, RunningTextCritic, Scores, usable_documents
-from momus.estimator import Estimator
+from momus.estimator import Estimator, clone, fitted_state
 from momus.numeric.types import Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
@@ -153,7 +153,7 @@ class Subject:
 
     def fit(self, corpus: Corpus) -> Critic[Any]:
         """Fit a new clone."""
-        critic: Critic[Any] = self.critic.clone()
+        critic: Critic[Any] = clone(self.critic)
         critic.fit(corpus)
         return critic
 
@@ -209,7 +209,7 @@ def same_values(a: Any, b: Any, exact: bool = False) -> bool:
     from scipy import sparse
 
     if isinstance(a, Estimator) and isinstance(b, Estimator):
-        x, y = a.state(), b.state()
+        x, y = fitted_state(a), fitted_state(b)
         return x.keys() == y.keys() and all(same_values(x[k], y[k], exact) for k in x)
     if sparse.issparse(a):
         return bool(a.shape == b.shape and abs(a - b).sum() == 0)

@@ -120,7 +120,7 @@ def saved_critics_score_alike(s: Subject) -> None:
     with tempfile.TemporaryDirectory() as folder:
         s.fitted.save(folder)
         loaded = type(s.critic).load(folder, trust=True)
-        assert loaded.get_params() == s.critic.get_params(), "saving and loading changes parameters"
+        assert loaded.get_params(deep=False) == s.critic.get_params(deep=False), "saving and loading changes parameters"
         scores = loaded.score(s.held_out)
         assert same_scores(s.scores, scores), f"scores change after saving and loading: {worst(s.scores, scores)}"
 

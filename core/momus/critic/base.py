@@ -23,7 +23,7 @@ from momus.critic.powers import check_powers
 from momus.critic.scores import LogPrior, Scores
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
 from momus.errors import NotFittedError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, check_params, reset
 from momus.numeric.types import Floats
 from momus.text.scripts import SPACED, Scripts
 
@@ -310,15 +310,15 @@ def _fitting(fit: _Fit) -> _Fit:
     def wrapped(self: Critic[Any], real: Corpus) -> Any:
         if self._in_fit:  # a subclass called super().fit
             return fit(self, real)
-        self.check_params()
-        self.reset()
+        check_params(self)
+        reset(self)
         usable, lacking = documents_to_fit(self, real)
         check_enough(self, real.name, len(usable), len(real), lacking)
         self._in_fit = True
         try:
             fit(self, usable if self.ordered else usable.canonical)
         except BaseException:
-            self.reset()
+            reset(self)
             raise
         finally:
             self._in_fit = False

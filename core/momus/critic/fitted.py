@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.errors import StoreError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, fitted_state
 
 Size = int | None
 SUMS_TO_ONE = 1e-6
@@ -168,7 +168,7 @@ def check_estimator(estimator: Estimator) -> None:
         the class refuses the state.
     """
     nonfinite = getattr(type(estimator), "nonfinite", ())
-    for name, value in estimator.state().items():
+    for name, value in fitted_state(estimator).items():
         if isinstance(value, Estimator):
             check_estimator(value)
         elif name not in nonfinite and not _finite(value):

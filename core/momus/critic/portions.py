@@ -20,6 +20,7 @@ from momus.critic.base import Critic
 from momus.critic.powers import MergeableMixin
 from momus.critic.splitting import check_enough, documents_to_fit, splitting_of
 from momus.errors import UsageError
+from momus.estimator import check_params, reset
 from momus.numeric.types import Ints
 from momus.text.digests import fingerprint_of
 
@@ -218,14 +219,14 @@ def fit_portions(critic: C, name: str, portions: Iterable[Portion]) -> C:
     (True, True)
     """
     merging = mergeable(critic)
-    critic.check_params()
-    critic.reset()
+    check_params(critic)
+    reset(critic)
     total = Portion.total(portions)
     check_enough(critic, name, len(total.hashes), len(total.hashes) + total.left_out, total.lacking)
     try:
         merging.fit_from(total.counts)
     except BaseException:
-        critic.reset()
+        reset(critic)
         raise
     critic.fitted_hashes_ = np.unique(total.hashes)
     critic.fitted_on_ = {

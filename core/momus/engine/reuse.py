@@ -11,6 +11,7 @@ from momus.critic import Scores, usable_documents
 from momus.critic.saved import read_critic_json
 from momus.critic.splitting import icu_of, splitting_of
 from momus.errors import MomusError, StoreError, UsageError
+from momus.estimator import fitted_state, json_params, reset
 from momus.runs.folder import RunFolder
 from momus.runs.scores_file import read_scores
 from momus.runs.texts import Texts
@@ -64,14 +65,14 @@ class Reuse:
         try:
             why = self._differs(critic, texts)
             folder = self.folder.critic_folder(critic.name)
-            loaded = None if why else type(critic).load(folder, configured=critic.get_params())
+            loaded = None if why else type(critic).load(folder, configured=critic.get_params(deep=False))
         except MomusError as error:
             why, loaded = error.message, None
         if loaded is None:
             self.warnings.append(f"Critic {critic.name!r} was fitted again: {why}.")
             return False
-        critic.reset()
-        vars(critic).update(loaded.state())
+        reset(critic)
+        vars(critic).update(fitted_state(loaded))
         return True
 
     def real(self, critic: Critic[Any], texts: Texts) -> Scores | None:
@@ -97,7 +98,7 @@ class Reuse:
         if self.signature.get("momus") != __version__:
             return f"version {self.signature.get('momus')} of Momus fitted that of {self.folder.path}"
         content = read_critic_json(folder)
-        params = critic.json_params()
+        params = json_params(critic)
         if content["params"] != params:
             names = sorted(k for k in {*params, *content["params"]} if params.get(k) != content["params"].get(k))
             return f"its parameters differ from {self.folder.path} in {', '.join(names)}"

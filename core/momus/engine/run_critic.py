@@ -15,6 +15,7 @@ from momus.critic.base import Note, notes_of
 from momus.critic.scoring import pools_rows
 from momus.critic.splitting import icu_of
 from momus.errors import FittingError, StoreError
+from momus.estimator import clone, json_params
 from momus.joint.axes import axis_of
 from momus.joint.distribution import distribution, told_axis
 from momus.numeric.types import Ints
@@ -214,7 +215,7 @@ def _result(
         axis=critic.axis,
         question=critic.question,
         fitted_on=critic.fitted_on_,
-        params=critic.json_params(),
+        params=json_params(critic),
         verdicts=verdicts,
         pairs=pairs,
         evidence=evidence,
@@ -294,7 +295,7 @@ def _refitted(
         rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))
         with timed.stage("refitting", f"{k + 1} of {settings.refits}"):
             try:
-                again = critic.clone().to(critic.device).fit(usable.take(np.sort(rows)))
+                again = clone(critic).to(critic.device).fit(usable.take(np.sort(rows)))
             except FittingError:
                 continue
             again.attend(corpora)
@@ -312,8 +313,8 @@ def _critic_signature(critic: Critic[Any], texts: Texts, settings: Settings, fam
         "version": __version__,
         "format": RESULT_FORMAT,
         "critic": critic.name,
-        "params": critic.json_params(),
-        "files": files_named(critic.json_params()),
+        "params": json_params(critic),
+        "files": files_named(json_params(critic)),
         "fit": texts.fit.identity,
         "real": texts.real.identity,
         "generated": {c.name: c.identity for c in texts.generated},

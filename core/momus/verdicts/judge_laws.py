@@ -58,7 +58,7 @@ def _errors_of(critic: RunningTextCritic[Any], real: RunningText) -> Errors:
     number = id(real)
     if number not in _ERRORS:
         _ERRORS[number] = weakref.ref(real, lambda _: _ERRORS.pop(number, None)), {}
-    return _ERRORS[number][1].setdefault(f"{critic.name} {critic.get_params()!r}", {})
+    return _ERRORS[number][1].setdefault(f"{critic.name} {critic.get_params(deep=False)!r}", {})
 
 
 def _result(name: str, outcome: LawTest) -> TestResult:

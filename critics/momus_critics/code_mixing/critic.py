@@ -28,6 +28,7 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
+from momus.estimator import reset
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.draws import document_keys, log_gammas
 from momus.numeric.ragged import kept_offsets
@@ -184,7 +185,7 @@ class CodeMixing(
         FittingError
             Shapes do not agree, α is not positive, or φ is negative or has an empty row.
         """
-        self.reset()
+        reset(self)
         self._set(alpha, phi, vocabulary, ())
         self.fitted_hashes_ = np.zeros(0, dtype=np.uint64)
         self.fitted_on_ = {"corpus": origin, "documents": 0, "left_out": 0, "fingerprint": ""}

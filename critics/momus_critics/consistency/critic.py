@@ -23,7 +23,7 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
@@ -57,7 +57,7 @@ class Memberships(StateSequences):
     lengths_in_tokens: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin):
     """z says of each section whether it belongs to its document or is a stranger; P_c(z) is Bernoulli.
 
     A document has a subject, a Gaussian vector. The vector of a section that belongs is the subject and noise, with a

@@ -27,7 +27,7 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
@@ -51,7 +51,9 @@ NAMES_END, THIRD = 5, 8
 """The last kind of symbol before the pronouns, and the number of singular third-person pronouns (he, she) after it."""
 
 
-class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Coreference(
+    Critic[MentionChains], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin, ComponentsMixin
+):
     """z is the sequence of mentions of persons in a document, P_c(z) an n-gram process over it.
 
     The symbol of a pronoun is the pronoun; that of any other mention is the majority gender of the pronouns in its
@@ -135,7 +137,7 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         """The resolver that the parameters name."""
         settings = {"model": self.model, **(self.options or {})}
         if self.resolver == "given":
-            return GivenChains.with_params(settings, place="resolver 'given'")
+            return construct(GivenChains, settings, place="resolver 'given'")
         return _loaded(self.resolver, json.dumps(settings, sort_keys=True))
 
     def fit(self, real: Corpus) -> Self:

@@ -21,7 +21,7 @@ from momus.critic import (
     total_variation,
 )
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
@@ -46,7 +46,7 @@ from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
 
-class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin, ComponentsMixin):
     """z is the sequence of classes of sentences, P_c(z) an n-gram process over it.
 
     A sentence is speech, a question, or belongs to the sense of the connective that it opens with (contrast, cause,

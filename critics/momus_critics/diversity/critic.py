@@ -22,7 +22,7 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.registry import critic_class
 from momus.errors import FittingError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
@@ -53,7 +53,7 @@ BAND = 0.05
 """Without groups of real text, a mean similarity that differs by as much passes as human variation."""
 
 
-class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin):
     """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
 
     Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, or of the

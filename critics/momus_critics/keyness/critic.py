@@ -22,7 +22,7 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
@@ -43,7 +43,7 @@ BAND = 14.0
 of 65 novels, each in up to six passages of 6,000 characters, differ by less."""
 
 
-class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin):
     """z says which terms, words and phrases, a document has; P_c(z) is a product of Bernoulli distributions.
 
     A term has at most five tokens. Those of P_c are the most frequent ones of the text that the critic is fitted on. A

@@ -14,7 +14,7 @@ from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
@@ -76,7 +76,7 @@ TYPED = (
 """Statistics of the types of sections, where these were learned from titles."""
 
 
-class Passages(ChainCritic, ExplanationMixin):
+class Passages(ChainCritic, ExplanationMixin, ComponentsMixin):
     """z is a chain of stretches of text, each in one of K learned states; P_c(z) is a Markov chain.
 
     Text is cut into pieces of a few sentences, by words and punctuation alone: line ends and markup decide nothing. The
@@ -170,7 +170,7 @@ class Passages(ChainCritic, ExplanationMixin):
         """Make the unfitted embedder, place features or segmenter."""
         if attribute == "embedder_":
             if self.embedder == "words":
-                return WordPairs.with_params(self.options or {}, "embedder 'words'")
+                return construct(WordPairs, self.options or {}, "embedder 'words'")
             if self.embedder == "lsa":
                 return LsaEmbedder(**{"seed": self.seed, **(self.options or {})})
             return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, own=OWN)

@@ -20,7 +20,7 @@ from momus.critic import (
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
@@ -38,7 +38,9 @@ BAND = float(np.log(1.25))
 halves of 65 novels, each in up to six passages of 6,000 characters, differ by no more than 0.22 on the log scale."""
 
 
-class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Repetition(
+    ProseCritic[Copies], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin, ComponentsMixin
+):
     """z says of each token whether it is new or a copy, and how far back it was said; P_c is a renewal process.
 
     A token is a copy if it belongs to an n-gram that occurs earlier in its document. A copied stretch goes on from one

@@ -20,7 +20,7 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
@@ -43,7 +43,7 @@ def spread(pooled: Floats) -> Floats:
     return np.asarray(np.sqrt(mean(pooled)) + LEAST_SPREAD)
 
 
-class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin):
     """z is the sequence of sentence lengths of a document, P_c(z) an autoregressive negative binomial process.
 
     People vary the length of their sentences, and drift: a passage of long sentences follows one of short ones. The

@@ -13,7 +13,7 @@ from momus.critic import WORDS, ExplanationMixin, Note, Rows, Scripts, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
@@ -51,7 +51,7 @@ class SectionLatents(ChainLatents):
     by_bodies: ChainLatents | None = None
 
 
-class Sections(ChainCritic, ExplanationMixin):
+class Sections(ChainCritic, ExplanationMixin, ComponentsMixin):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
     Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included; Deng et al. (2022,

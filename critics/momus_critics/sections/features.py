@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of, places_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -74,7 +74,7 @@ class TermWeights(Estimator):
         return sparse.csr_array((data * scale, counts.indices, counts.indptr), shape=shape)
 
 
-class SectionFeatures(Estimator):
+class SectionFeatures(Estimator, ComponentsMixin):
     """TF-IDF of the words of a section, of the words and pairs of words that open it, and of its title.
 
     Parameters

@@ -15,7 +15,7 @@ from scipy.special import log_softmax
 
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.numeric.ragged import offsets_of, ranges_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
@@ -32,7 +32,7 @@ ABSENT = -50.0
 """Bias of types without a section."""
 
 
-class LinearPosterior(CalibratedPosterior):
+class LinearPosterior(CalibratedPosterior, ComponentsMixin):
     """Multinomial logistic regression on what sets a section apart in its document, calibrated by a temperature.
 
     Logits are P X W + b: X are the features of all sections of a document (`SectionFeatures`), and P takes from each

@@ -24,7 +24,7 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
 from momus.numeric.types import Floats
@@ -51,7 +51,7 @@ class Tagger(Protocol):
         ...
 
 
-class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin, ComponentsMixin):
     """z is the part of speech of each token, sentence by sentence, and P_c(z) an n-gram process over it.
 
     A template is a sequence of parts of speech (Shaib et al. 2024): *DET ADJ NOUN ADP DET NOUN* has many wordings. The

@@ -174,10 +174,10 @@ class Topics(
         options = self._options(self.topics or int(np.clip(counts.shape[0] // 20, 5, 100)))
         point = self.words == "point" or (self.words == "auto" and point_is_enough(counts, options))
         options = replace(options, point=point)
-        signed = [
-            real.fingerprint,
-            repr({k: v for k, v in self.get_params().items() if k not in ("steps", "covariance", "checkpoint")}),
-        ]
+        fitting = {
+            k: v for k, v in self.get_params(deep=False).items() if k not in ("steps", "covariance", "checkpoint")
+        }
+        signed = [real.fingerprint, repr(fitting)]
         signature = hashlib.blake2b("\n".join(signed).encode(), digest_size=8).hexdigest()
         folder = Path(self.checkpoint) if self.checkpoint else None
         with stage("EM of topics", options.steps) as advance:

@@ -11,7 +11,7 @@ from momus import Corpus, Critic, LogPrior, Values
 from momus.critic import Counted, EvidenceMixin, Pooled, Scores, StateSequences, StatisticsMixin, stack
 from momus.critic.scoring import BATCH_CHARACTERS, BATCH_DOCUMENTS, batches
 from momus.errors import MomusError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, clone, construct, fitted_state, json_params, reset
 
 
 def scores(nll, steps, prompts=None, errors=None):
@@ -142,17 +142,17 @@ def test_parameters_are_checked_by_name_and_copied():
         def __init__(self, *, inches: float = 12.0, unit: object = None) -> None:
             self.inches, self.unit = inches, unit
 
-    ruler = Ruler.with_params({"inches": 3.0})
+    ruler = construct(Ruler, {"inches": 3.0})
     ruler.length_ = np.arange(3)
-    assert (ruler.get_params(), list(ruler.state())) == ({"inches": 3.0, "unit": None}, ["length_"])
-    assert not ruler.clone().state()
-    ruler.reset()
-    assert not ruler.state()
+    assert (ruler.get_params(), list(fitted_state(ruler))) == ({"inches": 3.0, "unit": None}, ["length_"])
+    assert not fitted_state(clone(ruler))
+    reset(ruler)
+    assert not fitted_state(ruler)
     with pytest.raises(UsageError, match=r"\[ruler\]: no parameter 'inch'"):
-        Ruler.with_params({"inches": 3.0, "inch": 1}, place="[ruler]")
+        construct(Ruler, {"inches": 3.0, "inch": 1}, place="[ruler]")
     first, second = Ruler(unit=Ruler()), Ruler(unit=Ruler())
-    assert first.json_params()["unit"] != second.json_params()["unit"], "two objects are two"
-    assert first.json_params()["inches"] == 12.0
+    assert json_params(first)["unit"] != json_params(second)["unit"], "two objects are two"
+    assert json_params(first)["inches"] == 12.0
 
 
 def test_values_of_the_protocol_are_frozen():

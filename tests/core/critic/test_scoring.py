@@ -118,7 +118,7 @@ def test_saved_and_loaded_critics_score_alike(tmp_path):
     critic = Vowels(floor=0.5).fit(REAL)
     critic.save(tmp_path)
     again = Vowels.load(tmp_path)
-    assert again.get_params() == {"floor": 0.5}
+    assert again.get_params(deep=False) == {"floor": 0.5}
     assert np.array_equal(again.score(REAL).nll, critic.score(REAL).nll)
     assert again.overlap(REAL) == 4
     assert sorted(p.name for p in tmp_path.iterdir()) == ["arrays.safetensors", "critic.json"]

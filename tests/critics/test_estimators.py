@@ -1,0 +1,68 @@
+"""Every registered critic is an estimator as scikit-learn means it."""
+
+import pytest
+import sklearn.base
+from sklearn.utils import estimator_checks as checks
+
+from momus import Corpus
+from momus.critic.registry import critic_class
+from momus.errors import NotFittedError, UsageError
+from momus.estimator import construct, parameter_names
+from momus.plugins import critic_names
+
+CLASSES = {name: critic_class(name) for name in critic_names()}
+PARAMETERS = [
+    checks.check_estimator_cloneable,
+    checks.check_estimator_repr,
+    checks.check_no_attributes_set_in_init,
+    checks.check_parameters_default_constructible,
+    checks.check_get_params_invariance,
+    checks.check_set_params,
+    checks.check_do_not_raise_errors_in_init_or_set_params,
+]
+
+
+@pytest.mark.parametrize("check", PARAMETERS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", CLASSES)
+def test_parameters_behave_as_scikit_learn_requires(name, check):
+    check(name, CLASSES[name]())
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_clones_have_the_parameters_and_nothing_else(name):
+    critic = CLASSES[name]()
+    critic.learned_ = 1.0
+    copy = sklearn.base.clone(critic)
+    assert type(copy) is type(critic)
+    assert (copy.get_params(), hasattr(copy, "learned_")) == (critic.get_params(), False)
+
+
+def test_parameters_of_parameters_are_read_and_set():
+    from momus_critics.length import Length
+
+    class Holder(Length):
+        def __init__(self, *, inner=None):
+            super().__init__()
+            self.inner = inner
+
+    holder = Holder(inner=Length(bins=5))
+    assert holder.get_params()["inner__bins"] == 5
+    assert holder.get_params(deep=False) == {"inner": holder.inner}
+    assert holder.set_params(inner__bins=7).inner.bins == 7
+    assert sklearn.base.clone(holder).inner is holder.inner, "objects are shared"
+
+
+def test_new_parameters_forget_what_was_learned():
+    texts = Corpus.from_texts(["one two", "three"])
+    critic = CLASSES["length"]().fit(texts)
+    critic.set_params(bins=3)
+    with pytest.raises(NotFittedError):
+        critic.score(texts)
+
+
+@pytest.mark.parametrize("call", [lambda c, p: construct(c, p), lambda c, p: c().set_params(**p)])
+def test_unknown_parameters_are_refused_with_the_nearest(call):
+    with pytest.raises(UsageError) as error:
+        call(CLASSES["length"], {"bin": 3})
+    assert "did you mean 'bins'?" in error.value.hint
+    assert all(name in error.value.hint for name in parameter_names(CLASSES["length"]))
