@@ -15,6 +15,7 @@ import torch
 from gpu_stages import chains, gibbs, relabelling, timed, topics
 
 from momus import Corpus
+from momus.critic.hooks import moved
 from momus.sequences import Decoding, Sequences, document_seed, sample
 from momus_adapters.language_models.small import small_lm
 from momus_critics.hsmm import Parameters, posterior, viterbi
@@ -85,7 +86,7 @@ def passages(device: str) -> None:
     critic = Passages(number=6).to(device).fit(real)
     fitted = time.perf_counter() - start
     on_device, seconds = timed(lambda: critic.score(other).nll, device)
-    on_cpu, cpu = timed(lambda: critic.to("cpu").score(other).nll, "cpu")
+    on_cpu, cpu = timed(lambda: moved(critic, "cpu").score(other).nll, "cpu")
     same = float(np.isclose(on_device, on_cpu, rtol=1e-4).mean())
     print(f"passages, 400 documents: fitted in {fitted:.1f} s, scored in {seconds:.2f} s (CPU {cpu:.2f} s);")
     print(f"  {same:.1%} of documents have the same Latent NLL")

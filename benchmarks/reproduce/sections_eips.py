@@ -26,6 +26,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 import momus
 from momus.critic import Scores
+from momus.critic.powers import headline_of
 from momus.text.titles import OTHER, normalize_title
 from momus.verdicts.judge import judge
 from momus_critics.chains.base import ChainCritic
@@ -132,7 +133,7 @@ def show(critic: ChainCritic, label: str, splits: int) -> None:
 
 def compared(critic: ChainCritic, scores: Scores) -> list[str]:
     """Statistics that are tested: the headline, Latent PPL, disorder and, of passages, the share that returns."""
-    names = [critic.headline_statistic, "latent_ppl", "disorder"]
+    names = [headline_of(critic), "latent_ppl", "disorder"]
     return list(dict.fromkeys([*names, "return_share"] if "returns" in scores.rows else names))
 
 

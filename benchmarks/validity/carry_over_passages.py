@@ -26,7 +26,8 @@ import numpy as np
 from sectioned_texts import COLLECTIONS, DEFECTS, LEVEL, NULL, P, Split, collection, p_values, running, splits, table
 
 from momus import Corpus
-from momus.critic import Statistic, mean
+from momus.critic import Statistic
+from momus.critic.statistic import mean
 from momus.inference import ManyTests
 from momus.numeric.types import Floats
 from momus.verdicts.judge import judge

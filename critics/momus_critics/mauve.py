@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from momus.critic import (
-    WORDS,
     Critic,
     EvidenceMixin,
     ExplanationMixin,
@@ -16,14 +15,14 @@ from momus.critic import (
     Note,
     Pooled,
     Rows,
-    Scripts,
     StateSequences,
     Statistic,
     StatisticsMixin,
-    entropy,
-    shares,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, ScriptsMixin
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import entropy, shares
 from momus.critic.tools import Embedder, make_adapter
 from momus.errors import UsageError
 from momus.estimator import ComponentsMixin, Estimator, construct
@@ -32,6 +31,7 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
+from momus.text.scripts import WORDS, Scripts
 from momus_critics.figures import percent, rounded
 from momus_critics.passages.tfidf import LsaEmbedder
 
@@ -95,7 +95,16 @@ def effective_number(pooled: Floats) -> Floats:
     return np.asarray(np.exp(entropy(pooled)))
 
 
-class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin):
+class Mauve(
+    Critic[StateSequences],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    ComponentsMixin,
+    DeviceMixin,
+    NotesMixin,
+    ScriptsMixin,
+):
     """z is the cluster of a document's features; P_c(z) is the share of real text in that cluster.
 
     A yardstick. The clusters are learned from the real text that the critic is fitted on, not from both texts together:
@@ -118,18 +127,21 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
     name = "mauve"
     axis = "MAUVE"
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."
+    reporting = Reporting(
+        headline="mauve_gap",
+        told="effective_regions",
+        directions={
+            "latent_nll": ("in more usual regions", "in less usual regions"),
+            "latent_ppl": ("in more usual regions", "in less usual regions"),
+        },
+        limits=(
+            "It cannot see what its features do not encode: those of the default, word order and text after 400 words."
+        ),
+        aggregated=False,
+    )
     sequence = True
     scripts: ClassVar[Scripts] = WORDS
-    guard = False
-    headline = "mauve_gap"
-    told = "effective_regions"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("in more usual regions", "in less usual regions"),
-        "latent_ppl": ("in more usual regions", "in less usual regions"),
-    }
-    limits = "It cannot see what its features do not encode: those of the default, word order and text after 400 words."
-    needs = 4
-    uses_device = True
+    min_documents = 4
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"buckets": Range(0, 10**6)}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
-    kolmogorov_smirnov,
-    mean_gap,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import LanguageMixin, NotesMixin
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
@@ -67,11 +68,11 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
     distance between their distributions of shares, and by the difference of mean shares (Meister & Cotterell 2021).
     """
 
-    headline = "ks"
-    told = "mean_share"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in this share", "less usual in this share")
-    }
+    reporting = Reporting(
+        headline="ks",
+        told="mean_share",
+        directions={"latent_nll": ("more usual in this share", "less usual in this share")},
+    )
     kind = "of the kind"
     one = "token of the kind"
 
@@ -214,7 +215,7 @@ def fit_beta_binomial(hits: Ints, tokens: Ints) -> tuple[float, float]:
     return float(a), float(b)
 
 
-class StopwordShare(TokenShare):
+class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
     """z is the number of stopwords in a document.
 
     Parameters
@@ -239,9 +240,12 @@ class StopwordShare(TokenShare):
     name = "stopword-share"
     axis = "share of stopwords"
     question = "Do function words make up the same share of a text as in real text? z is the number of stopwords."
+    reporting = replace(
+        TokenShare.reporting,
+        limits="It cannot see which stopwords these are, nor where they stand: only how many tokens are stopwords.",
+    )
     kind = "stopwords"
     one = "stopword"
-    limits = "It cannot see which stopwords these are, nor where they stand: only how many tokens are stopwords."
 
     def __init__(
         self,
@@ -365,11 +369,14 @@ class SymbolShare(TokenShare):
     question = (
         "Do punctuation and numbers make up the same share of a text as in real text? z is the number of such tokens."
     )
+    reporting = replace(
+        TokenShare.reporting,
+        limits=(
+            "It cannot see which symbols these are, nor whether they stand in the right place: only how many there are."
+        ),
+    )
     kind = "symbols"
     one = "symbol"
-    limits = (
-        "It cannot see which symbols these are, nor whether they stand in the right place: only how many there are."
-    )
 
     def is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word has no letter."""

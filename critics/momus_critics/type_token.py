@@ -20,10 +20,10 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
-    kolmogorov_smirnov,
-    mean_gap,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
@@ -80,12 +80,12 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
     name = "type-token"
     axis = "lexical diversity"
     question = "Do documents have as many different words as real ones of their length? z is the number of types."
-    headline = "ks"
-    told = "relative_types"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in diversity", "less usual in diversity")
-    }
-    limits = "It cannot see which words are used, nor how often each is: only how many are different."
+    reporting = Reporting(
+        headline="ks",
+        told="relative_types",
+        directions={"latent_nll": ("more usual in diversity", "less usual in diversity")},
+        limits="It cannot see which words are used, nor how often each is: only how many are different.",
+    )
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n": Range(1, 100)}
 

@@ -13,6 +13,7 @@ from scipy import stats
 import momus
 from momus import Corpus
 from momus.conformance import check_critic
+from momus.critic.hooks import missing_params
 from momus.errors import MomusError
 from momus.estimator import clone
 from momus.evidence import from_json, to_json
@@ -217,6 +218,6 @@ def test_the_critic_keeps_its_contract_and_finds_a_flat_model(arpa):
 
 
 def test_it_needs_a_configuration():
-    assert not Distortion().is_configured
+    assert missing_params(Distortion())
     with pytest.raises(MomusError, match=r"\[distortion\]"):
         Distortion().fit(Corpus.from_texts(["a b", "c d"]))

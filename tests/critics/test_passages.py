@@ -13,6 +13,7 @@ from scipy.stats import norm
 from sklearn.metrics import homogeneity_score
 
 from momus import Corpus, load_critic
+from momus.critic.powers import headline_of
 from momus.errors import FittingError, StoreError, UsageError
 from momus_critics.passages import Passages
 from momus_critics.passages.pieces import corpus_pieces, spans, split_pieces
@@ -65,7 +66,7 @@ def test_disorder_is_found_and_order_is_not(critic):
 
 
 def test_the_headline_is_misplacement_against_random_places_of_the_same_document(critic):
-    assert critic.headline_statistic == "misplacement"
+    assert headline_of(critic) == "misplacement"
     corpus = documents(8, 6, order=lambda rng: rng.permutation(PARTS))[0]
     pieces, offsets = corpus_pieces(corpus, critic.words, critic.most_pieces)
     features = critic.places_.transform(critic.embedder_.embed(pieces), offsets)

@@ -52,11 +52,11 @@ def zipfian(n, seed, length=80, exponent=1.1, types=400, name="real"):
 @pytest.mark.parametrize("cls", [*SHIPPED, *ADAPTERS], ids=lambda c: c.name)
 def test_axes_have_short_names_and_limits(cls):
     assert 0 < len(cls.axis) <= LONGEST_AXIS
-    assert cls.limits.endswith(".")
-    assert "\n" not in cls.limits
-    assert len(cls.limits) <= 120
-    assert set(cls.directions) <= {"latent_nll", "latent_ppl", "posterior_entropy"}
-    for phrase in (p for pair in cls.directions.values() for p in pair):
+    assert cls.reporting.limits.endswith(".")
+    assert "\n" not in cls.reporting.limits
+    assert len(cls.reporting.limits) <= 120
+    assert set(cls.reporting.directions) <= {"latent_nll", "latent_ppl", "posterior_entropy"}
+    for phrase in (p for pair in cls.reporting.directions.values() for p in pair):
         assert len(phrase.split()) <= LONGEST_PHRASE
 
 

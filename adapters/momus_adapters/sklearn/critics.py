@@ -7,15 +7,19 @@ critic needs neither the object nor pickle. For classifiers, see `momus_adapters
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from scipy.special import logsumexp
 
-from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, StateSequences, aggregated, pool
+from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, StateSequences
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import check_fitted
+from momus.critic.latents import aggregated
+from momus.critic.reporting import Reporting
+from momus.critic.rows import pool
 from momus.errors import FittingError, UsageError
 from momus.estimator import ComponentsMixin, Estimator, fitted_state, reset
 from momus.evidence import Evidence, Table
@@ -84,7 +88,7 @@ class FeatureCritic(Critic[Z], ComponentsMixin, Generic[Z]):
         if isinstance(features, Estimator):
             self.features_: Any = features
         usable = [i for i, r in enumerate(unscored_of(features, real)) if r is None]
-        if len(usable) < self.needs:
+        if len(usable) < self.min_documents:
             raise FittingError(
                 f"critic {self.name!r}: {len(usable)} of {counted(len(real), 'document')} of {real.name!r} have "
                 "features",
@@ -123,7 +127,7 @@ class FeatureCritic(Critic[Z], ComponentsMixin, Generic[Z]):
 
     def save(self, folder: str | Path) -> None:
         """Write the critic; features are stored by name."""
-        self.check_fitted()
+        check_fitted(self)
         named = type(self)(**{**self.get_params(deep=False), "features": name_of(self.features, "features")})
         vars(named).update(fitted_state(self))
         super(FeatureCritic, named).save(folder)
@@ -145,11 +149,13 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     name = "gaussian-mixture"
     axis = "clusters of documents"
     question = "Do documents fall into clusters of features in the same shares as real documents?"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("in more usual clusters", "in less usual clusters"),
-        "posterior_entropy": ("spread over fewer clusters", "spread over more clusters"),
-    }
-    limits = "It cannot see what its features do not encode, nor how documents differ within a cluster."
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("in more usual clusters", "in less usual clusters"),
+            "posterior_entropy": ("spread over fewer clusters", "spread over more clusters"),
+        },
+        limits="It cannot see what its features do not encode, nor how documents differ within a cluster.",
+    )
 
     def __init__(
         self,
@@ -257,10 +263,10 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
     name = "pca"
     axis = "principal components"
     question = "Do documents lie where real documents lie in the principal subspace of their features?"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("closer to typical documents", "further from typical documents")
-    }
-    limits = "It cannot see what its features do not encode, nor what varies outside the leading components."
+    reporting = Reporting(
+        directions={"latent_nll": ("closer to typical documents", "further from typical documents")},
+        limits="It cannot see what its features do not encode, nor what varies outside the leading components.",
+    )
 
     def __init__(
         self,

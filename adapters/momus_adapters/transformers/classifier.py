@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic.hooks import DeviceMixin
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of
 from momus.numeric.temperature import softmax
@@ -87,7 +88,7 @@ class TransformersClassifier(Estimator):
         return softmax(logits, self.temperature)
 
 
-class TokenClasses(ClassChain):
+class TokenClasses(ClassChain, DeviceMixin):
     """z is the class of each token (word piece) of a document, P_c a Markov chain of classes learned on real text.
 
     The posterior is that of a token classifier, for each token given the text; special tokens are left out. Documents
@@ -105,7 +106,6 @@ class TokenClasses(ClassChain):
     axis = "order of token classes"
     question = "Do token classes, as a token classifier sees them, follow one another as in real documents?"
     sequence = True
-    uses_device = True
 
     def __init__(
         self,

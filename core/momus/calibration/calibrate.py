@@ -15,7 +15,10 @@ from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.calibration.store import Calibration, temporary_folder, write_calibration
 from momus.calibration.worker import CELLS, Crew, Task, Work, crew_of
 from momus.controls import DEFECTS
-from momus.critic import Critic, usable_documents
+from momus.critic import Critic
+from momus.critic.hooks import DeviceMixin, row_unit
+from momus.critic.powers import headline_of
+from momus.critic.splitting import usable_documents
 from momus.engine.chosen import absent_warnings, chosen_critics
 from momus.errors import FittingError, StoreError, UsageError
 from momus.estimator import json_params
@@ -98,7 +101,7 @@ def calibrate(
     units = units_of(held_out, plan.by)
     n_units = len(held_out if units is None else units)
     plan.check(n_units)
-    device = resolve_device(device) if any(c.uses_device for c in chosen) else "cpu"
+    device = resolve_device(device) if any(isinstance(c, DeviceMixin) for c in chosen) else "cpu"
     with ExitStack() as stack:
         folder, lock = _folder(out, stack)
         refuse_link(folder / REPORT)  # now, and not after hours of work
@@ -127,7 +130,7 @@ def _splittable(
     chosen: Sequence[Critic[Any]], plan: Plan, explicit: bool, warnings: list[str]
 ) -> Sequence[Critic[Any]]:
     """Leave out critics of prompts if whole groups are to be split, since their rows belong to no group."""
-    prompts = [c.name for c in chosen if c.unit == PROMPT] if plan.by == "group" else []
+    prompts = [c.name for c in chosen if row_unit(c) == PROMPT] if plan.by == "group" else []
     if prompts and explicit:
         raise UsageError(
             f"critic {prompts[0]!r} compares prompts, which cannot be split by group",
@@ -232,9 +235,9 @@ def _described(chosen: Sequence[Critic[Any]], names: Sequence[str]) -> list[dict
         {
             "name": c.name,
             "axis": c.axis,
-            "unit": c.unit,
-            "statistic": c.headline_statistic,
-            "label": wordings(c, ()).get(c.headline_statistic, Wording()).label,
+            "unit": row_unit(c),
+            "statistic": headline_of(c),
+            "label": wordings(c, ()).get(headline_of(c), Wording()).label,
             "params": c.get_params(deep=False),
         }
         for c in chosen

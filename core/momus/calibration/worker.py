@@ -18,7 +18,9 @@ from momus.calibration.cells import Cell, CellFolder, measure
 from momus.calibration.judges import SplitJudge, judge_for
 from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.controls import DEFECTS, Planted
-from momus.critic import Critic, RunningTextCritic, Scores, usable_documents
+from momus.critic import Critic, RunningTextCritic, Scores
+from momus.critic.hooks import moved, row_unit, scored_units, settled
+from momus.critic.splitting import usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
 from momus.estimator import clone
 from momus.locking import Lock
@@ -104,10 +106,10 @@ class Worker:
             folder = self.work.folder / FITTED / name
             critic = _saved(unfitted, folder, usable_documents(self.work.fit).identity)
             if critic is None:
-                critic = clone(unfitted).to(self.work.device).fit(self.work.fit)
-                critic.attend([self.work.real])
+                critic = moved(clone(unfitted), self.work.device).fit(self.work.fit)
+                settled(critic, [self.work.real])
                 critic.save(folder)
-            self._fitted[name] = critic.to(self.work.device)
+            self._fitted[name] = moved(critic, self.work.device)
         return self._fitted[name]
 
     def _scores(self, critic: Critic[Any], corpus: Corpus) -> Scores | None:
@@ -130,8 +132,8 @@ class Worker:
             settings = _settings(unfitted)
             judge = None
             # a critic of prompts has one row per prompt, which any split keeps whole
-            units = None if unfitted.unit == PROMPT else by
-            rows = unfitted.units(self.work.real) if units is None else units
+            units = None if row_unit(unfitted) == PROMPT else by
+            rows = scored_units(unfitted, self.work.real) if units is None else units
             for size in plan.pairs(len(rows)):
                 begun = self.folder.find(settings, defect, strength, size)
                 done = 0 if begun is None else min(len(begun.p), splits)
@@ -172,7 +174,7 @@ class Worker:
     def _judge(self, name: str, planted: Corpus, null: bool) -> SplitJudge:
         critic, plan = self._critic(name), self.work.plan
         # as in a comparison, which looks at both texts before it scores them
-        if critic.attend([self.work.real] if null else [self.work.real, planted]):
+        if settled(critic, [self.work.real] if null else [self.work.real, planted]):
             self._real.pop(name, None)
         real = self._real_scores(critic)
         other = real if null else self._scores(critic, planted)

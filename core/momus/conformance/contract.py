@@ -11,8 +11,9 @@ import numpy as np
 
 from momus.conformance import corpora
 from momus.conformance.subject import Skip, Subject, same_scores, same_values, worst
-from momus.critic import RunningTextCritic, Scores, fit_portions, read_portion
-from momus.critic.portions import is_mergeable
+from momus.critic import RunningTextCritic, Scores
+from momus.critic.hooks import row_unit, tokenizer_of
+from momus.critic.portions import fit_portions, is_mergeable, read_portion
 from momus.errors import MomusError, NotFittedError
 from momus.estimator import clone, construct, fitted_state, parameter_names
 from momus.text.corpus import Corpus
@@ -137,7 +138,7 @@ def merging(s: Subject) -> None:
 def inputs_are_untouched(s: Subject) -> None:
     """Neither fitting nor scoring changes a corpus."""
     text = s.corpus.take(s.corpus.canonical_rows)  # in this order a critic is fitted on the corpus itself
-    tokenizer = s.critic.tokenizer
+    tokenizer = tokenizer_of(s.critic)
     tokens = None if tokenizer is None else text.tokens(tokenizer).ids.copy()
     table, fingerprint = text.table, text.fingerprint
     critic = clone(s.critic)
@@ -175,7 +176,7 @@ def little_text_is_an_error(s: Subject) -> None:
 def _other_text(s: Subject) -> Corpus:
     if isinstance(s.critic, RunningTextCritic):
         return corpora.prose(seed=1)
-    if s.critic.unit == "prompt":
+    if row_unit(s.critic) == "prompt":
         return corpora.answers(240, seed=1)
     return corpora.documents(80, seed=1) if s.corpus is corpora.documents() else s.held_out
 

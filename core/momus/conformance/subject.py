@@ -11,7 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from momus.conformance import corpora
-from momus.critic import Critic, RunningTextCritic, Scores, usable_documents
+from momus.critic import Critic, RunningTextCritic, Scores
+from momus.critic.hooks import row_unit, scored_units
+from momus.critic.splitting import usable_documents
 from momus.estimator import Estimator, clone, fitted_state
 from momus.numeric.types import Ints
 from momus.text.corpus import Corpus
@@ -165,7 +167,7 @@ class Subject:
     @cached_property
     def latents(self) -> Any:
         """Latents of the held-out documents that can be scored."""
-        units = self.fitted.units(usable_documents(self.held_out))
+        units = scored_units(self.fitted, usable_documents(self.held_out))
         reasons = self.fitted.unscored(units)
         return self.fitted.project(units.take([i for i, r in enumerate(reasons) if r is None]))
 
@@ -230,4 +232,4 @@ def default_corpus(critic: Critic[Any]) -> Corpus:
     """Synthetic text for a critic: sectioned documents, answers to prompts, or running prose for critics of blocks."""
     if isinstance(critic, RunningTextCritic):
         return corpora.prose()
-    return corpora.answers() if critic.unit == "prompt" else corpora.documents()
+    return corpora.answers() if row_unit(critic) == "prompt" else corpora.documents()

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.base import Critic
+from momus.critic.hooks import tokenizer_of
 from momus.critic.powers import MergeableMixin
 from momus.critic.splitting import check_enough, documents_to_fit, splitting_of
 from momus.errors import UsageError
@@ -191,7 +192,7 @@ def read_portion(critic: Critic[Any], part: Corpus) -> Portion:
     if not len(usable):
         return Portion(left_out=left_out, lacking=lacking)
     counts = merging.fit_counts(usable)
-    return Portion(counts, usable.hashes, left_out, lacking, splitting_of(critic.tokenizer, usable))
+    return Portion(counts, usable.hashes, left_out, lacking, splitting_of(tokenizer_of(critic), usable))
 
 
 def fit_portions(critic: C, name: str, portions: Iterable[Portion]) -> C:

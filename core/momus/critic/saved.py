@@ -183,7 +183,7 @@ def load_critic(folder: Path, cls: type[_T], *, trust: bool = False, configured:
             hint="load it with momus.load_critic(folder), which looks up the class",
         )
     if not trust and not _same_params(configured, content["params"]):
-        fitting: tuple[str, ...] = getattr(cls, "only_for_fitting", ())
+        fitting: tuple[str, ...] = getattr(cls, "fitting_params", ())
         check_trusted(folder, content["critic"], effects_of(_chosen(cls, content["params"]), fitting))
     arrays = _read_arrays(folder, content)
     try:
@@ -192,7 +192,7 @@ def load_critic(folder: Path, cls: type[_T], *, trust: bool = False, configured:
         if arrays:
             raise StoreError(f"array {min(arrays)!r} belongs to no fitted attribute", hint="fit and save it again")
         check_estimator(critic)
-        if hasattr(cls, "check_fitted"):
+        if hasattr(cls, "log_prior"):
             check_origin(critic)
     except StoreError as error:
         raise StoreError(f"{folder}: {error.message}", hint=error.hint) from error

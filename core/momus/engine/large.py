@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from momus.critic import Critic, RunningTextCritic
+from momus.critic import Critic
 from momus.critic.effects import is_trusted
+from momus.critic.hooks import row_unit
 from momus.critic.registry import load_critic
 from momus.engine.chosen import Chosen
 from momus.errors import MomusError, StoreError, UsageError
@@ -42,7 +43,7 @@ def row_folder(source: object) -> Path | None:
 
 def scored_by_parts(critic: Critic[Any]) -> bool:
     """Whether a critic scores documents one by one, so that it need not see a text as a whole."""
-    return not isinstance(critic, RunningTextCritic) and not critic.ordered and critic.unit == "document"
+    return row_unit(critic) == "document"
 
 
 @dataclass

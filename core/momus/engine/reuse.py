@@ -7,9 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.critic import Scores, usable_documents
+from momus.critic import Scores
+from momus.critic.hooks import tokenizer_of
 from momus.critic.saved import read_critic_json
-from momus.critic.splitting import icu_of, splitting_of
+from momus.critic.splitting import icu_of, splitting_of, usable_documents
 from momus.errors import MomusError, StoreError, UsageError
 from momus.estimator import fitted_state, json_params, reset
 from momus.runs.folder import RunFolder
@@ -105,7 +106,7 @@ class Reuse:
         fitted_on = content["state"].get("fitted_on_", {})
         if fitted_on.get("fingerprint") != usable_documents(texts.fit).fingerprint:
             return f"{self.folder.path} fitted it on another text"
-        if fitted_on.get("tokenizer") != splitting_of(critic.tokenizer, texts.fit).get("tokenizer"):
+        if fitted_on.get("tokenizer") != splitting_of(tokenizer_of(critic), texts.fit).get("tokenizer"):
             return f"{self.folder.path} fitted it on words of another version of ICU"
         if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.given.identity:
             return f"titles, ids or order of the text to fit on differ from {self.folder.path}"

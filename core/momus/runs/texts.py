@@ -15,6 +15,7 @@ import numpy as np
 from momus.checks.languages import Languages, language_warnings, languages_of, mixture_note, splitting_warnings
 from momus.checks.scripts import ScriptShares, scripts_of
 from momus.checks.texts import TrustCheck, check_texts
+from momus.critic import RunningTextCritic
 from momus.errors import MomusError, UsageError
 from momus.numeric.types import Ints
 from momus.progress import Reporter
@@ -156,7 +157,7 @@ class Texts:
         The split by documents tears neighbours apart, while the generated text keeps its neighbours. So for critics of
         running text the split takes runs of neighbouring documents, unless groups or prompts say what belongs together.
         """
-        return self._given if critic.ordered else self
+        return self._given if isinstance(critic, RunningTextCritic) else self
 
     @cached_property
     def _given(self) -> Texts:

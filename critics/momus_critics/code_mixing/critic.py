@@ -13,8 +13,6 @@ from scipy.special import digamma, gammaln
 
 from momus.critic import (
     AggregatedPosteriorMixin,
-    Decomposition,
-    DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
@@ -27,6 +25,9 @@ from momus.critic import (
     TokenCritic,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
+from momus.critic.powers import Decomposition, DecompositionMixin
+from momus.critic.reporting import Reporting
 from momus.errors import FittingError, UsageError
 from momus.estimator import reset
 from momus.evidence import Evidence, MarkedDocument
@@ -67,6 +68,8 @@ class CodeMixing(
     DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
+    DeviceMixin,
+    NotesMixin,
 ):
     """z is a document's shares of K topics, P_c(z) = Dir(α), words from φ (latent Dirichlet allocation).
 
@@ -105,16 +108,17 @@ class CodeMixing(
         "Do documents mix languages (or styles) as real ones do? z is the shares of K topics in a document, P_c a "
         "Dirichlet distribution fitted on real text."
     )
-    told = "mixing_index"
+    reporting = Reporting(
+        told="mixing_index",
+        directions={
+            "latent_nll": ("more usual in mixing", "less usual in mixing"),
+            "posterior_entropy": ("less varied in language overall", "more varied in language overall"),
+        },
+        limits="It cannot see grammar, nor where in a document it switches: only how much of it is in each language.",
+    )
     evidence_kind = "estimate"
     evidence_of = "the words of the vocabulary, in their order"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in mixing", "less usual in mixing"),
-        "posterior_entropy": ("less varied in language overall", "more varied in language overall"),
-    }
-    limits = "It cannot see grammar, nor where in a document it switches: only how much of it is in each language."
-    needs = 10
-    uses_device = True
+    min_documents = 10
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
         "topics": Range(2, 100),
@@ -299,7 +303,7 @@ class CodeMixing(
 
     def topic_words(self, count: int = 10) -> list[str]:
         """Words that distinguish each topic from the others, by φ_kv log (φ_kv / max_j≠k φ_jv)."""
-        self.check_fitted()
+        check_fitted(self)
         best = evidence.telling(self.phi_, count)
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 
@@ -313,7 +317,7 @@ class CodeMixing(
 
     def spans(self, document: Corpus) -> list[Span]:
         """Spans of one document: the most probable, if it switches every ``span`` words on average."""
-        self.check_fitted()
+        check_fitted(self)
         codes = document.tokens(self.tokenizer).codes(self.vocabulary_)
         return decode(np.log(self.phi_), codes, self.span)
 

@@ -22,6 +22,8 @@ from momus.critic import (
     TokenCritic,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NamedStatesMixin, NotesMixin
+from momus.critic.reporting import Reporting
 from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
@@ -57,7 +59,15 @@ class Memberships(StateSequences):
     lengths_in_tokens: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin):
+class Consistency(
+    TokenCritic[Memberships],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    ComponentsMixin,
+    NotesMixin,
+    NamedStatesMixin,
+):
     """z says of each section whether it belongs to its document or is a stranger; P_c(z) is Bernoulli.
 
     A document has a subject, a Gaussian vector. The vector of a section that belongs is the subject and noise, with a
@@ -87,18 +97,21 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, Expl
         "Does each section belong to its document? z is whether a section shares the subject of the others or is a "
         "stranger among them; words that few documents have tell."
     )
-    sequence = True
-    headline = "stranger_share"
-    told = "stranger_share"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more consistent", "less consistent"),
-        "latent_ppl": ("more consistent", "less consistent"),
-    }
-    limits = (
-        "It cannot see contradictions: sections that name the same things belong together, whatever they say of them."
+    reporting = Reporting(
+        headline="stranger_share",
+        told="stranger_share",
+        directions={
+            "latent_nll": ("more consistent", "less consistent"),
+            "latent_ppl": ("more consistent", "less consistent"),
+        },
+        limits=(
+            "It cannot see contradictions: sections that name the same things belong together, whatever they say "
+            "of them."
+        ),
+        aggregated=False,
     )
-    guard = False  # entropy and divergence of two states say what the share of strangers says
-    needs = 5
+    sequence = True
+    min_documents = 5
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"features": Range(1, 10**8)}
 

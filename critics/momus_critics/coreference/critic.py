@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from momus.critic import (
-    ANY,
     Counts,
     Critic,
     EvidenceMixin,
@@ -20,11 +19,12 @@ from momus.critic import (
     Note,
     Pooled,
     Rows,
-    Scripts,
     Statistic,
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import LanguageMixin, NotesMixin, ScriptsMixin
+from momus.critic.reporting import Reporting
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
 from momus.estimator import ComponentsMixin, Estimator, construct
@@ -36,6 +36,7 @@ from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.mentions import Resolver, resolve_kept
+from momus.text.scripts import ANY, Scripts
 from momus_critics.coreference import evidence
 from momus_critics.coreference.annotated import GivenChains
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
@@ -52,7 +53,15 @@ NAMES_END, THIRD = 5, 8
 
 
 class Coreference(
-    Critic[MentionChains], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin, ComponentsMixin
+    Critic[MentionChains],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    MergeableMixin,
+    ComponentsMixin,
+    NotesMixin,
+    LanguageMixin,
+    ScriptsMixin,
 ):
     """z is the sequence of mentions of persons in a document, P_c(z) an n-gram process over it.
 
@@ -83,17 +92,19 @@ class Coreference(
         "Does text refer back to persons as real text does: does “she” still refer to someone who is there? z is the "
         "sequence of mentions of persons, P_c an n-gram process over it."
     )
+    reporting = Reporting(
+        headline="unlikely_share",
+        directions={
+            "latent_nll": ("more probable in references", "less probable in references"),
+            "latent_ppl": ("more usual in references", "less usual in references"),
+            "posterior_entropy": ("less varied in references", "more varied in references"),
+        },
+        limits="It cannot see what is said of a person, nor the errors of its resolver, which count as the text's.",
+        stepless="no person is mentioned",
+    )
     sequence = True
-    headline = "unlikely_share"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more probable in references", "less probable in references"),
-        "latent_ppl": ("more usual in references", "less usual in references"),
-        "posterior_entropy": ("less varied in references", "more varied in references"),
-    }
-    limits = "It cannot see what is said of a person, nor the errors of its resolver, which count as the text's."
     scripts: ClassVar[Scripts] = Scripts(("Latn",))
-    no_steps = "no person is mentioned"
-    needs = 3
+    min_documents = 3
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
         "order": Range(1, 6),

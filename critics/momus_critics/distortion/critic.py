@@ -8,14 +8,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import ANY, Critic, EvidenceMixin, LogPrior, Pooled, Rows, Scripts, Statistic, StatisticsMixin
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import ParameterRolesMixin, ScriptsMixin
+from momus.critic.reporting import Reporting
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.types import Floats
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.opening import open_scorer
 from momus.text.corpus import Corpus
+from momus.text.scripts import ANY, Scripts
 from momus_critics.figures import rounded
 
 BINS = 20
@@ -40,7 +43,7 @@ def _on_grid(values: Floats) -> Floats:
     return np.asarray(np.round(values * GRID) / GRID)
 
 
-class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
+class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMixin, ParameterRolesMixin):
     """z is the text itself, P_c the language that texts are drawn from; a model is compared with it.
 
     The real texts are samples from the language, the generated texts samples from the model. The mean of
@@ -58,17 +61,21 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
     name = "distortion"
     axis = "probability of texts"
     question = "Which texts does the model make too probable, or too rare? z is the text, P_c the language it is from."
+    reporting = Reporting(
+        headline="error",
+        directions={
+            "latent_nll": ("more probable in the language", "less probable in the language"),
+            "latent_ppl": ("more predictable in the language", "less predictable in the language"),
+        },
+        limits=(
+            "It cannot see errors that leave the probability of a text as it is, and needs text from a known language."
+        ),
+        aggregated=False,
+    )
     sequence = True
     scripts: ClassVar[Scripts] = ANY
-    guard = False
-    headline = "error"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more probable in the language", "less probable in the language"),
-        "latent_ppl": ("more predictable in the language", "less predictable in the language"),
-    }
-    limits = "It cannot see errors that leave the probability of a text as it is, and needs text from a known language."
-    configured: ClassVar[tuple[str, ...]] = ("language", "model")
-    nonfinite: ClassVar[tuple[str, ...]] = ("edges_",)
+    required_params: ClassVar[tuple[str, ...]] = ("language", "model")
+    may_be_infinite: ClassVar[tuple[str, ...]] = ("edges_",)
 
     def __init__(self, *, language: Mapping[str, Any] | None = None, model: Mapping[str, Any] | None = None) -> None:
         self.language = language

@@ -9,18 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.critic import (
-    Counted,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    Note,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    usable_documents,
-)
+from momus.critic import Counted, EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NotesMixin, OddityMixin, SettlingMixin
+from momus.critic.reporting import Reporting
+from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
@@ -43,7 +36,16 @@ BAND = 14.0
 of 65 novels, each in up to six passages of 6,000 characters, differ by less."""
 
 
-class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin):
+class Keyness(
+    ProseCritic[TermLatents],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    ComponentsMixin,
+    NotesMixin,
+    OddityMixin,
+    SettlingMixin,
+):
     """z says which terms, words and phrases, a document has; P_c(z) is a product of Bernoulli distributions.
 
     A term has at most five tokens. Those of P_c are the most frequent ones of the text that the critic is fitted on. A
@@ -72,14 +74,14 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
         "Which words and phrases does generated text use in more documents, or in fewer, than real text? z says which "
         "of them a document has."
     )
-    headline = "higher_criticism"
-    told = "phrases"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in wording", "less usual in wording")
-    }
-    limits = "It cannot see meaning: synonyms are different terms, and names of characters count as words."
+    reporting = Reporting(
+        headline="higher_criticism",
+        told="phrases",
+        directions={"latent_nll": ("more usual in wording", "less usual in wording")},
+        limits="It cannot see meaning: synonyms are different terms, and names of characters count as words.",
+    )
     oddity_unit = "standard deviations beyond the expected Latent NLL"
-    needs = 3
+    min_documents = 3
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"terms": Range(10, 1_000_000), "least": Range(2, 1_000_000)}
 
@@ -108,7 +110,7 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
         self.process_: TermProcess = TermProcess().fit(self.project(real).presence(len(self.terms_)))
         return self
 
-    def attend(self, texts: Sequence[Corpus]) -> bool:
+    def settle(self, texts: Sequence[Corpus]) -> bool:
         """Choose the terms and the window of a comparison.
 
         The terms are those frequent in all texts together, whichever text they come from. The window is the smallest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -34,9 +35,12 @@ class ZipfSlope(ScalingLaw):
     name = "zipf-slope"
     axis = "Zipf's law"
     question = "Does word frequency fall with rank as in real text? z is the rank–frequency curve of a block of text."
+    reporting = replace(
+        ScalingLaw.reporting,
+        limits="It cannot see which words are frequent, nor their order; the many words that occur once weigh most.",
+    )
     label = "slope of word frequency against rank"
     direction = ("steeper in word frequency", "flatter in word frequency")
-    limits = "It cannot see which words are frequent, nor their order; the many words that occur once weigh most."
     x_label, y_label = "rank", "relative frequency"
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"head": Range(1, 10**9)}
@@ -69,9 +73,12 @@ class Heaps(ScalingLaw):
     name = "heaps"
     axis = "vocabulary growth"
     question = "Does the vocabulary grow as in real text? z is the number of types against tokens in a block of text."
+    reporting = replace(
+        ScalingLaw.reporting,
+        limits="It cannot see which words are new, nor whether they fit: only how fast different words accumulate.",
+    )
     label = "exponent β of vocabulary growth"
     direction = ("slower to add new words", "faster to add new words")
-    limits = "It cannot see which words are new, nor whether they fit: only how fast different words accumulate."
     x_label, y_label = "tokens n", "types v(n)"
     error = "shuffled"  # the first points of the curve depend on the first words of the text
     minimum = 1000
@@ -99,9 +106,12 @@ class Ebeling(ScalingLaw):
     name = "ebeling"
     axis = "fluctuation of characters"
     question = "Do character counts fluctuate over long windows as in real text? η = 1 means no memory."
+    reporting = replace(
+        ScalingLaw.reporting,
+        limits="It cannot see words or sentences: only how counts of characters vary from one stretch to another.",
+    )
     label = "exponent η of character counts"
     direction = ("weaker in long-range memory", "stronger in long-range memory")
-    limits = "It cannot see words or sentences: only how counts of characters vary from one stretch to another."
     x_label, y_label = "window length l (characters)", "m(l)"
     error = "shuffled"  # leaving a piece out shifts all later windows
     reorderings = 5
@@ -121,9 +131,12 @@ class Taylor(ScalingLaw):
     name = "taylor"
     axis = "burstiness of words"
     question = "Do words come in bursts as in real text? z is each word's mean and deviation over segments of text."
+    reporting = replace(
+        ScalingLaw.reporting,
+        limits="It cannot see the order of words within a segment of some thousand words, nor what they say.",
+    )
     label = "exponent ζ of word counts"
     direction = ("less bursty in words", "more bursty in words")
-    limits = "It cannot see the order of words within a segment of some thousand words, nor what they say."
     x_label, y_label = "mean count μ in a segment", "standard deviation σ"
     style = "points"
     minimum = 56_200
@@ -168,12 +181,15 @@ class LongRange(ScalingLaw):
     name = "long-range"
     axis = "long-range correlation"
     question = "Do rare words cluster over long stretches as in real text? c(s) is their distances' autocorrelation."
+    reporting = replace(
+        ScalingLaw.reporting,
+        headline="correlation",
+        limits="It cannot see which rare words cluster: only how evenly they are spread over the text.",
+    )
     label = "exponent −ξ of the decay"
     direction = ("faster to lose correlation", "slower to lose correlation")
-    limits = "It cannot see which rare words cluster: only how evenly they are spread over the text."
     x_label, y_label = "lag s", "autocorrelation c(s)"
     quantity = "−ξ"
-    headline = "correlation"
     error = "relabelled"  # which words are rare depends on a count or two, and on the other groups
     y_scale = "linear"
 
@@ -300,9 +316,12 @@ class Productivity(ScalingLaw):
     name = "productivity"
     axis = "rate of new words"
     question = "Do new n-grams keep appearing as in real text? z is the share of hapaxes as the text grows."
+    reporting = replace(
+        ScalingLaw.reporting,
+        limits="It cannot see whether new words are good ones: misspellings and noise are new words, too.",
+    )
     label = "slope of the share of new words"
     direction = ("poorer in new words", "richer in new words")
-    limits = "It cannot see whether new words are good ones: misspellings and noise are new words, too."
     x_label, y_label = "n-grams N", "share of n-grams seen once, N1 / N"
     error = "shuffled"
     minimum = 1000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -12,6 +12,7 @@ from scipy.special import softmax
 
 from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
 from momus.estimator import ComponentsMixin, Estimator, construct
@@ -61,7 +62,7 @@ TYPED = (
         "fault_evidence",
         "fault_evidence",
         "evidence of faults of order",
-        ChainCritic.directions["latent_ppl"],
+        ChainCritic.reporting.directions["latent_ppl"],
         effect="hedges_g",
         unit="√nats",
     ),
@@ -76,7 +77,7 @@ TYPED = (
 """Statistics of the types of sections, where these were learned from titles."""
 
 
-class Passages(ChainCritic, ExplanationMixin, ComponentsMixin):
+class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, NotesMixin):
     """z is a chain of stretches of text, each in one of K learned states; P_c(z) is a Markov chain.
 
     Text is cut into pieces of a few sentences, by words and punctuation alone: line ends and markup decide nothing. The
@@ -116,18 +117,20 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin):
 
     name = "passages"
     axis = "passage order"
-    headline = "misplacement"
     question = (
         "Are the passages of a running text in the order of real documents? z is the chain of stretches that a hidden "
         "semi-Markov model infers from sentences, without titles or section breaks."
     )
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        **ChainCritic.directions,
-        "posterior_entropy": ("less varied in passages", "more varied in passages"),
-    }
-    limits = "It cannot see the order within a passage, nor whether a passage fits the subject of its document."
-    needs = 10
-    uses_device = True
+    reporting = replace(
+        ChainCritic.reporting,
+        headline=("fault_evidence", "misplacement"),
+        directions={
+            **ChainCritic.reporting.directions,
+            "posterior_entropy": ("less varied in passages", "more varied in passages"),
+        },
+        limits="It cannot see the order within a passage, nor whether a passage fits the subject of its document.",
+    )
+    min_documents = 10
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
         "number": Range(0, 500),
@@ -181,11 +184,6 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin):
         if attribute == "typed_":
             return TypedSections(seed=self.seed)
         return super().component(attribute)
-
-    @property
-    def headline_statistic(self) -> str:
-        """Evidence of faults if types of sections were learned from titles, otherwise misplacement."""
-        return "fault_evidence" if self._typed is not None else "misplacement"
 
     @property
     def _typed(self) -> TypedSections | None:
@@ -335,7 +333,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin):
 
     def segment(self, batch: Corpus) -> list[Ints]:
         """The state of each piece that `split_pieces` cuts, one array per document."""
-        self.check_fitted()
+        check_fitted(self)
         chains = self._decode(batch)
         return [np.repeat(self.kept_[states], np.diff(borders)) for states, borders in chains]
 

@@ -8,14 +8,17 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import SPACED, EvidenceMixin, LogPrior, Note, Pooled, Rows, Scripts, StatisticsMixin, TokenCritic
+from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Rows, StatisticsMixin, TokenCritic
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin
+from momus.critic.reporting import Reporting
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import Ragged, group_sums
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus.text.scripts import SPACED, Scripts
 from momus_critics.figures import rounded
 from momus_critics.passages.pieces import sentences
 from momus_critics.pcfg.grammar import Grammar
@@ -36,7 +39,7 @@ class ParsedSentences(Ragged):
     offsets: Ints
 
 
-class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
+class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceMixin, NotesMixin, ParameterRolesMixin):
     """z is the text itself, sentence by sentence; P_c is a context-free grammar estimated from a treebank.
 
     The inside algorithm sums over derivations (Lari & Young 1990). This is a yardstick: the grammar comes from the
@@ -56,18 +59,19 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
     name = "pcfg"
     axis = "sentence grammar"
     question = "Are sentences as well formed as in real text? z is the sentence, P_c a treebank grammar."
+    reporting = Reporting(
+        headline="latent_ppl",
+        directions={
+            "latent_nll": ("more probable under the grammar", "less probable under the grammar"),
+            "latent_ppl": ("more usual in grammar", "less usual in grammar"),
+        },
+        limits="It cannot see meaning, nor how sentences follow each other: it reads each sentence alone.",
+        aggregated=False,
+    )
     sequence = True
     scripts: ClassVar[Scripts] = SPACED
-    guard = False
-    headline = "latent_ppl"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more probable under the grammar", "less probable under the grammar"),
-        "latent_ppl": ("more usual in grammar", "less usual in grammar"),
-    }
-    limits = "It cannot see meaning, nor how sentences follow each other: it reads each sentence alone."
-    uses_device = True
-    configured: ClassVar[tuple[str, ...]] = ("treebank",)
-    only_for_fitting: ClassVar[tuple[str, ...]] = ("treebank",)
+    required_params: ClassVar[tuple[str, ...]] = ("treebank",)
+    fitting_params: ClassVar[tuple[str, ...]] = ("treebank",)
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"longest": Range(1, 1000)}
 

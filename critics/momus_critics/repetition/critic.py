@@ -20,6 +20,8 @@ from momus.critic import (
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NamedStatesMixin, NotesMixin, OddityMixin
+from momus.critic.reporting import Reporting
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
@@ -39,7 +41,15 @@ halves of 65 novels, each in up to six passages of 6,000 characters, differ by n
 
 
 class Repetition(
-    ProseCritic[Copies], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin, ComponentsMixin
+    ProseCritic[Copies],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    MergeableMixin,
+    ComponentsMixin,
+    NotesMixin,
+    OddityMixin,
+    NamedStatesMixin,
 ):
     """z says of each token whether it is new or a copy, and how far back it was said; P_c is a renewal process.
 
@@ -67,16 +77,18 @@ class Repetition(
         "Does text repeat itself as much as real text of its length does? z says of each token whether it is new, or "
         "how far back it was said before."
     )
+    reporting = Reporting(
+        headline="relative_copying",
+        directions={
+            "latent_nll": ("more usual in repetition", "less usual in repetition"),
+            "latent_ppl": ("more usual in repetition", "less usual in repetition"),
+        },
+        limits="It cannot see paraphrases, nor whether a repetition is meant: a refrain and a loop look alike.",
+        aggregated=False,
+    )
     sequence = True
-    guard = False
-    headline = "relative_copying"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in repetition", "less usual in repetition"),
-        "latent_ppl": ("more usual in repetition", "less usual in repetition"),
-    }
-    limits = "It cannot see paraphrases, nor whether a repetition is meant: a refrain and a loop look alike."
     oddity_unit = "copied words per word, beyond real text"
-    needs = 3
+    min_documents = 3
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n": Range(2, 100)}
 

@@ -19,9 +19,11 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    total_variation,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NamedStatesMixin, NotesMixin, ParameterRolesMixin
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import total_variation
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import UsageError
 from momus.estimator import ComponentsMixin, Estimator
@@ -51,7 +53,17 @@ class Tagger(Protocol):
         ...
 
 
-class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin, ComponentsMixin):
+class Templates(
+    ProseCritic[Tagged],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    MergeableMixin,
+    ComponentsMixin,
+    NotesMixin,
+    NamedStatesMixin,
+    ParameterRolesMixin,
+):
     """z is the part of speech of each token, sentence by sentence, and P_c(z) an n-gram process over it.
 
     A template is a sequence of parts of speech (Shaib et al. 2024): *DET ADJ NOUN ADP DET NOUN* has many wordings. The
@@ -75,16 +87,18 @@ class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, Explanation
     question = (
         "Are sentences built after as many different patterns as in real text? z is the part of speech of each word."
     )
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("more usual in sentence patterns", "less usual in sentence patterns"),
+            "latent_ppl": ("more predictable in sentence patterns", "less predictable in sentence patterns"),
+            "posterior_entropy": ("less varied in word classes", "more varied in word classes"),
+        },
+        limits="It cannot see words, only their classes, nor the errors of its tagger, which count as the text's.",
+        stepless="no token",
+    )
     sequence = True
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in sentence patterns", "less usual in sentence patterns"),
-        "latent_ppl": ("more predictable in sentence patterns", "less predictable in sentence patterns"),
-        "posterior_entropy": ("less varied in word classes", "more varied in word classes"),
-    }
-    limits = "It cannot see words, only their classes, nor the errors of its tagger, which count as the text's."
-    no_steps = "no token"
-    configured: ClassVar[tuple[str, ...]] = ("tagger",)
-    needs = 3
+    required_params: ClassVar[tuple[str, ...]] = ("tagger",)
+    min_documents = 3
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "words": Range(0, 100_000_000)}
 

@@ -16,8 +16,6 @@ from scipy.special import softmax
 
 from momus.critic import (
     AggregatedPosteriorMixin,
-    Decomposition,
-    DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
     Gaussians,
@@ -30,6 +28,9 @@ from momus.critic import (
     TokenCritic,
 )
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin, check_fitted
+from momus.critic.powers import Decomposition, DecompositionMixin
+from momus.critic.reporting import Reporting
 from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
@@ -54,6 +55,9 @@ class Topics(
     DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
+    DeviceMixin,
+    NotesMixin,
+    ParameterRolesMixin,
 ):
     """z is η, the log-odds of topics: P_c(z) = N(μ, Σ), words from φ (the CTM of Blei & Lafferty 2007).
 
@@ -98,17 +102,18 @@ class Topics(
         "Do topics co-occur as in real documents? z is the log-odds of topics in a document, P_c a normal distribution "
         "with the correlations of real text."
     )
-    headline = "distance"
+    reporting = Reporting(
+        headline="distance",
+        directions={
+            "latent_nll": ("more probable in topics", "less probable in topics"),
+            "posterior_entropy": ("less varied in topics overall", "more varied in topics overall"),
+        },
+        limits="It cannot see the order of words or sentences: only which words occur together in a document.",
+    )
     evidence_kind = "bound"
     evidence_of = "the words of the vocabulary, in their order"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more probable in topics", "less probable in topics"),
-        "posterior_entropy": ("less varied in topics overall", "more varied in topics overall"),
-    }
-    limits = "It cannot see the order of words or sentences: only which words occur together in a document."
-    needs = 10
-    uses_device = True
-    only_for_fitting: ClassVar[tuple[str, ...]] = ("checkpoint",)
+    min_documents = 10
+    fitting_params: ClassVar[tuple[str, ...]] = ("checkpoint",)
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
         "topics": Range(0, 2000),
@@ -238,10 +243,10 @@ class Topics(
             )
         counts = count_words(table, self.vocabulary_)
         used = np.flatnonzero(np.diff(counts.indptr) > 0)
-        if len(used) < self.needs:
+        if len(used) < self.min_documents:
             raise FittingError(
                 f"critic 'topics': {counted(len(used), 'document')} of {real.name!r} with a word of the vocabulary; "
-                f"at least {self.needs} needed",
+                f"at least {self.min_documents} needed",
                 hint="give more real text, or lower least_count",
             )
         return sparse.csr_array(counts[used])
@@ -343,7 +348,7 @@ class Topics(
 
     def topic_words(self, count: int = TOP_WORDS) -> list[str]:
         """The most probable words of each topic."""
-        self.check_fitted()
+        check_fitted(self)
         best = np.argsort(-self.phi_, axis=1, kind="stable")[:, :count]
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 

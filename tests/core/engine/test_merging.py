@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from momus.cli.app import app
 from momus.conformance import check_critic, corpora
-from momus.critic import Counts, Critic, LogPrior, MergeableMixin, Portion, Values, fit_portions, read_portion
+from momus.critic import Counts, Critic, LogPrior, MergeableMixin, Values
+from momus.critic.portions import Portion, fit_portions, read_portion
 from momus.critic.registry import critic_class, load_critic, make_critics
 from momus.engine.fitting import fit_in_parts, read_sample
 from momus.errors import FittingError, ReadingError, StoreError, UsageError

@@ -11,7 +11,8 @@ import momus
 from momus import Corpus, LogPrior, Statistic, Values
 from momus.checks.dependence import LEVEL
 from momus.checks.notes import check_groups, group_notes
-from momus.critic import StatisticsMixin, mean, total_variation
+from momus.critic import StatisticsMixin
+from momus.critic.statistic import mean, total_variation
 from momus.errors import FittingError, UsageError
 from momus.estimator import clone
 from momus.inference import Design, Method, compare_rows
