@@ -27,10 +27,10 @@ from momus.files import refuse_link
 from momus.locking import Lock
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, default_reporter
-from momus.reading import ReadingOptions
+from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.runs.folder import REPORT, RUN, RunFolder
 from momus.runs.named_files import files_named
-from momus.runs.texts import FIT_SHARE, TextSource, as_corpus, check_splittable, reading_notes
+from momus.runs.texts import FIT_SHARE, check_splittable, reading_notes
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.verdicts.statistics import wordings

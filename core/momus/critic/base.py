@@ -24,6 +24,7 @@ from momus.critic.reporting import Note, Reporting
 from momus.critic.scores import LogPrior, Scores
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
 from momus.estimator import Estimator, check_params, reset
+from momus.reading import TextSource, as_corpus
 
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
@@ -63,6 +64,8 @@ class Critic(Estimator, ABC, Generic[Z]):
         check_powers(cls)
         if "fit" in vars(cls):
             cls.fit = _fitting(cls.fit)  # type: ignore[method-assign]
+        for name in TAKES_TEXTS & vars(cls).keys():
+            setattr(cls, name, _reading(vars(cls)[name]))
 
     # The three methods that every critic implements
 
@@ -70,8 +73,8 @@ class Critic(Estimator, ABC, Generic[Z]):
     def fit(self, real: Corpus) -> Self:
         """Learn P_c on real text; whatever is learned goes into attributes whose names end in ``_``.
 
-        Documents that are blank or could not be read are dropped before this is called, and the results of an earlier
-        fit are reset.
+        Callers may give a path or texts in memory: a method of a critic gets a corpus. Documents that are blank or
+        could not be read are dropped before this is called, and the results of an earlier fit are reset.
         """
 
     @abstractmethod
@@ -89,12 +92,14 @@ class Critic(Estimator, ABC, Generic[Z]):
     # What the base class provides
 
     def score(
-        self, corpus: Corpus, *, batch_size: int | None = None, progress: Callable[[int], None] | None = None
+        self, texts: TextSource, *, batch_size: int | None = None, progress: Callable[[int], None] | None = None
     ) -> Scores:
         """Score every document: one row per id, in order.
 
         Parameters
         ----------
+        texts
+            A corpus, a path, or texts in memory, see `momus.reading.read_memory`.
         batch_size
             Documents per batch; changes memory and speed, not results.
         progress
@@ -107,7 +112,7 @@ class Critic(Estimator, ABC, Generic[Z]):
         """
         from momus.critic.scoring import score
 
-        return score(self, scored_units(self, corpus), batch_size=batch_size, progress=progress)
+        return score(self, scored_units(self, as_corpus(texts)), batch_size=batch_size, progress=progress)
 
     def save(self, folder: str | Path) -> None:
         """Write ``critic.json`` and ``arrays.safetensors`` into a folder."""
@@ -151,14 +156,27 @@ def notes_of(critic: Critic[Any]) -> list[Note]:
     ]
 
 
+TAKES_TEXTS = {"project", "unscored", "explain"}
+"""Methods of critics, beside `fit`, whose first argument is a corpus."""
 _Fit = TypeVar("_Fit", bound=Callable[..., Any])
+
+
+def _reading(method: _Fit) -> _Fit:
+    """Wrap a method that takes a corpus, so that it takes a path or texts in memory too."""
+
+    @functools.wraps(method)
+    def wrapped(self: Critic[Any], texts: Any, *others: Any) -> Any:
+        return method(self, as_corpus(texts), *others)
+
+    return wrapped  # type: ignore[return-value]
 
 
 def _fitting(fit: _Fit) -> _Fit:
     """Wrap a `fit`: reset, drop unusable documents, remember what the critic was fitted on."""
 
     @functools.wraps(fit)
-    def wrapped(self: Critic[Any], real: Corpus) -> Any:
+    def wrapped(self: Critic[Any], real: TextSource) -> Any:
+        real = as_corpus(real)
         if self._in_fit:  # a subclass called super().fit
             return fit(self, real)
         check_params(self)

@@ -11,6 +11,7 @@ import numpy as np
 from momus.critic.reporting import Note
 from momus.errors import NotFittedError
 from momus.numeric.types import Floats
+from momus.reading import TextSource, as_corpus
 from momus.text.scripts import SPACED, Scripts
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def check_fitted(critic: Critic[Any]) -> None:
         )
 
 
-def overlap(critic: Critic[Any], corpus: Corpus) -> int:
+def overlap(critic: Critic[Any], texts: TextSource) -> int:
     """How many of these documents a critic was fitted on, by their text."""
     check_fitted(critic)
-    return int(np.isin(corpus.hashes, critic.fitted_hashes_).sum())
+    return int(np.isin(as_corpus(texts).hashes, critic.fitted_hashes_).sum())

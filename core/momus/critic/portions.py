@@ -23,10 +23,11 @@ from momus.critic.splitting import check_enough, documents_to_fit, splitting_of
 from momus.errors import UsageError
 from momus.estimator import check_params, reset
 from momus.numeric.types import Ints
+from momus.reading import TextSource, as_corpus
 from momus.text.digests import fingerprint_of
 
 if TYPE_CHECKING:
-    from momus.text.corpus import Corpus
+    pass
 
 Label = str | int
 
@@ -178,7 +179,7 @@ def is_mergeable(critic: Critic[Any] | type[Critic[Any]]) -> bool:
     return issubclass(critic if isinstance(critic, type) else type(critic), MergeableMixin)
 
 
-def read_portion(critic: Critic[Any], part: Corpus) -> Portion:
+def read_portion(critic: Critic[Any], texts: TextSource) -> Portion:
     """Count what a critic needs in a part of the real text; the critic is not changed.
 
     Raises
@@ -187,6 +188,7 @@ def read_portion(critic: Critic[Any], part: Corpus) -> Portion:
         The critic cannot be fitted in parts.
     """
     merging = mergeable(critic)
+    part = as_corpus(texts)
     usable, lacking = documents_to_fit(critic, part)
     left_out = len(part) - len(usable)
     if not len(usable):

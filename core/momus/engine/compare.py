@@ -25,13 +25,13 @@ from momus.joint.analyses import analyse
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores
 from momus.progress import Reporter, Timed, default_reporter
-from momus.reading import ReadingOptions
+from momus.reading import ReadingOptions, TextSource
 from momus.runs.folder import JOINT, REPORT, RunFolder
 from momus.runs.joint_file import write_joint
 from momus.runs.manifest import ROWS
 from momus.runs.result import Comparison, Outcome
 from momus.runs.stored_corpus import StoredCorpus
-from momus.runs.texts import Texts, TextSource, check_named, read_texts
+from momus.runs.texts import Texts, check_named, read_texts
 from momus.runs.texts_file import write_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage

@@ -26,11 +26,11 @@ from momus.engine.scoring import OtherPlanError, score_parts
 from momus.errors import FittingError, MissingExtraError, MomusError, ReadingError
 from momus.files import link_or_copy
 from momus.progress import Timed, reporting
-from momus.reading import ReadingOptions
+from momus.reading import ReadingOptions, TextSource
 from momus.runs.manifest import ROWS
 from momus.runs.row_folder import RowFolder
 from momus.runs.row_store import StoredText
-from momus.runs.texts import ANALYSED, Texts, TextSource, read_texts
+from momus.runs.texts import ANALYSED, Texts, read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.sketches import TextSketch

@@ -16,13 +16,13 @@ from momus.critic.hooks import row_unit
 from momus.critic.registry import load_critic
 from momus.engine.chosen import Chosen
 from momus.errors import MomusError, StoreError, UsageError
-from momus.reading import ReadingOptions
+from momus.reading import ReadingOptions, TextSource
 from momus.reading.parts import InputFile, cut, list_inputs, read_part
 from momus.runs.manifest import ROWS
 from momus.runs.row_folder import RowFolder
 from momus.runs.row_plan import PART_BYTES, Plan
 from momus.runs.row_store import StoredText
-from momus.runs.texts import Texts, TextSource
+from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 
 LARGE = 32 << 20
