@@ -52,6 +52,6 @@ def critic_of(model: LdaModel, **params: object) -> Any:
             hint="give an LdaModel that was fitted with id2word",
         ) from error
     critic: Any = load_plugin(CRITICS, "code-mixing")
-    return construct(critic, {**params, "topics": len(alpha)}).adopt(
+    return construct(critic, {**params, "n_topics": len(alpha)}).adopt(
         alpha, phi, words, f"gensim {type(model).__name__}"
     )

@@ -114,11 +114,11 @@ class Mauve(
 
     Parameters
     ----------
-    features
+    embedder
         ``lsa`` (latent semantic analysis of the first words), or an embedder adapter such as ``transformers``.
     options
         Parameters of the adapter, for instance ``{model = "…"}``.
-    buckets
+    n_states
         Number of clusters; 0 uses a tenth of the number of fitted documents, from 2 to 500.
     seed
         Seeds k-means.
@@ -143,14 +143,14 @@ class Mauve(
     scripts: ClassVar[Scripts] = WORDS
     min_documents = 4
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"buckets": Range(0, 10**6)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_states": Range(0, 10**6)}
 
     def __init__(
-        self, *, features: str = "lsa", options: Mapping[str, Any] | None = None, buckets: int = 0, seed: int = 0
+        self, *, embedder: str = "lsa", options: Mapping[str, Any] | None = None, n_states: int = 0, seed: int = 0
     ) -> None:
-        self.features = features
+        self.embedder = embedder
         self.options = options
-        self.buckets = buckets
+        self.n_states = n_states
         self.seed = seed
 
     def component(self, attribute: str) -> Estimator:
@@ -159,12 +159,12 @@ class Mauve(
             return super().component(attribute)
         embedder = (
             construct(LsaEmbedder, {"dimensions": 50, **(self.options or {})}, place="embedder 'lsa'")
-            if self.features == "lsa"
-            else make_adapter("embedder", self.features, self.options or {}, own=("lsa",))
+            if self.embedder == "lsa"
+            else make_adapter("embedder", self.embedder, self.options or {}, own=("lsa",))
         )
         if not isinstance(embedder, Embedder):
             kind = type(embedder).__name__
-            raise UsageError(f"embedder {self.features!r} gives {kind}, not a momus.critic.tools.Embedder")
+            raise UsageError(f"embedder {self.embedder!r} gives {kind}, not a momus.critic.tools.Embedder")
         return embedder
 
     def fit(self, real: Corpus) -> Self:
@@ -180,7 +180,7 @@ class Mauve(
         _, s, v = np.linalg.svd(x - self.mean_, full_matrices=False)
         rank = int(np.searchsorted(np.cumsum(s**2) / max(float((s**2).sum()), 1e-300), 0.9)) + 1
         self.directions_ = v[:rank].T.copy()
-        k = self.buckets or int(np.clip(len(real) // 10, 2, 500))
+        k = self.n_states or int(np.clip(len(real) // 10, 2, 500))
         z = (x - self.mean_) @ self.directions_
         k = min(k, len(np.unique(z.round(9), axis=0)))  # no more clusters than distinct documents
         self.centres_ = KMeans(k, n_init=5, random_state=self.seed).fit(z).cluster_centers_
@@ -283,7 +283,7 @@ class Mauve(
         k, d = self.centres_.shape
         return [
             Note(
-                f"MAUVE with {k} clusters of real text, {d} directions of {self.features} features, seed {self.seed}, "
+                f"MAUVE with {k} clusters of real text, {d} directions of {self.embedder} features, seed {self.seed}, "
                 f"c = {SCALE:g}; values under other settings are not comparable."
             )
         ]

@@ -225,7 +225,7 @@ class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
     language
         Language of the list of stopwords (ISO 639-1 code). None: each document's own where its metadata has the field
         ``language``, and English where it has not.
-    words
+    stopwords
         A list to use instead.
     lists
         ``shipped`` or ``iso``, see `momus_critics.stopword_lists.stopwords`.
@@ -253,12 +253,12 @@ class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
         tokens: str = "words",
         lower: bool = True,
         language: str | None = None,
-        words: list[str] | None = None,
+        stopwords: list[str] | None = None,
         lists: str = "shipped",
     ) -> None:
         super().__init__(tokens=tokens, lower=lower)
         self.language = language
-        self.words = words
+        self.stopwords = stopwords
         self.lists = lists
 
     def fit_counts(self, real: Corpus) -> Counts:
@@ -271,7 +271,7 @@ class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
         languages = set(map(str, counts.table("languages")[0]))
         unlisted = self._without_list(languages)
         # if no document has a list, asking for one is an error that says which there are
-        used = sorted(languages - unlisted or languages) if self.words is None else []
+        used = sorted(languages - unlisted or languages) if self.stopwords is None else []
         self.lists_ = {
             code: {"source": source, "words": sorted(stopwords(code, self.lists))}
             for code in used
@@ -306,7 +306,7 @@ class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
 
     def assumed_language(self, corpus: Corpus) -> str:
         """The language of the list, unless documents have their own or words are given."""
-        if self.words is not None or (self.language is None and any(corpus.languages)):
+        if self.stopwords is not None or (self.language is None and any(corpus.languages)):
             return ""
         return self.language or "en"
 
@@ -320,14 +320,14 @@ class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
 
     def _list(self, language: str) -> frozenset[str]:
         """The stopwords of a language: those given, those kept by `fit`, or those of this machine."""
-        if self.words is not None:
-            return frozenset(self.words)
+        if self.stopwords is not None:
+            return frozenset(self.stopwords)
         kept = vars(self).get("lists_", {}).get(language)
         return stopwords(language, self.lists) if kept is None else frozenset(kept["words"])
 
     def _languages(self, corpus: Corpus) -> list[str]:
         """The language whose list each document is read with."""
-        if self.language is not None or self.words is not None:
+        if self.language is not None or self.stopwords is not None:
             return [self.language or "en"] * len(corpus)
         return [code or "en" for code in corpus.languages]
 
@@ -337,7 +337,7 @@ class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
 
     def _without_list(self, languages: set[str]) -> set[str]:
         """Those of these languages that have no list and are no parameter."""
-        if self.language is not None or self.words is not None:
+        if self.language is not None or self.stopwords is not None:
             return set()
         kept = vars(self).get("lists_", {})
         return {code for code in languages if code not in kept and not has_stopwords(code)}

@@ -200,7 +200,8 @@ def arpa(tmp_path_factory):
 @pytest.mark.slow
 def test_the_critic_keeps_its_contract_and_finds_a_flat_model(arpa):
     critic = Distortion(
-        language={"scorer": "kenlm", "path": arpa["language"]}, model={"scorer": "kenlm", "path": arpa["flat"]}
+        language_scorer={"scorer": "kenlm", "path": arpa["language"]},
+        model_scorer={"scorer": "kenlm", "path": arpa["flat"]},
     )
     model = NGramModel(3).fit(SEED, 8)
     flat = NGramModel(2).fit(NOISE, 8)

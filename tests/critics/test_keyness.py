@@ -72,7 +72,7 @@ def test_keys_are_the_same_in_every_text():
 def test_windows_literally():
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(list("abcdefgh"), rng.integers(3, 40))) for _ in range(12)]
-    critic = Keyness(least=2).fit(Corpus.from_texts(texts))
+    critic = Keyness(min_count=2).fit(Corpus.from_texts(texts))
     latents = critic.project(Corpus.from_texts(texts))
     matrix, w = latents.matrix.toarray(), critic.window_
     for i, text in enumerate(texts):
@@ -161,7 +161,7 @@ def test_of_nested_phrases_the_longest_is_listed():
 
 
 def test_names_that_only_generated_text_has_are_counted_by_document():
-    critic = Keyness(least=2).fit(sentences(20, 0))
+    critic = Keyness(min_count=2).fit(sentences(20, 0))
     made = Corpus.from_texts(["So Elara met Kai. He saw Elara.", "Then Elara left.", "The elara of old"], name="made")
     *_, names = critic.evidence(critic.score(sentences(9, 1)).summary, critic.score(made).summary)
     assert names.rows == [("Elara", 2, pytest.approx(66.67))]
@@ -169,5 +169,5 @@ def test_names_that_only_generated_text_has_are_counted_by_document():
 
 def test_unusual_terms_are_marked():
     fit = Corpus.from_texts([*["the cat sat on the mat and so it was"] * 30, *["the odd zebra came"] * 2])
-    marked = Keyness(least=2).fit(fit).explain(Corpus.from_texts(["The cat and the zebra sat on the mat"]))
+    marked = Keyness(min_count=2).fit(fit).explain(Corpus.from_texts(["The cat and the zebra sat on the mat"]))
     assert "zebra" in "".join(s.text for s in marked.steps if s.marked)

@@ -106,15 +106,15 @@ def running(corpus):
 
 @pytest.fixture(scope="module")
 def critic():
-    return Passages(words=15, number=4).fit(titled(80, 0))
+    return Passages(piece_length=15, n_states=4).fit(titled(80, 0))
 
 
 def test_titles_of_the_fitted_text_make_types_and_the_headline(critic):
     assert headline_of(critic) == "fault_evidence"
     assert set(critic.typed_.types_) == {*PARTS, "<other>"}
     assert critic.notes()[-1].text.startswith("5 section types learned from the titles")
-    assert Passages(words=15, number=4).fit(running(titled(80, 0))).headline_statistic == "misplacement"
-    assert Passages(words=15, number=4, titles="never").fit(titled(80, 0)).headline_statistic == "misplacement"
+    assert headline_of(Passages(piece_length=15, n_states=4).fit(running(titled(80, 0)))) == "misplacement"
+    assert headline_of(Passages(piece_length=15, n_states=4, titles="never").fit(titled(80, 0))) == "misplacement"
 
 
 def test_faults_of_order_are_found_and_order_is_not(critic):

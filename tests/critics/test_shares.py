@@ -70,7 +70,7 @@ def test_stopwords():
     assert {"nicht", "und"} <= stopwords("de")
     with pytest.raises(MomusError, match="`words`"):
         StopwordShare(language="xx").fit(Corpus.from_texts(["a", "b"]))
-    mine = StopwordShare(words=["foo"]).fit(Corpus.from_texts(["foo bar", "bar"]))
+    mine = StopwordShare(stopwords=["foo"]).fit(Corpus.from_texts(["foo bar", "bar"]))
     assert mine.project(Corpus.from_texts(["foo the foo"])).hits.tolist() == [2]
 
 

@@ -59,7 +59,7 @@ def test_steps_and_states(critic):
 
 
 def test_only_the_first_words_are_tagged():
-    critic = Templates(tagger="spacy", words=6).fit(made(20, 0))
+    critic = Templates(tagger="spacy", max_tokens=6).fit(made(20, 0))
     z = critic.project(Corpus.from_texts(["The old dog slept. It was late and dark.", "No."]))
     assert z.lengths.tolist() == [6, 2]
     assert np.diff(z.sentences).tolist() == [5, 1, 2]

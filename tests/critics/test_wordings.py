@@ -182,7 +182,7 @@ def test_mauve_names_regions_by_their_most_central_document():
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(topics[t].split(), 30)) for t in ("sea", "law") * 30]
     real = Corpus.from_texts(texts, name="real")
-    critic = Mauve(buckets=2, options={"dimensions": 2}).fit(real)
+    critic = Mauve(n_states=2, options={"dimensions": 2}).fit(real)
     of = {t: critic.project(Corpus.from_texts([words])).states[0] for t, words in topics.items()}
     assert of["sea"] != of["law"]
     z = (critic.embedder_.embed([d.text for d in real]) - critic.mean_) @ critic.directions_

@@ -99,8 +99,8 @@ def agree(seed, apart, from_truth):
 
     program = importlib.import_module("pyro_topics")
     fit, held, truth = simulated(seed)
-    options = {"least_count": 1, "most_documents": 1.0}
-    own = Topics(topics=4, language="", **options).fit(fit).score(held)
+    options = {"min_count": 1, "max_share": 1.0}
+    own = Topics(n_topics=4, language="", **options).fit(fit).score(held)
     fitted = program.critic(4, options).fit(fit)
     other = fitted.score(held)
     assert other.latent_nll == pytest.approx(own.latent_nll, rel=apart)

@@ -47,7 +47,7 @@ def needed(tmp_path_factory):
     return {
         "pcfg": {"treebank": str(folder / "trees.mrg")},
         "templates": {"tagger": "spacy"},
-        "distortion": {"language": scorers[0], "model": scorers[1]},
+        "distortion": {"language_scorer": scorers[0], "model_scorer": scorers[1]},
     }
 
 

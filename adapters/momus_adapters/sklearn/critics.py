@@ -138,7 +138,7 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
 
     Parameters
     ----------
-    components, covariance, seed
+    n_components, covariance_type, seed
         ``n_components``, ``covariance_type`` and ``random_state`` of scikit-learn's ``GaussianMixture``.
     ridge
         Its ``reg_covar``.
@@ -160,15 +160,15 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     def __init__(
         self,
         *,
-        components: int = 8,
-        covariance: str = "diag",
+        n_components: int = 8,
+        covariance_type: str = "diag",
         ridge: float = 1e-3,
         features: Features = BAG,
         feature_options: dict[str, Any] | None = None,
         seed: int = 0,
     ) -> None:
-        self.components = components
-        self.covariance = covariance
+        self.n_components = n_components
+        self.covariance_type = covariance_type
         self.ridge = ridge
         self.features = features
         self.feature_options = feature_options
@@ -177,10 +177,10 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     def _learn(self, rows: Floats) -> Any:
         from sklearn.mixture import GaussianMixture
 
-        if self.covariance not in KINDS:
-            raise UsageError(f"covariance is {self.covariance!r}", hint=f"choose one of {', '.join(KINDS)}")
+        if self.covariance_type not in KINDS:
+            raise UsageError(f"covariance_type is {self.covariance_type!r}", hint=f"choose one of {', '.join(KINDS)}")
         model = GaussianMixture(
-            self.components, covariance_type=self.covariance, reg_covar=self.ridge, random_state=self.seed
+            self.n_components, covariance_type=self.covariance_type, reg_covar=self.ridge, random_state=self.seed
         )
         return model.fit(rows)
 
@@ -254,7 +254,7 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
 
     Parameters
     ----------
-    components, seed
+    n_components, seed
         ``n_components`` and ``random_state`` of scikit-learn's ``PCA``.
     features, feature_options
         See `momus_adapters.features`.
@@ -271,12 +271,12 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
     def __init__(
         self,
         *,
-        components: int = 8,
+        n_components: int = 8,
         features: Features = BAG,
         feature_options: dict[str, Any] | None = None,
         seed: int = 0,
     ) -> None:
-        self.components = components
+        self.n_components = n_components
         self.features = features
         self.feature_options = feature_options
         self.seed = seed
@@ -284,7 +284,7 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
     def _learn(self, rows: Floats) -> Any:
         from sklearn.decomposition import PCA
 
-        return PCA(min(self.components, min(rows.shape) - 1), random_state=self.seed).fit(rows)
+        return PCA(min(self.n_components, min(rows.shape) - 1), random_state=self.seed).fit(rows)
 
     def _take(self, model: Any) -> None:
         try:

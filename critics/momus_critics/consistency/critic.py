@@ -79,7 +79,7 @@ class Consistency(
     ----------
     tokens, lower
         See `momus.critic.tokens.TokenCritic`.
-    features
+    vocabulary_size
         Number of words whose document frequency is kept, see `SectionVectors`.
     seed
         Draws the foreign sections against which the model is fitted.
@@ -113,11 +113,13 @@ class Consistency(
     sequence = True
     min_documents = 5
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"features": Range(1, 10**8)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"vocabulary_size": Range(1, 10**8)}
 
-    def __init__(self, *, tokens: str = "words", lower: bool = True, features: int = 200_000, seed: int = 0) -> None:
+    def __init__(
+        self, *, tokens: str = "words", lower: bool = True, vocabulary_size: int = 200_000, seed: int = 0
+    ) -> None:
         super().__init__(tokens=tokens, lower=lower)
-        self.features = features
+        self.vocabulary_size = vocabulary_size
         self.seed = seed
 
     @property
@@ -127,7 +129,11 @@ class Consistency(
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted vectors of sections."""
-        return SectionVectors(features=self.features) if attribute == "vectors_" else super().component(attribute)
+        return (
+            SectionVectors(vocabulary_size=self.vocabulary_size)
+            if attribute == "vectors_"
+            else super().component(attribute)
+        )
 
     def fit(self, real: Corpus) -> Self:
         """Learn word frequencies, loadings, D, and the share of strangers in real text."""
@@ -139,7 +145,7 @@ class Consistency(
                 hint="give documents with `sections`",
             )
         used = real.take(rows)
-        self.vectors_ = SectionVectors(features=self.features).fit(used.tokens(self.tokenizer))
+        self.vectors_ = SectionVectors(vocabulary_size=self.vocabulary_size).fit(used.tokens(self.tokenizer))
         random = np.random.default_rng(self.seed)
         if len(used) > MOST_FITTED:
             used = used.take(np.sort(random.permutation(len(used))[:MOST_FITTED]))

@@ -80,7 +80,7 @@ class Coreference(
         The resolver's model or file, and its further parameters.
     order
         n.
-    smoothing
+    discounting
         ``kneser-ney`` or ``absolute`` (raw counts in lower orders).
     classes
         ``gender`` or ``form``, see `Alphabet`.
@@ -108,7 +108,7 @@ class Coreference(
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
         "order": Range(1, 6),
-        "smoothing": OneOf("kneser-ney", "absolute"),
+        "discounting": OneOf("kneser-ney", "absolute"),
         "classes": OneOf("gender", "form"),
     }
 
@@ -119,14 +119,14 @@ class Coreference(
         model: str = "",
         options: dict[str, Any] | None = None,
         order: int = 5,
-        smoothing: str = "kneser-ney",
+        discounting: str = "kneser-ney",
         classes: str = "gender",
     ) -> None:
         self.resolver = resolver
         self.model = model
         self.options = options
         self.order = order
-        self.smoothing = smoothing
+        self.discounting = discounting
         self.classes = classes
 
     def claims(self) -> Scripts:
@@ -141,7 +141,7 @@ class Coreference(
         """Make the unfitted process."""
         if attribute == "process_":
             kinds = len(Alphabet(self.classes).kinds)
-            return ChainProcess(kinds=kinds, order=self.order, smoothing=self.smoothing)
+            return ChainProcess(kinds=kinds, order=self.order, discounting=self.discounting)
         return super().component(attribute)
 
     def _resolver(self) -> Resolver:
@@ -277,7 +277,7 @@ class Coreference(
         discounts = ", ".join(f"{d:.2f}" for d in self.process_.discounts_)
         return [
             Note(
-                f"{self.order}-grams ({self.smoothing}, discounts {discounts}) of {self.symbols_:,} symbols, "
+                f"{self.order}-grams ({self.discounting}, discounts {discounts}) of {self.symbols_:,} symbols, "
                 f"{self.mentions_:,} of them mentions, in {counted(self.used_, 'document')} that mention a person; "
                 "resolver "
                 f"{self.resolver}."

@@ -52,9 +52,9 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMix
 
     Parameters
     ----------
-    language
+    language_scorer
         The scorer of the language and its parameters, for instance ``{scorer = "kenlm", path = "…"}``.
-    model
+    model_scorer
         The scorer of the model and its parameters.
     """
 
@@ -74,12 +74,14 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMix
     )
     sequence = True
     scripts: ClassVar[Scripts] = ANY
-    required_params: ClassVar[tuple[str, ...]] = ("language", "model")
+    required_params: ClassVar[tuple[str, ...]] = ("language_scorer", "model_scorer")
     may_be_infinite: ClassVar[tuple[str, ...]] = ("edges_",)
 
-    def __init__(self, *, language: Mapping[str, Any] | None = None, model: Mapping[str, Any] | None = None) -> None:
-        self.language = language
-        self.model = model
+    def __init__(
+        self, *, language_scorer: Mapping[str, Any] | None = None, model_scorer: Mapping[str, Any] | None = None
+    ) -> None:
+        self.language_scorer = language_scorer
+        self.model_scorer = model_scorer
 
     def fit(self, real: Corpus) -> Self:
         """Compute equal-count bins of log p_L on samples from the language.
@@ -89,8 +91,8 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMix
         UsageError
             A scorer is not named, or cannot be opened.
         """
-        values = _on_grid(self._scorer("language").score_texts([d.text for d in real]).totals)
-        self._scorer("model")
+        values = _on_grid(self._scorer("language_scorer").score_texts([d.text for d in real]).totals)
+        self._scorer("model_scorer")
         self.edges_ = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
         return self
 
@@ -99,12 +101,12 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMix
         Fitted(self).ascending("edges_")
 
     def _scorer(self, role: str) -> TextScorer:
-        """Open the scorer of the ``language`` or of the ``model``."""
+        """Open the scorer of the language or of the model, by the parameter that names it."""
         options = dict(getattr(self, role) or {})
         name = options.pop("scorer", "")
         if not name:
             raise UsageError(
-                f"critic 'distortion': no scorer for the {role}",
+                f"critic 'distortion': no scorer is named by {role}",
                 hint=f'add {role} = {{scorer = "kenlm", path = "…"}} to the table [distortion] of the configuration',
             )
         return open_scorer(name, options)
@@ -116,7 +118,9 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMix
     def project(self, batch: Corpus) -> ScoredTwice:
         """Score each text under the language and under the model."""
         texts = [d.text for d in batch]
-        return ScoredTwice(self._scorer("language").score_texts(texts), self._scorer("model").score_texts(texts))
+        return ScoredTwice(
+            self._scorer("language_scorer").score_texts(texts), self._scorer("model_scorer").score_texts(texts)
+        )
 
     def log_prior(self, latents: ScoredTwice) -> LogPrior:
         """log p_L(x) in nats."""

@@ -55,9 +55,9 @@ class Keyness(
 
     Parameters
     ----------
-    terms
+    vocabulary_size
         Largest number of terms of P_c, and of a comparison.
-    least
+    min_count
         Smallest number of documents that a term must have.
     tokens
         See `ProseCritic`.
@@ -83,12 +83,15 @@ class Keyness(
     oddity_unit = "standard deviations beyond the expected Latent NLL"
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"terms": Range(10, 1_000_000), "least": Range(2, 1_000_000)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
+        "vocabulary_size": Range(10, 1_000_000),
+        "min_count": Range(2, 1_000_000),
+    }
 
-    def __init__(self, *, terms: int = 4000, least: int = 4, tokens: str = "words") -> None:
+    def __init__(self, *, vocabulary_size: int = 4000, min_count: int = 4, tokens: str = "words") -> None:
         super().__init__(tokens=tokens)
-        self.terms = terms
-        self.least = least
+        self.vocabulary_size = vocabulary_size
+        self.min_count = min_count
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""
@@ -97,11 +100,11 @@ class Keyness(
     def fit(self, real: Corpus) -> Self:
         """Choose the terms of P_c, and estimate their probabilities."""
         prose = self.prose(real)
-        found = frequent_terms([prose], min(self.least, max(2, len(real) // 3)), self.terms)
+        found = frequent_terms([prose], min(self.min_count, max(2, len(real) // 3)), self.vocabulary_size)
         if not found.terms:
             raise FittingError(
-                f"critic 'keyness': no word is in {self.least} documents of {real.name!r}",
-                hint="give more real text with --fit, or a smaller least",
+                f"critic 'keyness': no word is in {self.min_count} documents of {real.name!r}",
+                hint="give more real text with --fit, or a smaller min_count",
             )
         self.terms_ = found.terms
         self.asked_ = list(found.terms)
@@ -118,7 +121,7 @@ class Keyness(
         """
         usable = [usable_documents(t) for t in texts]
         proses = [self.prose(t) for t in usable if len(t)]
-        asked = frequent_terms(proses, self.least, self.terms).terms
+        asked = frequent_terms(proses, self.min_count, self.vocabulary_size).terms
         window = min((_middle(p) for p in proses), default=self.window_)
         if not asked or (asked, window) == (self.asked_, self.window_):
             return False
@@ -213,9 +216,9 @@ class Keyness(
         return [
             Note(
                 f"{counted(len(self.terms_), 'term')} of the text that the critic was fitted on, and "
-                f"{counted(len(self.asked_), 'term')} that at least {self.least} documents of the compared texts have. "
-                f"Windows of {self.window_:,} words and symbols are compared. A term's rate grows with their length to "
-                f"the power {self.process_.growth_:.2f}."
+                f"{counted(len(self.asked_), 'term')} that at least {self.min_count} documents of the compared texts "
+                f"have. Windows of {self.window_:,} words and symbols are compared. A term's rate grows with their "
+                f"length to the power {self.process_.growth_:.2f}."
             )
         ]
 

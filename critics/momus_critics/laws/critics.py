@@ -170,8 +170,8 @@ class LongRange(ScalingLaw):
     ----------
     tokens, lower, block, groups
         See `ScalingLaw`.
-    share
-        One in ``share`` tokens is rare.
+    rarity
+        One in ``rarity`` tokens is rare.
     ties
         Number of random tie orders for the spread in the table.
     seed
@@ -193,7 +193,7 @@ class LongRange(ScalingLaw):
     error = "relabelled"  # which words are rare depends on a count or two, and on the other groups
     y_scale = "linear"
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"share": Range(1, 10**9), "ties": Range(1, 1000)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"rarity": Range(1, 10**9), "ties": Range(1, 1000)}
 
     def __init__(
         self,
@@ -202,18 +202,18 @@ class LongRange(ScalingLaw):
         lower: bool = True,
         block: int = 281_000,
         groups: int = 20,
-        share: int = 16,
+        rarity: int = 16,
         ties: int = 10,
         seed: int = 0,
     ) -> None:
         super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
-        self.share = share
+        self.rarity = rarity
         self.ties = ties
         self.seed = seed
 
     def curve(self, stream: RunningText) -> Curve:
         """c(s) against s."""
-        return curves.long_range(stream, self.share)
+        return curves.long_range(stream, self.rarity)
 
     def fitted_points(self, x: Floats, y: Floats) -> Curve:
         """Positive values at lags up to 100."""
@@ -278,7 +278,7 @@ class LongRange(ScalingLaw):
         for i in range(self.ties):
             random = np.random.default_rng([self.seed, i])
             try:
-                slopes.append(fit_line(*self.fitted_points(*curves.long_range(stream, self.share, random))).slope)
+                slopes.append(fit_line(*self.fitted_points(*curves.long_range(stream, self.rarity, random))).slope)
             except ValueError:
                 continue
         return float(np.std(slopes)) if len(slopes) > 1 else float("nan")
@@ -309,7 +309,7 @@ class Productivity(ScalingLaw):
         See `ScalingLaw`.
     order
         n of the n-grams that carry the verdict.
-    orders
+    max_order
         Largest n in the figure.
     """
 
@@ -326,7 +326,7 @@ class Productivity(ScalingLaw):
     error = "shuffled"
     minimum = 1000
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "orders": Range(0, 100)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "max_order": Range(0, 100)}
 
     def __init__(
         self,
@@ -336,11 +336,11 @@ class Productivity(ScalingLaw):
         block: int = 56_200,
         groups: int = 20,
         order: int = 1,
-        orders: int = 5,
+        max_order: int = 5,
     ) -> None:
         super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
         self.order = order
-        self.orders = orders
+        self.max_order = max_order
 
     def curve(self, stream: RunningText) -> Curve:
         """N1/N against N, positive values only."""
@@ -353,7 +353,7 @@ class Productivity(ScalingLaw):
 
     def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
         """The curve and exponents of the order that carries the verdict, and productivity at all orders."""
-        orders = tuple(range(1, self.orders + 1))
+        orders = tuple(range(1, self.max_order + 1))
         finals = [
             [percent(y[-1]) if len(y) else None for _, y in curves.productivity(stream, orders)]
             for stream in (real, generated)

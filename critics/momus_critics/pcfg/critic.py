@@ -50,7 +50,7 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
     treebank
         A file of bracketed trees, such as NLTK's sample of the Penn Treebank; `momus_adapters.corpora.treebank` writes
         one from dependency parses.
-    longest
+    max_sentence
         Maximum sentence length in words; longer sentences are left out.
     tokens, lower
         See `TokenCritic`.
@@ -73,12 +73,14 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
     required_params: ClassVar[tuple[str, ...]] = ("treebank",)
     fitting_params: ClassVar[tuple[str, ...]] = ("treebank",)
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"longest": Range(1, 1000)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"max_sentence": Range(1, 1000)}
 
-    def __init__(self, *, treebank: str = "", longest: int = 40, tokens: str = "words", lower: bool = True) -> None:
+    def __init__(
+        self, *, treebank: str = "", max_sentence: int = 40, tokens: str = "words", lower: bool = True
+    ) -> None:
         super().__init__(tokens=tokens, lower=lower)
         self.treebank = treebank
-        self.longest = longest
+        self.max_sentence = max_sentence
 
     def fit(self, real: Corpus) -> Self:
         """Count the rules of the treebank.
@@ -109,21 +111,21 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
         state.integer("trees_")
 
     def _sentences(self, batch: Corpus) -> tuple[list[list[str]], Ints]:
-        """Words of each sentence of at most ``longest`` words, and where documents begin, (n + 1,)."""
+        """Words of each sentence of at most ``max_sentence`` words, and where documents begin, (n + 1,)."""
         split = self.tokenizer.split
         short: list[list[str]] = []
         offsets = [0]
         for document in batch:
             for sentence in sentences(document.text):
                 words = split(sentence.lower() if self.lower else sentence)
-                if 0 < len(words) <= self.longest:
+                if 0 < len(words) <= self.max_sentence:
                     short.append(words)
             offsets.append(len(short))
         return short, np.array(offsets, dtype=np.int64)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Reject documents without a sentence of at most ``longest`` words."""
-        reason = f"no sentence of at most {self.longest} words"
+        """Reject documents without a sentence of at most ``max_sentence`` words."""
+        reason = f"no sentence of at most {self.max_sentence} words"
         return [reason if n == 0 else None for n in np.diff(self._sentences(batch)[1])]
 
     def project(self, batch: Corpus) -> ParsedSentences:

@@ -60,7 +60,7 @@ class Repetition(
 
     Parameters
     ----------
-    n
+    min_length
         Smallest number of tokens of a copy.
     tokens
         See `ProseCritic`.
@@ -90,11 +90,11 @@ class Repetition(
     oddity_unit = "copied words per word, beyond real text"
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n": Range(2, 100)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"min_length": Range(2, 100)}
 
-    def __init__(self, *, n: int = 4, tokens: str = "words") -> None:
+    def __init__(self, *, min_length: int = 4, tokens: str = "words") -> None:
         super().__init__(tokens=tokens)
-        self.n = n
+        self.min_length = min_length
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""
@@ -132,7 +132,9 @@ class Repetition(
     def project(self, batch: Corpus) -> Copies:
         """Find the copied stretches of each document."""
         prose = self.prose(batch)
-        states, distances, ages = copies_of(prose.ids, prose.offsets, prose.sentences, prose.paragraphs, self.n)
+        states, distances, ages = copies_of(
+            prose.ids, prose.offsets, prose.sentences, prose.paragraphs, self.min_length
+        )
         texts = [d.text.encode("utf-8", "replace") for d in batch]
         sizes = np.array([(len(t), len(zlib.compress(t))) for t in texts], dtype=np.int64).reshape(-1, 2)
         return Copies(
@@ -204,7 +206,7 @@ class Repetition(
 
     def summarize(self, latents: Copies) -> Exampled:
         """Numbers of tokens by distance to their source, and the longest copies."""
-        return evidence.summary(latents, self.n)
+        return evidence.summary(latents, self.min_length)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Share of words by how far back they were said, the loops, and the longest copies."""
@@ -214,8 +216,8 @@ class Repetition(
         """How much real text repeats."""
         return [
             Note(
-                f"A copy has at least {self.n} words and symbols. Of the {counted(self.words_, 'word')} and symbols "
-                f"that the critic was fitted on, {percentage(self.copied_)} are copies."
+                f"A copy has at least {self.min_length} words and symbols. Of the {counted(self.words_, 'word')} and "
+                f"symbols that the critic was fitted on, {percentage(self.copied_)} are copies."
             )
         ]
 

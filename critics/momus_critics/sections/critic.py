@@ -89,7 +89,7 @@ class Sections(
         the classifier's posterior, one section at a time; ``map``: under its most probable types only, as in the paper.
     min_count
         Titles in fewer real documents share the state ``<other>``.
-    tokens, lower, features, penalty
+    tokens, lower, vocabulary_size, penalty
         See `LinearPosterior`.
     seed
         Seeds the folds that choose smoothing and temperature.
@@ -118,7 +118,7 @@ class Sections(
         "expectation": OneOf("chain", "exact", "map"),
         "titles": OneOf("auto", "never"),
         "min_count": Range(1, 10**9),
-        "features": Range(1, 10**7),
+        "vocabulary_size": Range(1, 10**7),
         "penalty": Range(0, 10**9, above=True),
     }
 
@@ -133,7 +133,7 @@ class Sections(
         min_count: int = 5,
         tokens: str = "words",
         lower: bool = True,
-        features: int = 20_000,
+        vocabulary_size: int = 20_000,
         penalty: float = 10.0,
         seed: int = 0,
     ) -> None:
@@ -145,7 +145,7 @@ class Sections(
         self.min_count = min_count
         self.tokens = tokens
         self.lower = lower
-        self.features = features
+        self.vocabulary_size = vocabulary_size
         self.penalty = penalty
         self.seed = seed
 
@@ -164,7 +164,7 @@ class Sections(
         return LinearPosterior(
             tokens=self.tokens,
             lower=self.lower,
-            features=self.features,
+            vocabulary_size=self.vocabulary_size,
             penalty=self.penalty,
             titles=attribute == "titled_",
             seed=self.seed,

@@ -79,29 +79,29 @@ class SectionFeatures(Estimator, ComponentsMixin):
 
     Parameters
     ----------
-    features
+    vocabulary_size
         Size of each vocabulary.
     titles
         Whether titles are read.
     """
 
-    def __init__(self, *, features: int = 20_000, titles: bool = False) -> None:
-        self.features = features
+    def __init__(self, *, vocabulary_size: int = 20_000, titles: bool = False) -> None:
+        self.vocabulary_size = vocabulary_size
         self.titles = titles
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted weights of one kind of terms."""
         if attribute in ("body_", "opening_", "title_"):
-            return TermWeights(features=self.features)
+            return TermWeights(features=self.vocabulary_size)
         return super().component(attribute)
 
     def fit(self, corpus: Corpus, tokenizer: Tokenizer) -> Self:
         """Learn the vocabularies and their weights."""
         table = corpus.tokens(tokenizer)
-        self.body_ = TermWeights(features=self.features).fit(*_body(table))
-        self.opening_ = TermWeights(features=self.features).fit(*_opening(table))
+        self.body_ = TermWeights(features=self.vocabulary_size).fit(*_body(table))
+        self.opening_ = TermWeights(features=self.vocabulary_size).fit(*_opening(table))
         if self.titles:
-            self.title_ = TermWeights(features=self.features).fit(*_titles(corpus, tokenizer))
+            self.title_ = TermWeights(features=self.vocabulary_size).fit(*_titles(corpus, tokenizer))
         return self
 
     def check_state(self) -> None:

@@ -73,7 +73,7 @@ class Templates(
     ----------
     order
         n.
-    words
+    max_tokens
         Tokens of a document that are tagged, from its beginning, which bounds the time; 0: all.
     tagger, model
         An adapter that gives parts of speech, such as ``spacy``, and its model. Tagging takes about a minute for
@@ -100,14 +100,14 @@ class Templates(
     required_params: ClassVar[tuple[str, ...]] = ("tagger",)
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "words": Range(0, 100_000_000)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "max_tokens": Range(0, 100_000_000)}
 
     def __init__(
-        self, *, order: int = 4, words: int = 500, tagger: str = "", model: str = "", tokens: str = "words"
+        self, *, order: int = 4, max_tokens: int = 500, tagger: str = "", model: str = "", tokens: str = "words"
     ) -> None:
         super().__init__(tokens=tokens)
         self.order = order
-        self.words = words
+        self.max_tokens = max_tokens
         self.tagger = tagger
         self.model = model
 
@@ -154,7 +154,7 @@ class Templates(
     def project(self, batch: Corpus) -> Tagged:
         """Tag the tokens of each document."""
         prose = self.prose(batch)
-        limit = self.words or int(prose.lengths.max(initial=0))
+        limit = self.max_tokens or int(prose.lengths.max(initial=0))
         keep = np.arange(len(prose.ids)) - np.repeat(prose.offsets[:-1], prose.lengths) < limit
         offsets = kept_offsets(keep, prose.offsets)
         codes, sentences = prose.codes[keep], prose.sentences[keep]
@@ -231,7 +231,7 @@ class Templates(
 
     def notes(self) -> list[Note]:
         """Size of the training data."""
-        limit = f", the first {self.words:,} words and symbols of each document" if self.words else ""
+        limit = f", the first {self.max_tokens:,} words and symbols of each document" if self.max_tokens else ""
         return [Note(f"{self.order}-grams of parts of speech of {counted(self.sentences_, 'sentence')}{limit}.")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

@@ -124,7 +124,7 @@ def test_sequences_topics_and_mixed_code(both, tmp_path):
     texts["real"] = write_lines(tmp_path / "real.jsonl", with_oddities(records(100, 1, longest=9)))
     texts["generated"] = {"a": write_lines(tmp_path / "a.jsonl", with_oddities(records(80, 2, longest=9, power=1.2)))}
     critics = ("topics", "rhythm", "discourse", "coreference", "stopword-share", "symbol-share", "consistency")
-    memory, parts = both(critics, **texts, device="cpu", config={"topics": {"topics": 4}})
+    memory, parts = both(critics, **texts, device="cpu", config={"topics": {"n_topics": 4}})
     assert_same(memory, parts)
 
 

@@ -21,7 +21,7 @@ from momus.text.corpus import Corpus
 
 COUNTING = ("length", "unigram", "rank-frequency", "type-token", "stopword-share", "symbol-share")
 COUNTING += ("repetition", "discourse", "coreference")
-PARAMS = {"coreference": {"resolver": "given"}, "type-token": {"n": 2}}
+PARAMS = {"coreference": {"resolver": "given"}, "type-token": {"order": 2}}
 WORDS = ["the", "of", "Rain", "house", "hill", "town", "and", "she", "12", "light,", "stone.", "“a”", "wind!", "été"]
 
 
