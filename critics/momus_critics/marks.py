@@ -21,9 +21,11 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    total_variation,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import ScriptsMixin
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import total_variation
 from momus.evidence import Cell, Evidence, MarkedDocument, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -180,7 +182,7 @@ def count_characters(texts: Sequence[str]) -> CharacterCounts:
     return CharacterCounts(counts.astype(np.int64), np.bincount(owners[begins], minlength=len(texts)).astype(np.int64))
 
 
-class Marks(Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Marks(Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin, ScriptsMixin):
     """z counts the characters of a document by class; P_c(z | N) is a generalised Dirichlet-multinomial.
 
     Characters without spaces fall into classes: dashes, quotation marks, brackets, digits, capitals, small letters, ….
@@ -200,11 +202,11 @@ class Marks(Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, Explanation
     question = (
         "Do dashes, quotation marks, capitals and digits stand as often as in real text? z counts characters by class."
     )
-    headline = "marks"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in its marks", "less usual in its marks")
-    }
-    limits = "It cannot see whether a mark stands in its place: only how often each kind stands in a document."
+    reporting = Reporting(
+        headline="marks",
+        directions={"latent_nll": ("more usual in its marks", "less usual in its marks")},
+        limits="It cannot see whether a mark stands in its place: only how often each kind stands in a document.",
+    )
     scripts: ClassVar[Scripts] = ANY
 
     def fit(self, real: Corpus) -> Self:

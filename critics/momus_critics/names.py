@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,10 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    supremum,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import supremum
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
@@ -137,14 +138,16 @@ class Names(ProseCritic[NameSets], StatisticsMixin, EvidenceMixin, ExplanationMi
     axis = "names of persons and places"
     question = "Do documents name persons and places as real ones do, and others each? z is the set of names."
     sequence = True
-    guard = False
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in its names", "less usual in its names"),
-        "latent_ppl": ("more usual in its names", "less usual in its names"),
-    }
-    limits = (
-        "It takes words with capitals within sentences for names, as English spells them: German nouns are names to "
-        "it, and text without capitals has none."
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("more usual in its names", "less usual in its names"),
+            "latent_ppl": ("more usual in its names", "less usual in its names"),
+        },
+        limits=(
+            "It takes words with capitals within sentences for names, as English spells them: German nouns are names "
+            "to it, and text without capitals has none."
+        ),
+        aggregated=False,
     )
 
     def fit(self, real: Corpus) -> Self:

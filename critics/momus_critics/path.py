@@ -10,9 +10,11 @@ import numpy as np
 
 from momus.critic import EvidenceMixin, ExplanationMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin
+from momus.critic.reporting import Reporting
 from momus.critic.tools import Embedder, make_adapter
 from momus.errors import UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, places_of
 from momus.numeric.types import Floats, Ints
@@ -50,7 +52,7 @@ class Paths(Ragged):
     texts: tuple[str, ...]
 
 
-class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin, DeviceMixin):
     """z is the path of a document through a space of sentences; P_c(z) is an Ornstein–Uhlenbeck process.
 
     Sentences are vectors, less the mean of their document, along the d directions in which sentences of real documents
@@ -61,12 +63,12 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin)
 
     Parameters
     ----------
-    features
+    embedder
         Vectors of sentences: ``lsa`` (latent semantic analysis, fitted on the real text), or an embedder adapter such
         as ``transformers``.
     options
         Parameters of the adapter, for instance ``{model = "…"}``.
-    width
+    n_dimensions
         d.
     tokens, seed
         See `ProseCritic`; seed of the decomposition.
@@ -79,47 +81,48 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin)
         "sentence vectors."
     )
     sequence = True
-    guard = False
-    told = "jumps"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in its path", "less usual in its path"),
-        "latent_ppl": ("more usual in its path", "less usual in its path"),
-    }
-    limits = "It sees what sentences are about, by their words: whether one follows from another, it cannot see."
-    needs = 10
-    uses_device = True
+    min_documents = 10
+    reporting = Reporting(
+        told="jumps",
+        directions={
+            "latent_nll": ("more usual in its path", "less usual in its path"),
+            "latent_ppl": ("more usual in its path", "less usual in its path"),
+        },
+        limits="It sees what sentences are about, by their words: whether one follows from another, it cannot see.",
+        aggregated=False,
+    )
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"width": Range(1, 1000)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_dimensions": Range(1, 1000)}
 
     def __init__(
         self,
         *,
-        features: str = "lsa",
+        embedder: str = "lsa",
         options: Mapping[str, Any] | None = None,
-        width: int = 12,
+        n_dimensions: int = 12,
         tokens: str = "words",
         seed: int = 0,
     ) -> None:
         super().__init__(tokens=tokens)
-        self.features = features
+        self.embedder = embedder
         self.options = options
-        self.width = width
+        self.n_dimensions = n_dimensions
         self.seed = seed
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted embedder."""
         if attribute != "embedder_":
             return super().component(attribute)
-        embedder = (
-            LsaEmbedder.with_params(
-                {"dimensions": 64, "seed": self.seed, **(self.options or {})}, place="embedder 'lsa'"
+        embedder: Any = (
+            construct(
+                LsaEmbedder, {"dimensions": 64, "seed": self.seed, **(self.options or {})}, place="embedder 'lsa'"
             )
-            if self.features == "lsa"
-            else make_adapter("embedder", self.features, self.options or {}, own=("lsa",))
+            if self.embedder == "lsa"
+            else make_adapter("embedder", self.embedder, self.options or {}, own=("lsa",))
         )
         if not isinstance(embedder, Embedder):
             kind = type(embedder).__name__
-            raise UsageError(f"embedder {self.features!r} gives {kind}, not a momus.critic.tools.Embedder")
+            raise UsageError(f"embedder {self.embedder!r} gives {kind}, not a momus.critic.tools.Embedder")
         return embedder
 
     def fit(self, real: Corpus) -> Self:
@@ -131,7 +134,7 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin)
         centred, freedom = _centred(self._embed(texts), offsets)
         covariance = centred.T @ centred / max(freedom, 1.0)
         values, vectors = np.linalg.eigh(covariance)
-        top = np.argsort(-values, kind="stable")[: self.width]
+        top = np.argsort(-values, kind="stable")[: self.n_dimensions]
         top = top[values[top] > 1e-9 * max(float(values.max()), 1e-300)]
         # a sign by the largest entry: the same on every machine
         signs = np.sign(vectors[np.abs(vectors[:, top]).argmax(axis=0), top])

@@ -23,7 +23,7 @@ def has(edge, row=0):
 
 
 def test_the_posterior_is_bayes_rule():
-    model = BernoulliMixture(most=2)
+    model = BernoulliMixture(n_states=2)
     model.shares_, model.probabilities_ = np.array([0.7, 0.3]), np.array([[0.9, 0.2, 0.5], [0.1, 0.6, 0.5]])
     every = np.array(list(product([0, 1], repeat=3)))
     likelihood = np.prod(np.where(every[:, None] == 1, model.probabilities_, 1 - model.probabilities_), axis=2)
@@ -37,18 +37,18 @@ def test_bic_finds_the_number_of_classes_and_their_probabilities():
     p = np.array([[0.9, 0.9, 0.9, 0.1, 0.1, 0.5], [0.1, 0.1, 0.1, 0.9, 0.1, 0.5], [0.1, 0.1, 0.5, 0.9, 0.9, 0.1]])
     p = np.hstack([p, p[:, ::-1]])
     z = rng.choice(3, 6000, p=[0.5, 0.3, 0.2])
-    model = BernoulliMixture(most=5).learn(rng.random((6000, 12)) < p[z])
+    model = BernoulliMixture(n_states=5).learn(rng.random((6000, 12)) < p[z])
     assert model.shares_ == pytest.approx([0.5, 0.3, 0.2], abs=0.03)
     assert model.probabilities_ == pytest.approx(p, abs=0.05)
 
 
 def test_independent_features_are_one_class():
     rng = np.random.default_rng(0)
-    assert len(BernoulliMixture(most=4).learn(rng.random((500, 6)) < 0.3).shares_) == 1
+    assert len(BernoulliMixture(n_states=4).learn(rng.random((500, 6)) < 0.3).shares_) == 1
 
 
 def test_classes_are_named_by_what_they_have_more_often():
-    model = BernoulliMixture(most=2)
+    model = BernoulliMixture(n_states=2)
     model.shares_, model.probabilities_ = np.array([0.5, 0.5]), np.array([[0.9, 0.2], [0.1, 0.2]])
     assert names_of(model, ["question", "speech"]) == ["question", "plain"]
 

@@ -41,7 +41,7 @@ def corpus(n, seed, kind="real"):
 
 @pytest.fixture(scope="module")
 def critic():
-    return Path(width=4).fit(corpus(120, 0))
+    return Path(n_dimensions=4).fit(corpus(120, 0))
 
 
 def test_sentences_without_a_word_are_left_out():
@@ -112,7 +112,7 @@ def test_statistics_have_the_signs_of_what_is_planted(critic):
 def test_planted_paths_are_found(kind, row):
     texts = {"same": corpus(60, 2), "changed": corpus(60, 3, kind)}
     found = momus.compare(
-        corpus(60, 1), texts, fit=corpus(120, 0), critics=[Path(width=4)], permutations=499, resamples=99
+        corpus(60, 1), texts, fit=corpus(120, 0), critics=[Path(n_dimensions=4)], permutations=499, resamples=99
     )
     rows = {(v.generated, v.statistic): v for v in found.verdicts}
     assert rows["changed", row].p <= 0.01

@@ -75,7 +75,7 @@ def corpus(n, seed, involved=0.5, spread=2.0):
 
 
 def test_the_posterior_is_that_of_the_factor_analysis():
-    critic = Register(dimensions=2).fit(corpus(150, 0))
+    critic = Register(n_dimensions=2).fit(corpus(150, 0))
     model = FactorAnalysis(2)
     model.components_, model.noise_variance_, model.mean_ = critic.loadings_, critic.noise_, np.zeros(len(FEATURES))
     values, _ = count_features(critic.prose(corpus(5, 1)))
@@ -85,7 +85,7 @@ def test_the_posterior_is_that_of_the_factor_analysis():
 
 
 def test_the_score_is_the_expected_log_density():
-    critic = Register(dimensions=2).fit(corpus(150, 0))
+    critic = Register(n_dimensions=2).fit(corpus(150, 0))
     rng = np.random.default_rng(0)
     z = RegisterLatents(np.array([[0.5, -1.0]]), np.array([[0.2, 0.4]]), np.zeros((1, len(FEATURES))))
     draws = rng.normal(z.mean[0], np.sqrt(z.variance[0]), (200_000, 2))
@@ -94,7 +94,7 @@ def test_the_score_is_the_expected_log_density():
 
 
 def test_the_first_dimension_sets_involved_text_against_abstract_text():
-    critic = Register(dimensions=1).fit(corpus(200, 0))
+    critic = Register(n_dimensions=1).fit(corpus(200, 0))
     involved, abstract = (critic.project(corpus(20, 1, involved=p, spread=200)).mean.mean() for p in (0.9, 0.1))
     assert abs(involved - abstract) > 1.5
     low, high = critic.poles[0]
@@ -104,7 +104,7 @@ def test_the_first_dimension_sets_involved_text_against_abstract_text():
 
 def test_dimensions_explain_the_covariance_of_simulated_factors():
     text = corpus(300, 0)
-    critic = Register(dimensions=2).fit(text)
+    critic = Register(n_dimensions=2).fit(text)
     values, _ = count_features(critic.prose(text))
     x = (np.column_stack([np.sqrt(values[:, :RATES]), values[:, RATES:]]) - critic.mean_) / critic.sd_
     implied = critic.loadings_.T @ critic.loadings_ + np.diag(critic.noise_)

@@ -8,9 +8,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Counted, ExplanationMixin, Pooled, Rows, Statistic, supremum
+from momus.critic import Counted, ExplanationMixin, Pooled, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import supremum
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats, Ints
@@ -51,7 +53,7 @@ class EdgeLatents(ChainLatents):
     texts: tuple[tuple[str, str], ...] = ()
 
 
-class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin):
+class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin, ComponentsMixin):
     """z is the class of the first and of the last sentence; P_c(z) is a Markov chain, classes emit features.
 
     A class gives each functional feature of a sentence (a question, an address, a modal verb, a general truth, …) a
@@ -60,14 +62,14 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin):
 
     Parameters
     ----------
-    classes
+    n_states
         Most classes of first and of last sentences.
     tokens, seed
         See `ProseCritic`; seed of the starts of the mixtures.
 
     >>> from momus import Corpus
     >>> texts = ["Who came? I did.", "Who left? He left.", "It rained. We slept."] * 4
-    >>> critic = Edges(classes=2).fit(Corpus.from_texts([f"{t} {i}" for i, t in enumerate(texts)]))
+    >>> critic = Edges(n_states=2).fit(Corpus.from_texts([f"{t} {i}" for i, t in enumerate(texts)]))
     >>> len(critic.titles_), critic.project(Corpus.from_texts(["Who? Me."])).lengths.tolist()
     (2, [2])
     """
@@ -79,25 +81,27 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin):
         "an address, a general truth, …"
     )
     evidence_of = "the first and the last sentence, relative to how probable each class is on its own"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual at its edges", "less usual at its edges"),
-        "latent_ppl": ("more usual at its edges", "less usual at its edges"),
-        "posterior_entropy": ("less varied at its edges", "more varied at its edges"),
-    }
-    limits = "It reads function words and marks of the first and last sentence: whether an ending fits, it cannot see."
-    needs = 10
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("more usual at its edges", "less usual at its edges"),
+            "latent_ppl": ("more usual at its edges", "less usual at its edges"),
+            "posterior_entropy": ("less varied at its edges", "more varied at its edges"),
+        },
+        limits="It reads function words and marks of the first and last sentence: whether an ending fits, it cannot see.",
+    )
+    min_documents = 10
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"classes": Range(1, 50)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_states": Range(1, 50)}
 
-    def __init__(self, *, classes: int = 6, tokens: str = "words", seed: int = 0) -> None:
+    def __init__(self, *, n_states: int = 6, tokens: str = "words", seed: int = 0) -> None:
         super().__init__(tokens=tokens)
-        self.classes = classes
+        self.n_states = n_states
         self.seed = seed
 
     def component(self, attribute: str) -> Estimator:
         """Make an unfitted mixture."""
         if attribute in ("opening_", "ending_"):
-            return BernoulliMixture(most=self.classes, seed=self.seed)
+            return BernoulliMixture(n_states=self.n_states, seed=self.seed)
         return super().component(attribute)
 
     def fit(self, real: Corpus) -> Self:
@@ -105,8 +109,8 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin):
         prose = self.prose(real)
         first, last = read_edges(prose)
         several = _several(prose)
-        self.opening_ = BernoulliMixture(most=self.classes, seed=self.seed).learn(first.features[several])
-        self.ending_ = BernoulliMixture(most=self.classes, seed=self.seed).learn(last.features)
+        self.opening_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(first.features[several])
+        self.ending_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(last.features)
         self.titles_ = [f"opens: {n}" for n in names_of(self.opening_, FEATURES)]
         self.titles_ += [f"ends: {n}" for n in names_of(self.ending_, FEATURES)]
         marginals, offsets = self._classes(first, last, several)

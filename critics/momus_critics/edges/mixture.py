@@ -23,19 +23,19 @@ class BernoulliMixture(Estimator):
 
     Parameters
     ----------
-    most
-        Most classes; the number is the one with the smallest BIC among 1, 2, …, ``most``.
+    n_states
+        Most classes; the number is the one with the smallest BIC among 1, 2, …, ``n_states``.
     seed
         Of the random starts.
 
     >>> x = np.repeat([[1, 1, 0], [0, 0, 1]], 40, axis=0)
-    >>> model = BernoulliMixture(most=3).learn(x)
+    >>> model = BernoulliMixture(n_states=3).learn(x)
     >>> model.shares_.round(2).tolist(), model.posterior(x)[[0, -1]].argmax(axis=1).tolist()
     ([0.5, 0.5], [1, 0])
     """
 
-    def __init__(self, *, most: int = 6, seed: int = 0) -> None:
-        self.most = most
+    def __init__(self, *, n_states: int = 6, seed: int = 0) -> None:
+        self.n_states = n_states
         self.seed = seed
 
     def learn(self, features: NDArray[np.generic]) -> Self:
@@ -45,7 +45,7 @@ class BernoulliMixture(Estimator):
         x, weight = np.unique(x, axis=0, return_counts=True)
         n = float(weight.sum())
         best = np.inf
-        for k in range(1, min(self.most, len(x)) + 1):
+        for k in range(1, min(self.n_states, len(x)) + 1):
             shares, probabilities, value = _fit(x, weight.astype(np.float64), k, self.seed)
             bic = -2 * value + (k - 1 + k * x.shape[1]) * np.log(n)
             if bic < best:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from momus.critic import Counts, ExplanationMixin, MergeableMixin, Pooled, Rows, Statistic
+from momus.critic.reporting import Reporting
 from momus.evidence import Cell, Evidence, MarkedDocument, Table
 from momus.numeric.ragged import group_sums, offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
-from momus.text.scripts import SPACED, Scripts
 from momus_critics.chains import evidence
 from momus_critics.chains import transitions as chain
 from momus_critics.chains.base import FOLDS, ChainCritic
@@ -61,14 +61,15 @@ class Layout(ChainCritic, ExplanationMixin, MergeableMixin):
         "turn."
     )
     evidence_of = "the blocks, relative to how probable each is on its own"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in layout", "less usual in layout"),
-        "latent_ppl": ("more usual in layout", "less usual in layout"),
-        "posterior_entropy": ("less varied in layout", "more varied in layout"),
-    }
-    limits = "It cannot see what headings and paragraphs say, nor whether a list should be one: only what stands where."
-    no_steps = "no block of text"
-    scripts: ClassVar[Scripts] = SPACED
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("more usual in layout", "less usual in layout"),
+            "latent_ppl": ("more usual in layout", "less usual in layout"),
+            "posterior_entropy": ("less varied in layout", "more varied in layout"),
+        },
+        limits="It cannot see what headings and paragraphs say, nor whether a list should be: only what stands where.",
+        stepless="no block of text",
+    )
 
     def fit(self, real: Corpus) -> Self:
         """Count the transitions between blocks."""
@@ -102,7 +103,7 @@ class Layout(ChainCritic, ExplanationMixin, MergeableMixin):
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without a block."""
-        return [None if d.text.strip() else self.no_steps for d in batch]
+        return [None if d.text.strip() else self.reporting.stepless for d in batch]
 
     def project(self, batch: Corpus) -> LayoutLatents:
         """Read the blocks of each document."""

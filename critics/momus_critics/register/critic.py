@@ -20,6 +20,8 @@ from momus.critic import (
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import LanguageMixin, NotesMixin, is_fitted
+from momus.critic.reporting import Reporting
 from momus.evidence import Cell, Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
@@ -47,7 +49,9 @@ class RegisterLatents(Gaussians):
     features: Floats
 
 
-class Register(ProseCritic[RegisterLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Register(
+    ProseCritic[RegisterLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin, LanguageMixin, NotesMixin
+):
     """z is the place of a document on K dimensions of register; P_c is a factor analysis, fitted on real text.
 
     Features are rates of pronouns, tenses, modals, nominalisations, … (Biber 1988), square roots of them, standardised
@@ -56,7 +60,7 @@ class Register(ProseCritic[RegisterLatents], StatisticsMixin, EvidenceMixin, Exp
 
     Parameters
     ----------
-    dimensions
+    n_dimensions
         K.
     tokens
         See `ProseCritic`.
@@ -68,17 +72,17 @@ class Register(ProseCritic[RegisterLatents], StatisticsMixin, EvidenceMixin, Exp
         "Is text as involved, narrative or abstract as real text? z is the place of a document on dimensions of "
         "grammatical features."
     )
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in register", "less usual in register")
-    }
-    limits = "It counts English words and endings: what a sentence says, and whether its grammar holds, it cannot see."
-    needs = 20
+    reporting = Reporting(
+        directions={"latent_nll": ("more usual in register", "less usual in register")},
+        limits="It counts English words and endings: what sentences say, and their order, stay unseen.",
+    )
+    min_documents = 20
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"dimensions": Range(1, 30)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_dimensions": Range(1, 30)}
 
-    def __init__(self, *, dimensions: int = 5, tokens: str = "words") -> None:
+    def __init__(self, *, n_dimensions: int = 5, tokens: str = "words") -> None:
         super().__init__(tokens=tokens)
-        self.dimensions = dimensions
+        self.n_dimensions = n_dimensions
 
     def assumed_language(self, corpus: Corpus) -> str:
         """English, whatever the documents say."""
@@ -89,10 +93,10 @@ class Register(ProseCritic[RegisterLatents], StatisticsMixin, EvidenceMixin, Exp
         from sklearn.decomposition import FactorAnalysis
 
         values, words = count_features(self.prose(real))
-        x = _scaled(values[words >= LEAST_WORDS] if (words >= LEAST_WORDS).sum() >= self.needs else values)
+        x = _scaled(values[words >= LEAST_WORDS] if (words >= LEAST_WORDS).sum() >= self.min_documents else values)
         self.mean_, self.sd_ = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-3)
         standard = (x - self.mean_) / self.sd_
-        k = min(self.dimensions, len(x) - 1)
+        k = min(self.n_dimensions, len(x) - 1)
         model = FactorAnalysis(k, rotation="varimax" if k > 1 else None, svd_method="lapack").fit(_few_rows(standard))
         loadings = np.asarray(model.components_, dtype=np.float64)
         # the largest dimension first, each with its strongest feature positive
@@ -154,7 +158,7 @@ class Register(ProseCritic[RegisterLatents], StatisticsMixin, EvidenceMixin, Exp
 
     def statistics(self) -> Sequence[Statistic]:
         """Mean place on each dimension, and mean rates."""
-        k = len(self.loadings_) if self.is_fitted else self.dimensions
+        k = len(self.loadings_) if is_fitted(self) else self.n_dimensions
         return (
             *(
                 Statistic.ratio(
@@ -243,7 +247,7 @@ def _scaled(values: Floats) -> Floats:
 
 def _few_rows(x: Floats) -> Floats:
     """At most 2 F rows with the mean 0 and the covariance of x (n, F), which is all that a factor analysis sees."""
-    r = np.linalg.qr(x, mode="r")
+    r = np.asarray(np.linalg.qr(x, mode="r"))
     return np.asarray(np.vstack([r, -r]) * np.sqrt(len(r) / len(x)))
 
 
