@@ -12,8 +12,6 @@ from momus.critic import EvidenceMixin, ExplanationMixin, LogPrior, Pooled, Rows
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.critic.reporting import Reporting
-from momus.critic.tools import Embedder, make_adapter
-from momus.errors import UsageError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, places_of
@@ -21,7 +19,7 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus_critics.figures import rounded
-from momus_critics.passages.tfidf import LsaEmbedder
+from momus_critics.passages.tfidf import make_embedder
 from momus_critics.prose.reading import Prose, ProseCritic
 
 LEAST = 4
@@ -113,17 +111,7 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
         """Make the unfitted embedder."""
         if attribute != "embedder_":
             return super().component(attribute)
-        embedder: Any = (
-            construct(
-                LsaEmbedder, {"dimensions": 64, "seed": self.seed, **(self.options or {})}, place="embedder 'lsa'"
-            )
-            if self.embedder == "lsa"
-            else make_adapter("embedder", self.embedder, self.options or {}, own=("lsa",))
-        )
-        if not isinstance(embedder, Embedder):
-            kind = type(embedder).__name__
-            raise UsageError(f"embedder {self.embedder!r} gives {kind}, not a momus.critic.tools.Embedder")
-        return embedder
+        return make_embedder(self.embedder, self.options, {"dimensions": 64, "seed": self.seed})
 
     def fit(self, real: Corpus) -> Self:
         """Learn the vectors, the directions along which sentences vary, and how fast they return to the centre."""

@@ -87,7 +87,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin, Components
             "latent_ppl": ("more usual at its edges", "less usual at its edges"),
             "posterior_entropy": ("less varied at its edges", "more varied at its edges"),
         },
-        limits="It reads function words and marks of the first and last sentence: whether an ending fits, it cannot see.",
+        limits="It reads function words and marks of the first and last sentence: whether an ending fits stays unseen.",
     )
     min_documents = 10
 
