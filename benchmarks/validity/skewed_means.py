@@ -1,4 +1,4 @@
-"""Means of texts of other shapes and sizes: levels and power of the studentised test, with and without Hall's transform.
+"""Means of texts of other shapes and sizes: levels and power of the studentised test, with and without a transform.
 
 Documents have values from two distributions, of equal means for levels, and `momus.inference.compare_rows` tests their
 means. *T* is the studentised permutation test; *transformed* the test that Momus uses where one text has at least 1.5

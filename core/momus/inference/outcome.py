@@ -98,7 +98,13 @@ def _method(contrast: Contrast, samples: Samples, drawn: int, exact: bool, quest
         permutations=drawn,
         resamples=question.resamples if _bootstraps(contrast, samples) else 0,
         rows=question.family,
+        skewness=_skewness(contrast),
     )
+
+
+def _skewness(contrast: Contrast) -> float:
+    skewness = contrast.observed.skewness if isinstance(contrast, RatioContrast) else None
+    return 0.0 if skewness is None else float(skewness[0])
 
 
 def _bootstraps(contrast: Contrast, samples: Samples) -> bool:
@@ -120,7 +126,7 @@ def _reach(contrast: RatioContrast, null: Floats, exact: bool, freedom: float, c
             else max(student, tie_above(abs(contrast.here), contrast.tie))
         )
         return one, one
-    skewness, ends = float(contrast.observed.skewness[0]), []
+    skewness, ends = _skewness(contrast), []
     for sign in (1, -1):
         reach = intervals.critical_value(sign * null, (1 - confidence) / 2, exact)
         reach = (
@@ -133,7 +139,7 @@ def _reach(contrast: RatioContrast, null: Floats, exact: bool, freedom: float, c
 
 
 def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool, question: Question) -> dict[str, Any]:
-    """Means and ratios: studentised, with the interval of all differences that the test does not reject."""
+    """Means and ratios: studentised, with an interval that excludes 0 exactly where the test rejects."""
     s, observed = contrast.statistic, contrast.observed
     error, freedom = float(observed.error[0]), contrast.ratio.freedom(observed)
     p = contrast.p(null, exact)
