@@ -284,7 +284,9 @@ def _distance(
         shown.append((max(beyond, 0.0) if p <= 1 - confidence else 0.0, distance + margin))
     if not math.isfinite(error):
         shown = [intervals.NONE] * 2
-    if s.prepare is None and noise is not None and len(finite):
+    if s.uneven == "itself":  # a number that grows with the documents, such as Higher Criticism, and no share
+        mde = math.nan
+    elif s.prepare is None and noise is not None and len(finite):
         mde = detectable_distance(s, finite, noise, question.level)
     else:
         mde = chance_value(finite, question.level) - chance + t_quantile(0.8, freedom) * error

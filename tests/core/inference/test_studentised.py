@@ -402,5 +402,6 @@ def test_equal_means_of_other_shapes_are_rejected_less_often_than_by_t():
         a, b = np.exp(rng.normal(size=40) - 0.5), 1 + rng.normal(size=200)
         used.append(one(MEAN, ones(a), ones(b), permutations=399, seed=k).p)
         plain.append(stats.ttest_ind(a, b, equal_var=False).pvalue)
-    assert np.mean(np.array(plain) <= 0.01) > 0.04
-    assert np.mean(np.array(used) <= 0.01) < 0.03
+    rates = [np.mean(np.array(p) <= 0.01) for p in (plain, used)]
+    assert rates[0] > 0.04
+    assert rates[1] < 0.75 * rates[0]
