@@ -1,7 +1,7 @@
 """Ranks of two models that are equally far from real text: how often one is called significantly nearer.
 
 Rows go through `momus.joint.ranks.ranks`, as those of a run do. *Equal*: both models have one distribution; *opposite*:
-one is shifted up and the other down; *shapes*: one is shifted, the other stretched so that its distance is the same.
+one is shifted up and the other down; *shapes*: one is shifted, the other stretched so that its KS distance is the same.
 The goal is at most 0.05, for either model. Power: the nearer of two models at half the distance.
 
 Run:  python benchmarks/validity/equal_ranks.py [--quick] [--write docs/validity.md]
@@ -27,8 +27,7 @@ from momus.numeric.types import Floats
 BINS, RESAMPLES = 64, 199
 STATISTICS = (
     Statistic("KS", "bins", "distance", kolmogorov_smirnov),
-    Statistic("TVD, 8 bins", "few", "distance", total_variation),
-    Statistic("TVD, 64 bins", "bins", "distance", total_variation),
+    Statistic("TVD", "bins", "distance", total_variation),
     Statistic("mean", "value", "value", mean, effect="hedges_g"),
 )
 STRETCHED = 1.6
@@ -54,12 +53,12 @@ class Cell:
 
 CELLS = tuple(
     Cell(label, n, m, one, other)
-    for n, m in ((50, 50), (200, 200), (200, 50))
+    for n, m in ((50, 50), (200, 200))
     for label, one, other in (
         ("equal, none", (0.0, 1.0), (0.0, 1.0)),
         ("equal, 0.3", (0.3, 1.0), (0.3, 1.0)),
         ("opposite, 0.3", (0.3, 1.0), (-0.3, 1.0)),
-        ("shapes", (_shift(), 1.0), (0.0, STRETCHED)),
+        ("shapes (KS equal)", (_shift(), 1.0), (0.0, STRETCHED)),
         ("half the distance", (0.3, 1.0), (0.6, 1.0)),
     )
 )
@@ -69,9 +68,8 @@ def rows_of(statistic: Statistic, values: Floats) -> Floats:
     """Rows of documents: [value, 1], or a one in the column of their bin."""
     if statistic.rows == "value":
         return np.column_stack([values, np.ones(len(values))])
-    bins = BINS if statistic.rows == "bins" else 8
-    at = np.clip(((values + 4) / 8 * bins).astype(np.int64), 0, bins - 1)
-    return np.eye(bins)[at]
+    at = np.clip(((values + 4) / 8 * BINS).astype(np.int64), 0, BINS - 1)
+    return np.eye(BINS)[at]
 
 
 def nearer(cell: Cell, statistic: Statistic, seed: int) -> tuple[bool, bool]:
@@ -100,6 +98,9 @@ def table(replications: int) -> str:
     for cell in CELLS:
         cells = []
         for s in STATISTICS:
+            if cell.label.startswith("shapes") and s.name != "KS":
+                cells.append("–")
+                continue
             one, other = np.mean([nearer(cell, s, seed) for seed in range(replications)], axis=0)
             cells.append(f"{one:.3f} \\| {other:.3f}")
         lines.append(f"| {cell.n} \\| {cell.m} | {cell.label} | {' | '.join(cells)} |")

@@ -130,10 +130,13 @@ class Answer:
         Nearest to human text first: by their rank over all axes, else by the number of axes beyond human variation.
     axes
         Largest gap first; axes that were not tested last.
+    ranked_axes
+        Number of axes that count for the mean distance and the ranks.
     """
 
     corpora: tuple[CorpusAnswer, ...]
     axes: tuple[AxisAnswer, ...]
+    ranked_axes: int = 0
 
     @property
     def nearest(self) -> CorpusAnswer | None:
@@ -168,7 +171,8 @@ def answer_of(comparison: Comparison) -> Answer:
         cells = tuple(Cell(v, told.get((critic, v.generated)), (critic, v.generated) in directed) for v in rows)
         axes.append(AxisAnswer(critic, rows[0].axis, cells))
     axes.sort(key=lambda a: -a.size)  # stable: axes of one size stay in the order of the critics
-    return Answer(_corpora(comparison, headlines), tuple(axes))
+    ranking = comparison.joint.ranking
+    return Answer(_corpora(comparison, headlines), tuple(axes), 0 if ranking is None else ranking.counted)
 
 
 def _has_sign(v: Verdict) -> bool:

@@ -94,12 +94,12 @@ def nearest(ranking: Ranking) -> list[str]:
         return []
     first = rows[0]
     among = ", ".join(repr(name) for name in first.tied)
-    sure = f"not sure against {among}" if first.tied else "sure against all others"
-    n = len({r.axis for r in ranking.rows} - {ALL_AXES} - set(ranking.excluded))
+    sure = f"not significantly nearer than {among}" if first.tied else "significantly nearer than all others"
+    n = ranking.counted
     over = "on 1 axis" if n == 1 else f"over {n} axes"
     return [
         f"Nearest to real text {over}: {first.model!r}, {number(first.distance)} human bands on average "
-        f"(interval {number(first.low)} to {number(first.high)}; P(nearest) {chance(first)}; {sure})."
+        f"(interval {number(first.low)} to {number(first.high)}; bootstrap share {chance(first)}; {sure})."
     ]
 
 
@@ -113,7 +113,7 @@ def rank(row: RankRow) -> str:
 
 
 def chance(row: RankRow) -> str:
-    """P(nearest) of a corpus; shares of replicates are never shown as 0 or 1 unless they are.
+    """Share of replicates in which a corpus is nearest; such shares are never shown as 0 or 1 unless they are.
 
     >>> chance(RankRow("all axes", "all axes", "a", 0.1, 0.0, 0.2, 1, 3, 0.997, (), 10, 10, 10))
     '> 0.99'
