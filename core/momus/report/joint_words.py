@@ -1,4 +1,4 @@
-"""The joint analyses in words: which text is nearest, whether any axis differs, which alarms account for others.
+"""The joint analyses in words: which text is nearest, whether any axis differs, which differences go together.
 
 And pairs of generated texts for readers: all of a few, the largest differences of very many.
 """
@@ -136,23 +136,19 @@ def overall(test: GlobalTest, level: float) -> str:
 
 
 def attributed(attribution: Attribution, axes: Mapping[str, str]) -> str:
-    """Say how many alarms of a corpus go once another axis is accounted for."""
+    """Say how many differences of a corpus go with another axis: they are gone among documents alike on it."""
     alarms = len(attribution.alarms)
     leading = attribution.leading
     if leading is None:
-        return (
-            f"{attribution.generated!r}: none of {count(alarms)} alarms is accounted for by another axis."
-            if alarms
-            else ""
-        )
+        return f"{attribution.generated!r}: none of {count(alarms)} differences goes with another axis." if alarms else ""
     by, gone = leading
     names = ", ".join(axes.get(g, g) for g in gone)
-    verb = "goes" if len(gone) == 1 else "go"
     mutual = [a.alarm for a in attribution.accounts if a.by == by and a.mutual]
-    hedge = f" ({', '.join(mutual)} would account for it as well)" if mutual else ""
+    hedge = f" (controlling for {', '.join(mutual)} would remove it as well)" if mutual else ""
     return (
-        f"{attribution.generated!r}: of {count(alarms)} alarms, {count(len(gone))} {verb} once {axes.get(by, by)} is "
-        f"accounted for: {names}{hedge}."
+        f"{attribution.generated!r}: controlling for {axes.get(by, by)} removes {count(len(gone))} of {count(alarms)} "
+        f"differences: {names}{hedge}. Which of them causes the others this does not say: the axis that is measured "
+        "best removes most."
     )
 
 
