@@ -161,23 +161,26 @@ def causes(replications: int, n: int = 200) -> str:
 def authors(replications: int, n: int = 300) -> str:
     """Shares of the chosen documents that are not odd, and of the odd documents that are chosen."""
     lines = [
-        f"Correlation within authors 0.5; {n} new documents of new authors, of which none or three in ten are odd by 6 "
-        f"standard deviations; R = {replications:,}:",
+        f"{n} new documents of new authors, of which a share are odd by 6 standard deviations; R = {replications:,}:",
         "",
-        "| authors × documents | rate asked for | odd | by documents: false discoveries | found | by authors: false "
+        "| authors × documents | ICC | odd | rate | by documents: false discoveries | found | by authors: false "
         "discoveries | found |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for k, each, fdr, share in (
-        *((10, 30, f, share) for f in (0.05, 0.2) for share in (0.0, 0.3)),
-        *((k, 10, 0.1, share) for k in (60, 200) for share in (0.0, 0.3)),
+    for k, each, icc, share, fdr in (
+        (10, 30, 0.8, 0.1, 0.05),
+        (10, 30, 0.5, 0.1, 0.1),
+        (10, 30, 0.5, 0.3, 0.2),
+        (60, 10, 0.5, 0.3, 0.1),
+        (60, 10, 0.8, 0.3, 0.1),
+        (200, 3, 0.8, 0.3, 0.05),
     ):
         rates: dict[str, list[tuple[float, float]]] = {"documents": [], "authors": []}
         names = [str(i // each) for i in range(k * each)]
         odd = np.arange(n) % 10 < 10 * share
         for seed in range(replications):
             rng = np.random.default_rng([seed, k, each])
-            real, new = (_of_authors(rng, m, each) for m in (k, -(-n // each)))
+            real, new = (_of_authors(rng, m, each, icc) for m in (k, -(-n // each)))
             new = new[:n] + 6 * odd[:, None]
             order = (each * rng.permutation(k)[:, None] + np.arange(each)).ravel()
             for kind, groups, by in (("documents", (), rng.permutation(k * each)), ("authors", names, order)):
@@ -185,15 +188,15 @@ def authors(replications: int, n: int = 300) -> str:
                 ranks = calibrated.judge(new).ranks
                 counts = np.bincount(ranks, minlength=len(calibrated) + 2)
                 chosen = ranks <= largest_rank(counts, len(calibrated), fdr)
-                found = float(chosen[odd].mean()) if share else np.nan
-                rates[kind].append((float((chosen & ~odd).sum() / max(chosen.sum(), 1)), found))
-        cells = " | ".join("–" if np.isnan(v) else f"{v:.3f}" for kind in rates for v in np.mean(rates[kind], axis=0))
-        lines.append(f"| {k} × {each} | {fdr:g} | {share:g} | {cells} |")
+                false = float((chosen & ~odd).sum() / max(chosen.sum(), 1))
+                rates[kind].append((false, float(chosen[odd].mean())))
+        cells = " | ".join(f"{v:.3f}" for kind in rates for v in np.mean(rates[kind], axis=0))
+        lines.append(f"| {k} × {each} | {icc:g} | {share:g} | {fdr:g} | {cells} |")
         print(lines[-1], flush=True)
     return "\n".join(lines)
 
 
-def _of_authors(rng: np.random.Generator, k: int, each: int, icc: float = 0.5) -> Floats:
+def _of_authors(rng: np.random.Generator, k: int, each: int, icc: float) -> Floats:
     return np.repeat(np.sqrt(icc) * rng.normal(size=k), each)[:, None] + np.sqrt(1 - icc) * rng.normal(
         size=(k * each, 1)
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from momus.critic.statistic import Statistic, perplexity
+from momus.critic.statistic import Statistic, perplexity, total_variation
 from momus.inference import intervals
 from momus.inference.contrast import Contrast, RatioContrast, SignedContrast
 from momus.inference.detectable import chance_value, detectable_difference, detectable_distance
@@ -279,7 +279,7 @@ def _distance(
         critical = intervals.critical_value(null, 1 - confidence, exact)
         least = contrast.here - critical
         if squares is not None and squares.squared:
-            least = squares.least_distance(critical)
+            least = squares.least_distance(critical) if s.function is total_variation else 0.0
         beyond = max(distance - chance - margin, least)
         shown.append((max(beyond, 0.0) if p <= 1 - confidence else 0.0, distance + margin))
     if not math.isfinite(error):
