@@ -30,6 +30,7 @@ import numpy as np
 from grouped_texts import Pool, passages, pool_of
 from null_and_power import write_between
 from scipy import sparse
+from studies import data
 
 from momus import Corpus, compare
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, mean_gap, supremum, total_variation
@@ -355,6 +356,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "texts": lambda kept: texts(kept, runs),
     }
     for part in a.parts:
+        if part == "texts" and not (data() / "litbank").exists():
+            print(
+                f"texts: left out, since {data() / 'litbank'} does not exist; set MOMUS_DATA to the folder of real data"
+            )
+            continue
         table = measured[part](Kept(a.out, part))
         print(table, flush=True)
         if a.write:
