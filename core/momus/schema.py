@@ -14,9 +14,22 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NoReturn,
+    NotRequired,
+    Required,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
-from momus.errors import MomusError, StoreError
+from momus.errors import MomusError, StoreError, UsageError
 from momus.parameters import plain_fault, shown, unfit_plain
 
 SEAL = "sha256"
@@ -80,13 +93,32 @@ def parse_json(text: bytes | str, place: str, hint: str) -> Any:
         raise StoreError(f"{place}: not readable as JSON ({error})", hint=hint) from error
 
 
+def read_toml(path: Path, place: str, hint: str) -> dict[str, Any]:
+    """Read a TOML file that a person wrote.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, is no TOML, or is nested too deeply.
+    """
+    import tomllib
+
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise UsageError(f"{place}: nested too deeply", hint=hint) from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{place}: {error}", hint=hint) from error
+    return build(dict[str, Any], content, place, hint, UsageError)
+
+
 def seal(content: Mapping[str, Any]) -> str:
     """SHA-256 of a JSON object, whatever the order of its keys."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def build(kind: type[_T], data: Any, place: str, hint: str = "") -> _T:
+def build(kind: type[_T], data: Any, place: str, hint: str = "", error: type[MomusError] = StoreError) -> _T:
     """Build a value of a type from parsed JSON: dataclasses from objects, tuples from lists, NaN from null.
 
     Objects may hold more than the type names. A union of dataclasses is told apart by ``kind``, the name of the class.
@@ -95,7 +127,7 @@ def build(kind: type[_T], data: Any, place: str, hint: str = "") -> _T:
     Raises
     ------
     StoreError
-        A field is missing, or a value is of another type or out of range.
+        Or another ``error``: a field is missing, or a value is of another type or out of range.
 
     >>> build(tuple[float, ...], [1, None], "a.json")
     (1.0, nan)
@@ -105,14 +137,16 @@ def build(kind: type[_T], data: Any, place: str, hint: str = "") -> _T:
     """
     try:
         value: _T = _built(kind, data, "")
-    except _MisfitError as error:
-        raise StoreError(f"{place}: {error}", hint=hint) from error
+    except _MisfitError as misfit:
+        raise error(f"{place}: {misfit}", hint=hint) from misfit
     return value
 
 
 def _built(kind: Any, data: Any, where: str) -> Any:
     """The value of a type; ``where`` is the path to it, such as ``.verdicts[3].method``."""
     origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (NotRequired, Required):
+        return _built(arguments[0], data, where)
     if origin is Annotated:
         return _checked(_built(arguments[0], data, where), arguments[1:], where)
     if origin in (Union, UnionType):
@@ -121,7 +155,7 @@ def _built(kind: Any, data: Any, where: str) -> Any:
         fits = any(data == word and type(data) is type(word) for word in arguments)
         return data if fits else _misfit(data, "one of " + ", ".join(map(repr, arguments)), where)
     if is_typeddict(kind):
-        return {**_built(dict[str, Any], data, where), **_fields(kind, kind.__required_keys__, data, where)}
+        return {**_built(dict[str, Any], data, where), **_fields(kind, _needed(kind), data, where)}
     if is_dataclass(kind):
         return _dataclass(kind, data, where)
     if (origin or kind) is tuple:
@@ -139,7 +173,7 @@ def _plain(kind: Any, data: Any, where: str) -> Any:
         return math.nan
     if kind is str:
         return data if isinstance(data, str) else _misfit(data, "a text", where)
-    fault = unfit_plain(data) if kind is Any else plain_fault(NoneType if kind is None else kind, data)
+    fault = unfit_plain(data) if kind in (Any, object) else plain_fault(NoneType if kind is None else kind, data)
     if fault:
         _misfit(data, fault, where)
     return float(data) if kind is float else data
@@ -166,8 +200,7 @@ def _one_of(options: tuple[Any, ...], data: Any, where: str) -> Any:
 def _dataclass(kind: Any, data: Any, where: str) -> Any:
     if isinstance(data, kind):
         return data
-    needed = {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
-    values = _fields(kind, needed, data, where)
+    values = _fields(kind, _needed(kind), data, where)
     try:
         return kind(**{f.name: values[f.name] for f in fields(kind) if f.name in values})
     except MomusError as error:  # checks of the class itself
@@ -176,14 +209,23 @@ def _dataclass(kind: Any, data: Any, where: str) -> Any:
         raise _MisfitError(where, f"does not fit: {error}") from error
 
 
-def _fields(kind: Any, needed: set[str] | frozenset[str], data: Any, where: str) -> dict[str, Any]:
+@cache
+def _needed(kind: Any) -> frozenset[str]:
+    """Names of the fields that must be there."""
+    if is_dataclass(kind):
+        return frozenset(f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING)
+    # not __required_keys__, which does not see through annotations that are texts
+    optional, marked = (NotRequired, False) if kind.__total__ else (Required, True)
+    return frozenset(name for name, hint in _hints(kind).items() if (get_origin(hint) is optional) == marked)
+
+
+def _fields(kind: Any, needed: frozenset[str], data: Any, where: str) -> dict[str, Any]:
     """The values of the fields that an object has."""
     _require(isinstance(data, dict), data, "a table of names and values", where)
-    hints = _hints(kind)
-    for name in sorted(needed):
-        if name not in data:
-            raise _MisfitError(f"{where}.{name}", "is missing")
-    return {name: _built(hint, data[name], f"{where}.{name}") for name, hint in hints.items() if name in data}
+    missing = min((name for name in needed if name not in data), default=None)
+    if missing is not None:
+        raise _MisfitError(f"{where}.{missing}", "is missing")
+    return {name: _built(hint, data[name], f"{where}.{name}") for name, hint in _hints(kind).items() if name in data}
 
 
 @cache
