@@ -122,7 +122,8 @@ def build(kind: type[_T], data: Any, place: str, hint: str = "", error: type[Mom
     """Build a value of a type from parsed JSON: dataclasses from objects, tuples from lists, NaN from null.
 
     Objects may hold more than the type names. A union of dataclasses is told apart by ``kind``, the name of the class.
-    ``Annotated`` types may carry a `momus.parameters.Range` or `OneOf`.
+    ``Annotated`` types may carry a `momus.parameters.Range` or `OneOf`. A dataclass that is stored in another form has
+    a class method ``json_fields``, which gives its fields from the stored object.
 
     Raises
     ------
@@ -161,7 +162,8 @@ def _built(kind: Any, data: Any, where: str) -> Any:
     if (origin or kind) is tuple:
         return _tuple(arguments or (Any, ...), data, where)
     if (origin or kind) in (Sequence, list):
-        return _items(arguments[0] if arguments else Any, data, where)
+        items = _items(arguments[0] if arguments else Any, data, where)
+        return items if (origin or kind) is list else tuple(items)
     if (origin or kind) in (Mapping, dict):
         _require(isinstance(data, dict), data, "a table of names and values", where)
         return {str(k): _built(arguments[1] if arguments else Any, v, f"{where}.{k}") for k, v in data.items()}
@@ -200,6 +202,8 @@ def _one_of(options: tuple[Any, ...], data: Any, where: str) -> Any:
 def _dataclass(kind: Any, data: Any, where: str) -> Any:
     if isinstance(data, kind):
         return data
+    if isinstance(data, dict) and hasattr(kind, "json_fields"):
+        data = kind.json_fields(data)
     values = _fields(kind, _needed(kind), data, where)
     try:
         return kind(**{f.name: values[f.name] for f in fields(kind) if f.name in values})
