@@ -42,7 +42,6 @@ class PartScorer:
     def __init__(self, job: Job) -> None:
         self.folder = RowFolder(job.folder)
         self.plan = Plan.read(self.folder.manifest)
-        self.digest = self.plan.digest
         self.critics = [
             moved(load_critic(self.folder.critic(name), trust=name in job.trusted), job.device)
             for name in self.plan.critics
@@ -67,8 +66,7 @@ class PartScorer:
         with synced(self.folder.rows(number)) as temporary:
             temporary.write_bytes(content)
         record = {
-            "plan": self.digest,
-            "number": number,
+            **self.plan.belongs(number),
             "documents": len(corpus),
             "characters": int(corpus.characters.sum()),
             "rows": {"bytes": len(content), "sha256": sha256(content).hexdigest()},
