@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, is_dataclass
 
+from momus.schema import build
 from momus.verdicts.verdict import Verdict
 
 
@@ -11,7 +12,8 @@ def verdict_of(**values):
         values |= {"p_axis": values.get("p"), "p_in_axis": values.get("p"), "leads": values.get("p") is not None}
         values |= {"p_axis_adjusted": values.get("p_adjusted")}
     plain = {name: asdict(value) if is_dataclass(value) else value for name, value in values.items()}
-    return Verdict.from_row({"method": {}, **plain})
+    defaults = {"axis": "", "unit": "", "statistic": "", "unscored_real": 0, "unscored_generated": 0, "headline": False}
+    return build(Verdict, {"critic": "", "generated": "", "method": {}, **defaults, **plain}, "row")
 
 
 def changed(verdict, **changes):

@@ -139,14 +139,17 @@ class Answer:
         Nearest to human text first: by their rank over all axes, else by the number of axes beyond human variation.
     axes
         Largest gap first; axes that were not tested last.
+    ranked_axes
+        Number of axes that count for the mean distance and the ranks.
     """
 
     corpora: tuple[CorpusAnswer, ...]
     axes: tuple[AxisAnswer, ...]
+    ranked_axes: int = 0
 
     @property
     def nearest(self) -> CorpusAnswer | None:
-        """The corpus that is surely nearest to human text; None with a single corpus or where it is not sure."""
+        """The corpus that is significantly nearest to human text; None with a single corpus or where it is not sure."""
         first = self.corpora[0]
         return first if first.rank is not None and first.rank.rank_high == 1 else None
 
@@ -174,7 +177,9 @@ def answer_of(comparison: Comparison) -> Answer:
     cells = {critic: tuple(map(Cell.of, by_text.values())) for critic, by_text in by_axis.items()}
     axes = [AxisAnswer(critic, of_axis[0].row.axis, of_axis) for critic, of_axis in cells.items()]
     axes.sort(key=lambda a: -a.size)  # stable: axes of one size stay in the order of the critics
-    return Answer(_corpora(comparison, [cell.row for of_axis in cells.values() for cell in of_axis]), tuple(axes))
+    ranking = comparison.joint.ranking
+    corpora = _corpora(comparison, [cell.row for of_axis in cells.values() for cell in of_axis])
+    return Answer(corpora, tuple(axes), 0 if ranking is None else ranking.counted)
 
 
 def _corpora(comparison: Comparison, speaking: Sequence[Verdict]) -> tuple[CorpusAnswer, ...]:

@@ -9,7 +9,7 @@ from momus.inference import Method
 from momus.report.format import number, p_value
 from momus.runs.result import CriticResult
 from momus.text.counting import counted
-from momus.verdicts.decided_rows import axes_together
+from momus.verdicts.decided_rows import SKEWED, axes_together
 from momus.verdicts.decomposition import GAP, Estimate, PartRow, Parts
 from momus.verdicts.verdict import Verdict
 
@@ -95,6 +95,7 @@ def method(verdict: Verdict) -> str:
         return f"{SIGNED[m.test]}, {units}, {signs} signs; {_interval_method(verdict)}"
     relabellings = f"all {m.permutations:,}" if m.exact else f"{m.permutations:,} random"
     kind = "studentised permutation test" if m.studentised else "permutation test"
+    kind += ", transformed for skewness" if m.skewness else ""
     return (
         f"{kind}, {designs.get(m.design, 'unpaired')}, {relabellings} relabellings"
         f"{' of blocks' if m.design == 'blocks' else ''}; {_interval_method(verdict)}"
@@ -122,7 +123,7 @@ def _interval_method(verdict: Verdict) -> str:
     if verdict.low is None:
         return "no interval"
     if m.studentised:
-        return "interval of the differences that the test does not reject"
+        return "interval of the critical values of the test, which excludes 0 exactly where p is at most the level"
     errors = f"a bootstrap standard error, {m.resamples:,} resamples" if m.resamples else "a jackknife standard error"
     if m.family == "distance":
         errors = f"a bootstrap standard error, {m.resamples:,} resamples" if m.resamples else "its standard error"
@@ -163,7 +164,10 @@ def null(verdict: Verdict) -> str:
         return f"not tested: {m.reason}"
     if m.test in SIGNED:
         return "both texts have the same distribution; groups of documents are independent, of any size"
-    return STUDENTISED[m.design] if m.studentised else NULLS[m.design]
+    if not m.studentised:
+        return NULLS[m.design]
+    skewed = f"; approximate, since documents are skewed ({m.skewness:.2f})" if abs(m.skewness) > SKEWED else ""
+    return STUDENTISED[m.design] + skewed
 
 
 def floors(verdicts: Sequence[Verdict], adjustment: str) -> str:
@@ -197,11 +201,13 @@ def families(verdicts: Sequence[Verdict], adjustment: str) -> str:
     if not leading or not adjustment.startswith("holm"):
         return ""
     alpha, m = leading[0].alpha, axes_together(leading, adjustment)
-    if m == len(leading):
-        return f"Over {counted(m, 'axis', 'axes')}, the chance of naming any that does not differ is at most {alpha:g}."
+    n = counted(m, "axis", "axes")
+    held = f"the chance of naming any that does not differ is at most {alpha:g}"
+    what = f"Over {n}, {held}" if m == len(leading) else f"For each generated text, over its {n}, {held}"
+    table = "" if m == len(leading) else f"; --adjustment holm-table holds that over all {len(leading)} of the table"
     return (
-        f"For each generated text, the chance of naming any of its {counted(m, 'axis', 'axes')} that does not differ "
-        f"is at most {alpha:g}; --adjustment holm-table holds that over all {len(leading)} axes of the table together."
+        f"{what}{table} – if each test has its level: for distances, where both texts come from one source; for means, "
+        "where they are equal, approximately if documents are skewed and the texts differ in shape and size."
     )
 
 

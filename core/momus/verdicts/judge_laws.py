@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import Scores, Statistic, mean
+from momus.critic import Scores, Statistic
+from momus.critic.powers import headline_of
 from momus.critic.scores import LATENT_NLL
+from momus.critic.statistic import mean
 from momus.errors import MomusError
 from momus.inference import Design, Method, TestResult, compare_rows, holm
 from momus.laws import Law, LawTest, compare_law
@@ -42,7 +44,7 @@ def judge_laws(
     """
     laws = [_test_law(critic, law, real, generated, settings.confidence, family) for law in critic.laws()]
     results = [*laws, _test_blocks(real, generated, settings, family)]
-    decisive = {critic.headline_statistic, *(law.name for law in critic.laws() if law.decides)}
+    decisive = {headline_of(critic), *(law.name for law in critic.laws() if law.decides)}
     return of_axis(results, [r.statistic in decisive for r in results])
 
 
@@ -78,7 +80,7 @@ def _errors_of(critic: RunningTextCritic[Any], real: RunningText) -> Errors:
     number = id(real)
     if number not in _ERRORS:
         _ERRORS[number] = weakref.ref(real, lambda _: _ERRORS.pop(number, None)), {}
-    return _ERRORS[number][1].setdefault(f"{critic.name} {critic.get_params()!r}", {})
+    return _ERRORS[number][1].setdefault(f"{critic.name} {critic.get_params(deep=False)!r}", {})
 
 
 def _result(name: str, outcome: LawTest) -> TestResult:

@@ -6,16 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from momus.critic import (
-    RunningTextCritic,
-    Statistic,
-    StatisticsMixin,
-    entropy,
-    jensen_shannon,
-    mean,
-    perplexity,
-)
+from momus.critic import RunningTextCritic, Statistic, StatisticsMixin
+from momus.critic.hooks import row_unit
+from momus.critic.powers import headline_of
 from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
+from momus.critic.statistic import entropy, jensen_shannon, mean, perplexity
 from momus.evidence import Wording
 from momus.numeric.types import Floats
 
@@ -93,21 +88,21 @@ def all_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
     collapses onto likely z. It consists of the entropy of the aggregated posterior, and the Jensen–Shannon divergence
     between the aggregated posteriors of both texts, which is zero only where they agree.
     """
-    statistics = [replace(NLL, unit=f"nats per {critic.unit}")]
+    statistics = [replace(NLL, unit=f"nats per {row_unit(critic)}")]
     if critic.sequence:
         statistics.append(PPL)
-    if critic.guard and AGGREGATED in rows:
+    if critic.reporting.aggregated and AGGREGATED in rows:
         statistics += [ENTROPY, DIVERGENCE]
-    statistics = [replace(s, direction=critic.directions.get(s.name, s.direction)) for s in statistics]
+    statistics = [replace(s, direction=critic.reporting.directions.get(s.name, s.direction)) for s in statistics]
     return statistics + (list(critic.statistics()) if isinstance(critic, StatisticsMixin) else [])
 
 
 def wordings(critic: Critic[Any], rows: Sequence[str]) -> dict[str, Wording]:
     """What readers are told of each statistic and law of a critic, by name."""
     if isinstance(critic, RunningTextCritic):
-        nll = replace(NLL.wording, unit=f"nats per {critic.unit}")
+        nll = replace(NLL.wording, unit=f"nats per {row_unit(critic)}")
         return {
-            NLL.name: replace(nll, direction=critic.directions.get(NLL.name, nll.direction)),
+            NLL.name: replace(nll, direction=critic.reporting.directions.get(NLL.name, nll.direction)),
             **{law.name: law.wording for law in critic.laws()},
         }
     return {s.name: s.wording for s in all_statistics(critic, rows)}
@@ -119,7 +114,7 @@ def tested_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statisti
     These are the headline and those of the critic's own statistics that say so; of the statistics of the protocol only
     one that is the headline.
     """
-    headline = critic.headline_statistic
+    headline = headline_of(critic)
     return [replace(s, decides=s.decides or s.name == headline) for s in all_statistics(critic, rows)]
 
 
@@ -129,6 +124,6 @@ def shown_statistic(critic: Critic[Any], rows: Sequence[str]) -> str:
     Its headline if that has a direction, else the first statistic of its family that has one. Empty if none has.
     """
     if isinstance(critic, RunningTextCritic):
-        return critic.headline_statistic
+        return headline_of(critic)
     family = [s for s in tested_statistics(critic, rows) if s.decides and s.direction]
-    return min((s.name for s in family), key=lambda name: name != critic.headline_statistic, default="")
+    return min((s.name for s in family), key=lambda name: name != headline_of(critic), default="")
