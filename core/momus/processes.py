@@ -140,6 +140,18 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
+def return_memory() -> None:
+    """Give the system back what the allocators of C and of Arrow keep of freed memory."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        try:
+            ctypes.CDLL(None).malloc_trim(0)
+        except AttributeError:  # another C library than glibc
+            return
+
+
 @contextmanager
 def safe_path() -> Iterator[None]:
     """Keep the working folder off the import path of Python processes that start within the context.

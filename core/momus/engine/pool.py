@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 
 from momus.engine.interface import TRIES, Done, Job
@@ -80,6 +81,12 @@ def fresh_processes() -> BaseContext:
     if kind == "forkserver":
         context.set_forkserver_preload(["momus.engine.worker"])
     return context
+
+
+def end_server() -> None:
+    """End the process that workers are forked from; the next pool starts another."""
+    if sys.platform != "win32":
+        forkserver._forkserver._stop()
 
 
 def end(worker: ProcessPoolExecutor) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -53,7 +55,8 @@ class Tables:
         if is_full(real.shape[0] + generated.shape[0], len(used), real.nnz + generated.nnz):
             return cls._full(real, generated, used)
         dtype = np.float32 if _count_total(real) + _count_total(generated) < EXACT_IN_FLOAT32 else np.float64
-        return cls(_columns(real, used, dtype), _columns(generated, used, dtype))
+        both = sparse.vstack([_columns(real, used, dtype), _columns(generated, used, dtype)], format="csr")
+        return cls(*rows_between(both, [0, real.shape[0], both.shape[0]]), both)
 
     @classmethod
     def _full(cls, real: sparse.csr_array, generated: sparse.csr_array, used: NDArray[np.integer]) -> Tables:
@@ -77,6 +80,16 @@ class Tables:
         if isinstance(self.real, np.ndarray):
             return np.concatenate([self.real, self.generated])
         return sparse.vstack([self.real, self.generated], format="csr")
+
+
+def rows_between(rows: sparse.csr_array, edges: Sequence[int]) -> list[sparse.csr_array]:
+    """Consecutive rows of a CSR array, from each edge to the next, which share its memory."""
+    tables = []
+    for start, stop in pairwise(edges):
+        first, last = rows.indptr[start], rows.indptr[stop]
+        arrays = rows.data[first:last], rows.indices[first:last], rows.indptr[start : stop + 1] - first
+        tables.append(sparse.csr_array(arrays, shape=(stop - start, rows.shape[1])))
+    return tables
 
 
 def is_full(n: int, width: int, entries: int) -> bool:

@@ -26,10 +26,10 @@ from momus.text.counting import counted
 from momus.text.words import icu_version
 from momus.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 """Packages whose version may change a score or the bytes of a part."""
-PART_BYTES = 64 << 20
+PART_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)

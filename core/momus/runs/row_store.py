@@ -174,7 +174,11 @@ class StoredText:
     def forget_sketch(self) -> None:
         """Free the memory of the sketch, which is read again if it is needed."""
         self.__dict__.pop("sketch", None)
-        pa.default_memory_pool().release_unused()
+
+    def forget_rows(self) -> None:
+        """Free the memory of sums and documents that were read."""
+        self._sums.clear()
+        self.__dict__.pop("_documents", None)
 
     @cached_property
     def order(self) -> Ints:

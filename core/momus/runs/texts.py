@@ -96,6 +96,12 @@ class Texts:
             for c, rows in zip((self.real, *self.generated), self.samples, strict=True)
         ]
 
+    def forget_rows(self) -> None:
+        """Free the memory of rows and documents that were read of texts which stay in their files."""
+        for corpus in (self.real, *self.generated):
+            if isinstance(corpus, StoredCorpus):
+                corpus.stored.forget_rows()
+
     @cached_property
     def in_memory(self) -> list[Corpus]:
         """The real and the generated texts, or samples of texts that stay in their files."""
