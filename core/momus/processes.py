@@ -66,6 +66,7 @@ def pool_of(jobs: int, prepare: Callable[..., None], *given: Any) -> Iterator[Pr
 def _prepare(parent: int, prepare: Callable[..., None], given: tuple[Any, ...]) -> None:
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    without_pandas()
     prepare(*given)
 
 
@@ -138,6 +139,31 @@ def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(LOOKED_EVERY)
     os._exit(1)
+
+
+class _NoPandas:
+    """A finder of modules that finds no pandas."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Refuse to import pandas, and leave other modules to other finders."""
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
+
+
+def without_pandas() -> None:
+    """Let Arrow do without pandas, which it imports for its first array: 45 MB and a quarter of a second.
+
+    For commands and workers, to which nobody passes a data frame; ``to_pandas`` works as before.
+    """
+    import pyarrow as pa
+
+    if "pandas" not in sys.modules:
+        sys.meta_path.insert(0, _NoPandas)
+        try:
+            pa.array([0])  # Arrow looks for pandas once
+        finally:
+            sys.meta_path.remove(_NoPandas)
 
 
 def return_memory() -> None:

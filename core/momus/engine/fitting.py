@@ -50,7 +50,7 @@ def fit_in_parts(
     workers
         Number of processes. A script that asks for several calls this under ``if __name__ == "__main__":``.
     documents
-        Documents per part at most; 0 takes 10,000, and parts have about 8 MB at most.
+        Documents per part at most; 0 takes 10,000, and parts have about 4 MB at most.
 
     Returns
     -------

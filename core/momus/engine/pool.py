@@ -16,7 +16,7 @@ from multiprocessing.context import BaseContext
 from momus.engine.interface import TRIES, Done, Job
 from momus.engine.worker import PartScorer
 from momus.errors import StoreError
-from momus.processes import end_with, safe_path, threads_each
+from momus.processes import end_with, safe_path, threads_each, without_pandas
 
 _SCORER: list[PartScorer] = []
 """The scorer of a worker process, set once by `_begin`."""
@@ -101,6 +101,7 @@ def _begin(job: Job, driver: int) -> None:
     """Prepare a worker process."""
     end_with(driver)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted driver ends its workers itself
+    without_pandas()
     _SCORER[:] = [PartScorer(job)]
 
 

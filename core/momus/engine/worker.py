@@ -16,6 +16,7 @@ from momus.critic.registry import load_critic
 from momus.critic.scoring import pools_rows, projected, score
 from momus.engine.interface import Done, Job, done_of
 from momus.numeric.types import Ints
+from momus.processes import return_memory
 from momus.reading.parts import read_part
 from momus.runs.packing import pack
 from momus.runs.row_folder import RowFolder, synced, write_record
@@ -74,6 +75,7 @@ class PartScorer:
             "odd": _odd(corpus, [scored[c.name].ranked(c.sequence, KEPT) for c in self.critics]),
         }
         write_record(self.folder.record(number), record)
+        return_memory()
         return done_of(record)
 
 

@@ -1,7 +1,7 @@
 """Sketches of texts: what the checks need to know of each document, in a few numbers and a signature.
 
-A sketch has a row of about 200 bytes for each document, and the beginnings of a few. The sketches of the parts of a text
-are joined to that of the whole, so a text can be checked that does not fit into memory; a text in memory is one part.
+A sketch has a row of about 200 bytes for each document, and the beginnings of a few. The sketches of the parts of a
+text are joined to that of the whole, so a text can be checked that does not fit into memory; one in memory is one part.
 """
 
 from __future__ import annotations
