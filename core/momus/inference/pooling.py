@@ -116,10 +116,12 @@ def _largest_column(real: sparse.csr_array, generated: sparse.csr_array) -> floa
 
 def _columns(matrix: sparse.csr_array, used: NDArray[np.integer], dtype: type[np.floating]) -> sparse.csr_array:
     """Select the ``used`` columns, which include all that have entries."""
-    new_column = np.zeros(matrix.shape[1], dtype=np.int32)
-    new_column[used] = np.arange(len(used))
-    shape = (matrix.shape[0], max(len(used), 1))
-    return sparse.csr_array((matrix.data.astype(dtype), new_column[matrix.indices], matrix.indptr), shape=shape)
+    data, indices = matrix.data.astype(dtype, copy=False), matrix.indices
+    if len(used) < matrix.shape[1]:
+        new_column = np.zeros(matrix.shape[1], dtype=np.int32)
+        new_column[used] = np.arange(len(used))
+        indices = new_column[indices]
+    return sparse.csr_array((data, indices, matrix.indptr), shape=(matrix.shape[0], max(len(used), 1)))
 
 
 def pooled(rows: Rows, weights: Weights | Floats) -> Floats:

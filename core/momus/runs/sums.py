@@ -18,8 +18,8 @@ FULL = 1 << 24
 """Cells of a dense table of sums (134 MB at most); larger tables are sparse."""
 SPARSE = 16
 """Sums are sparse if the first documents have fewer than one in so many entries of their table."""
-MERGED = 8_000_000
-"""Entries of sparse sums that are collected before they are merged."""
+MERGED = 2_000_000
+"""Entries of sparse sums that are collected before they are merged: 32 MB."""
 KEPT_BYTES = 1 << 26
 """Memory of the tables of sums that a text keeps."""
 

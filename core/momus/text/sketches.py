@@ -213,7 +213,9 @@ class TextSketch:
             for chunk in self.table["signature"].chunks
             if len(chunk)
         ]
-        return np.concatenate([np.zeros(0, np.uint16), *chunks]).reshape(-1, HASHES)
+        # one chunk is not copied
+        joined = chunks[0] if len(chunks) == 1 else np.concatenate([np.zeros(0, np.uint16), *chunks])
+        return joined.reshape(-1, HASHES)
 
     @cached_property
     def shingles(self) -> Ints:
