@@ -18,8 +18,7 @@ import numpy as np
 from momus.critic import Critic, MergeableMixin
 from momus.critic.hooks import SettlingMixin, moved, settled
 from momus.engine.chosen import Chosen
-from momus.engine.fit_text import FitText, text_to_fit
-from momus.engine.fitting import fit_in_parts, read_sample
+from momus.engine.fitting import FitText, fit_in_parts, read_sample, text_to_fit
 from momus.engine.large import LargeTexts, scored_by_parts
 from momus.engine.pool import end_server
 from momus.engine.reuse import Reuse

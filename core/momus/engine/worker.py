@@ -20,10 +20,9 @@ from momus.engine.interface import Done, Job, done_of
 from momus.numeric.types import Ints
 from momus.processes import return_memory
 from momus.reading.parts import read_part
-from momus.runs.packing import pack
+from momus.runs.packing import pack, rows_to_json, summary_to_json
 from momus.runs.row_folder import RowFolder, synced, write_record
 from momus.runs.row_plan import Plan
-from momus.runs.summaries import rows_to_json, summary_to_json
 from momus.text.corpus import Corpus
 from momus.text.sketches import TextSketch, sample_size
 
