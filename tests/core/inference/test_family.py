@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from momus.critic import Statistic, kolmogorov_smirnov, mean, total_variation
+from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, compare_rows
 from momus.inference.blocks import of_units
 from momus.inference.contrast import contrast_of
