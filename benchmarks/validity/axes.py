@@ -1,13 +1,13 @@
-"""Level and power of the test of an axis, a family of statistics, beside that of the critic's headline alone.
+"""Level and power of the test of an axis, a family of statistics, beside those of the critic's headline alone.
 
-* Level: 1,000-character-long passages of novels are split at random into two sides; how often p of the axis, and p of the
+* Level: passages of novels of 150 words are split at random into two sides; how often p of the axis, and p of the
   headline, is at most .05.
 * Power: one side has a planted defect; how often each p is at most .05.
 
-A critic scores each text once, and a split selects rows. Each split is a line of JSON in --out, and a run resumes behind
-the last one.
+A critic scores each text once, and a split selects rows. Each split is a line of JSON in --out, and a run resumes
+behind the last one.
 
-Run:  python benchmarks/validity/axes.py [--splits 200] [--critics length,repetition] [--out DIR] [--write docs/validity.md]
+Run:  python benchmarks/validity/axes.py [--splits 200] [--critics length,rhythm] [--out DIR] [--write docs/validity.md]
 Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
 """
 

@@ -33,9 +33,8 @@ def test_only_large_differences_are_said():
     assert layout_sentence([real, near], {}) == ""
     assert layout_sentence([real, Layout("b", 5, 0.9, 0.0)], {}) == "", "too few documents"
     said = layout_sentence([real, near, far], {"breaks": ["rhythm", "repetition"]})
-    assert said == (
-        "Layout differs: 90 % of b against 0 % of human documents have line breaks, which touches rhythm and repetition."
-    )
+    shares = "90 % of b against 0 % of human documents have line breaks"
+    assert said == f"Layout differs: {shares}, which touches rhythm and repetition."
 
 
 def test_the_first_line_of_the_answer_names_the_axes_that_line_breaks_touch():
@@ -48,12 +47,10 @@ def test_the_first_line_of_the_answer_names_the_axes_that_line_breaks_touch():
             for _ in range(n)
         ]
 
-    found = momus.compare(
-        texts(50, " "), {"broken": texts(50, "\n\n")}, fit=texts(60, " "), critics=["discourse", "length"], resamples=99,
-        permutations=499,
-    )  # fmt: skip
+    real, other = texts(50, " "), {"broken": texts(50, "\n\n")}
+    options = {"critics": ["discourse", "length"], "resamples": 99, "permutations": 499}
+    found = momus.compare(real, other, fit=texts(60, " "), **options)
     first = first_sentences(answer_of(found))[0]
-    assert first.startswith(
-        "Layout differs: 100 % of broken against 0 % of human documents have line breaks, which touches"
-    )
+    shares = "100 % of broken against 0 % of human documents have line breaks"
+    assert first.startswith(f"Layout differs: {shares}, which touches")
     assert str(found).startswith("Layout differs")
