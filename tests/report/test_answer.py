@@ -97,6 +97,13 @@ def test_a_direction_needs_an_interval_on_one_side_of_0(difference, sign, word):
     assert (cell.sign, cell.direction) == (sign, word)
 
 
+def test_directions_are_adjusted_over_the_told_rows_of_the_table():
+    rows = [row(f"axis-{i}", "opt", 3.0) for i in range(20)]
+    rows += [told(f"axis-{i}", "opt", -31.0, p=0.001 if i == 3 else 0.02) for i in range(20)]
+    signs = {a.critic: a.cells[0].sign for a in answer_of(comparison(rows)).axes}
+    assert signs == {f"axis-{i}": -1 if i == 3 else 0 for i in range(20)}
+
+
 def test_there_is_no_direction_where_texts_are_not_told_apart():
     cell = Cell(row("length", "opt", 3.0, p=0.2), told("length", "opt", -31.0))
     assert (cell.sign, cell.direction, mark(cell)) == (0, "", "")

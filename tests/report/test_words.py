@@ -27,7 +27,7 @@ def of(**changes):
 
 
 BOOTSTRAP = "; interval from the critical value of the test and a bootstrap standard error, 2,000 resamples"
-INVERTED = "; interval of the differences that the test does not reject"
+INVERTED = "; interval of the critical values of the test, which excludes 0 exactly where p is at most the level"
 STUDENTISED = {"family": "value", "studentised": True, "resamples": 0}
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.critic.hooks import LanguageMixin
 from momus.text.counting import counted, percentage
+from momus.text.scripts import identify
 from momus.text.sketches import TextSketch
 from momus.text.words import EXTRA, has_icu
 
@@ -63,7 +65,7 @@ def languages_of(sketch: TextSketch) -> Languages:
     >>> languages_of(TextSketch.of(Corpus.from_texts(stories))).main
     'en'
     """
-    codes = sketch.sampled("identified")
+    codes = [identify(head) for head in sketch.sampled("head")]
     ranked = sorted(Counter(codes).items(), key=lambda item: (-item[1], item[0]))
     return Languages(sketch.name, tuple((code, n / len(codes)) for code, n in ranked), len(codes))
 
@@ -85,7 +87,8 @@ def language_warnings(languages: Mapping[str, Languages], real: str) -> list[str
 
 def language_warning(critic: Critic[Any], texts: Texts) -> str:
     """Say that a critic reads the real text in another language than its main one; empty if it does not."""
-    assumed, found = critic.assumed_language(texts.real), texts.languages.get(texts.real.name)
+    assumed = critic.assumed_language(texts.real) if isinstance(critic, LanguageMixin) else ""
+    found = texts.languages.get(texts.real.name)
     if not assumed or found is None or not found.main or found.main == assumed:
         return ""
     return (

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from momus.critic import RunningTextCritic
 from momus.critic.effects import is_trusted
+from momus.critic.hooks import DeviceMixin
 from momus.critic.registry import critic_class, load_critic
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
 from momus.critic.splitting import other_splitting
@@ -154,7 +155,7 @@ def score_parts(
     rank, world
         This run scores the parts whose number is ``rank`` modulo ``world``; runs of other ranks score the others.
     part_size
-        Documents per part at most, and about 64 MB of text; default: those of the parts that are resumed, or 10,000.
+        Documents per part at most, and about 4 MB of text; default: those of the parts that are resumed, or 10,000.
     engine, address
         ``local``, or the name of another engine (``ray``) and the address of its cluster.
     progress
@@ -196,7 +197,7 @@ def score_parts(
             run.notes += [f"Critic {name!r}: {words}"] if words else []
         waiting = [i for i, record in records.items() if record is None]
         if waiting:
-            uses_device = any(critic_class(name).uses_device for name in folders)
+            uses_device = any(issubclass(critic_class(name), DeviceMixin) for name in folders)
             trusted = tuple(name for name, path in folders.items() if is_trusted(path, trust))
             job = Job(folder.path.absolute(), resolve_device(device) if uses_device else "cpu", trusted)
             start = time.perf_counter()

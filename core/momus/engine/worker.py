@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from momus.critic import AGGREGATED, Critic, Scores
+from momus.critic import Critic, Scores
+from momus.critic.hooks import moved, overlap, scored_units
 from momus.critic.registry import load_critic
+from momus.critic.scores import AGGREGATED
 from momus.critic.scoring import pools_rows, projected, score
 from momus.engine.interface import Done, Job, done_of
 from momus.numeric.types import Ints
+from momus.processes import return_memory
 from momus.reading.parts import read_part
-from momus.runs.packing import pack
+from momus.runs.packing import pack, rows_to_json, summary_to_json
 from momus.runs.row_folder import RowFolder, synced, write_record
 from momus.runs.row_plan import Plan
-from momus.runs.summaries import rows_to_json, summary_to_json
 from momus.text.corpus import Corpus
 from momus.text.sketches import TextSketch, sample_size
 
@@ -41,7 +43,7 @@ class PartScorer:
         self.folder = RowFolder(job.folder)
         self.plan = Plan.read(self.folder.manifest)
         self.critics = [
-            load_critic(self.folder.critic(name), trust=name in job.trusted).to(job.device)
+            moved(load_critic(self.folder.critic(name), trust=name in job.trusted), job.device)
             for name in self.plan.critics
         ]
 
@@ -56,7 +58,7 @@ class PartScorer:
         planned, part = self.plan.part(number)
         first = part is None or part.before == 0
         corpus = read_part(planned.file, part, self.plan.reading, check=first)
-        scored = {critic.name: score(critic, critic.units(corpus), summarize=False) for critic in self.critics}
+        scored = {critic.name: score(critic, scored_units(critic, corpus), summarize=False) for critic in self.critics}
         rows = io.BytesIO()
         table = pack(corpus, scored, TextSketch.of(corpus, sample_size(len(self.plan))))
         pq.write_table(table, rows, compression="zstd", dictionary_pagesize_limit=1 << 26, write_statistics=False)
@@ -72,6 +74,7 @@ class PartScorer:
             "odd": _odd(corpus, [scored[c.name].ranked(c.sequence, KEPT) for c in self.critics]),
         }
         write_record(self.folder.record(number), record)
+        return_memory()
         return done_of(record)
 
 
@@ -83,7 +86,7 @@ def _of_critic(critic: Critic[Any], corpus: Corpus, scores: Scores) -> dict[str,
         summary = summary_to_json(scores.summary, scores.rows)
     return {
         "unscored": dict(sorted(scores.unscored.items())),
-        "fitted_on": critic.overlap(corpus),
+        "fitted_on": overlap(critic, corpus),
         "nats": float(scores.nll[scores.scored].sum()),
         "steps": int(scores.steps.sum()),
         "summary": summary,

@@ -118,7 +118,7 @@ def test_sentences_name_the_nearest_text_and_the_alarms(run):
     found, _, _ = run
     (line,) = nearest(found.joint.ranking)
     assert "'same'" in line
-    assert "sure against all others" in line
+    assert "significantly nearer than all others" in line
     printed = comparison_text(found, wide=True)
     assert "Distance from real text over all axes" in printed
     assert "Among documents alike in length" in printed
