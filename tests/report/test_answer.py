@@ -15,6 +15,7 @@ from momus.report.answer import Cell, answer_of
 from momus.report.sentences import axis_sentences, bands, first_sentences, joined, legend, mark, short
 from momus.report.trust_line import trust_items
 from momus.runs.result import Comparison, CriticResult, Unscored
+from momus.schema import build
 
 LENGTH = Wording("length", ("shorter", "longer"), "words")
 
@@ -217,7 +218,7 @@ def test_many_unscored_documents_are_marked(trusted):
 
 def test_a_result_survives_its_way_through_json(trusted):
     (result,) = trusted.results
-    again = CriticResult.from_json(result.to_json())
-    assert again.examples == result.examples
+    again = build(CriticResult, result.to_json(), "x")
+    assert list(again.examples) == list(result.examples)
     assert again.distribution == result.distribution
     assert [v.wording for v in again.verdicts] == [v.wording for v in result.verdicts]
