@@ -38,7 +38,7 @@ from momus.text.counting import counted, percentage
 from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED
-from momus.verdicts.verdict import Verdict, adjust, check_delta
+from momus.verdicts.verdict import Verdict, adjust, check_delta, selected
 from momus.version import __version__
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def compare(
         jobs = 1 if large is not None else _jobs(chosen, texts) if jobs is None else jobs
         _run_critics(comparison, selection, work, timed, critics is None, jobs)
         unadjusted = [v for result in comparison.results for v in result.verdicts]
-        comparison.verdicts = adjust(unadjusted, settings.adjustment)
+        comparison.verdicts = selected(adjust(unadjusted, settings.adjustment))
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
         comparison.warnings += [*_missing_warnings(comparison.verdicts), *_left_out_warnings(comparison.verdicts)]
         if settings.paired is None:
