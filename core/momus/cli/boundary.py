@@ -146,19 +146,16 @@ def crash_report(error: BaseException) -> Path | None:
 
     The file holds the types of errors and the lines of code; it can be read by its owner only.
     """
-    import tempfile
+    from momus.outputs import write_private
 
     lines = [f"momus {__version__}, Python {sys.version.split()[0]}, {sys.platform}", f"command: {_command()}"]
     for each in _chain(error):
         lines.append(f"{type(each).__module__}.{type(each).__qualname__}")
         lines += [f"  {place}" for place in _frames(each.__traceback__)]
     try:
-        handle, name = tempfile.mkstemp(prefix="momus-crash-", suffix=".txt")  # mode 0600
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write("\n".join(lines) + "\n")
+        return write_private("momus-crash-", "\n".join(lines) + "\n")
     except OSError:
         return None
-    return Path(name)
 
 
 def _command() -> str:

@@ -18,7 +18,6 @@ from momus.cli.options import (
     expanded,
 )
 from momus.cli.outliers_view import flagged_line
-from momus.cli.outputs import check_output
 from momus.cli.printing import echo, print_json, print_view
 from momus.report.safe import one_line
 from momus.text.counting import counted, percentage
@@ -91,8 +90,6 @@ def filter_(
     from momus.cli.parts import shown_progress
     from momus.outliers.filtering import filter_text
 
-    for out in (keep, drop):
-        check_output(out, [*paths, *real, *critics])
     show: Callable[[ScoringRun], None] | None = None if quiet else shown_progress()
     folder = scores or keep.with_name(f"{keep.name}.scores")
     try:

@@ -21,9 +21,12 @@ from momus.history.diff import check_comparable, matching_corpora
 from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import EVERY, Rules
 from momus.inference.sequential import Look, Looks, spent
+from momus.outputs import make_folder
+from momus.ownership import marked
 
 FORMAT = "momus-gate-looks-2"
 """Format of the file that keeps the looks of a gate."""
+LOOKS = marked("the state of a gate", b"momus-gate-looks-")
 
 
 @dataclass(frozen=True)
@@ -223,7 +226,7 @@ class GateLooks:
             "last": {"identity": identity, "before": before},
         }
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path.parent)
             write_sealed(self.path, content)
         except OSError as error:
             raise StoreError(

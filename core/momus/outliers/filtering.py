@@ -29,6 +29,7 @@ from momus.numeric.types import Bools, Floats
 from momus.outliers.flagging import Calibration, Choice, Flagged, check_rate
 from momus.outliers.records import RecordWriter, writers
 from momus.outliers.rows import Measure
+from momus.ownership import check_place
 from momus.reading import ReadingOptions
 from momus.reading.originals import read_originals
 from momus.reading.parts import read_part
@@ -153,7 +154,9 @@ def filter_text(
     for name, cls in classes.items():
         if cls.unit != "document":
             raise UsageError(f"critic {name!r} judges a {cls.unit}, not a document", hint="filter by other critics")
-    writing = writers(keep, drop, overwrite)
+    inputs = [*paths, *real, *critics]
+    writing = writers(keep, drop, [*inputs, scores], overwrite)
+    check_place(scores, [*inputs, keep, drop], option="--scores")
     score = partial(
         score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust
     )

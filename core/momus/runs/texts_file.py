@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from momus.errors import StoreError
+from momus.outputs import replacing
 from momus.runs.texts import Texts
 
 TEXTS = "texts.parquet"
@@ -61,7 +62,8 @@ def write_texts(texts: Texts, folder: Path) -> None:
     ]
     digests = {c.name: c.given.identity for c in (texts.fit, texts.real, *texts.generated)}
     table = pa.concat_tables(parts).replace_schema_metadata({ORDERED: json.dumps(digests)})
-    pq.write_table(table, folder / TEXTS, compression="zstd")
+    with replacing(folder / TEXTS) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
 
 
 def read_kept_texts(folder: Path) -> KeptTexts | None:
