@@ -73,7 +73,9 @@ def test_a_critic_is_not_written_among_other_files(texts, critic, tmp_path):
     foreign = tmp_path / "mine"
     foreign.mkdir()
     (foreign / "thesis.tex").write_text("x", encoding="utf-8")
-    assert "files that do not belong to a fitted critic" in str(refusal("fit", "length", "--real", texts / "fit.jsonl", "--out", foreign))
+    assert "files that do not belong to a fitted critic" in str(
+        refusal("fit", "length", "--real", texts / "fit.jsonl", "--out", foreign)
+    )
     assert [p.name for p in foreign.iterdir()] == ["thesis.tex"]
     assert run("fit", "length", "--real", texts / "fit.jsonl", "--out", critic).exit_code == 0  # replaces a critic
 
