@@ -168,7 +168,7 @@ def read(
     from momus_adapters.study.view import result_view
 
     if out is not None:
-        check_output(out, marked("the result of a study", b'"alpha"', b'"sds"'), answers)
+        check_output(out, marked("the result of a study", b'"study"', b'"contrasts"', b'"sds"'), answers)
     drawn = read_study(folder)
     result = analysed(
         drawn, read_answers(drawn, answers), max_failed=max_failed, exclude=tuple(exclude or ()), seed=seed

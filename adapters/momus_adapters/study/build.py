@@ -24,7 +24,7 @@ from momus_adapters.study.excerpts import Excerpt, Stripped, excerpts_of
 from momus_adapters.study.label_studio import frequent_titles, screens, write_label_studio
 from momus_adapters.study.power import Need, needs
 from momus_adapters.study.protocol import Protocol
-from momus_adapters.study.store import RATERS, Study, name_of, study_folder
+from momus_adapters.study.store import RATERS, Study, check_free, name_of, study_folder
 
 TITLES = "titles"
 """The labels that stand for the most frequent titles of the real text."""
@@ -141,6 +141,7 @@ def create(
     MomusError
         As `make_study`; or the folder cannot be written.
     """
+    check_free(out)
     study, counts = make_study(run, corpora, protocol)
     found = needs(protocol, len(corpora), difference, pilot)
     balance = study.design.balance

@@ -75,6 +75,19 @@ def name_of(protocol: Protocol, design: Design) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()[:8]
 
 
+def check_free(folder: Path) -> None:
+    """Make sure that a study can be written: there is nothing, or an empty folder, and no part of anything else.
+
+    Raises
+    ------
+    StoreError
+        It cannot.
+    """
+    check_place(folder, [])
+    if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
+        raise StoreError(f"{folder} is not an empty folder", hint="name a new folder with --out")
+
+
 @contextmanager
 def study_folder(study: Study, folder: Path, record: Mapping[str, Any]) -> Iterator[Path]:
     """Give a temporary folder for pages and tasks; the study with its key is in ``folder`` when the context ends.
@@ -92,9 +105,7 @@ def study_folder(study: Study, folder: Path, record: Mapping[str, Any]) -> Itera
         "labels": list(study.labels),
         "raters": study.raters,
     }
-    check_place(folder, [])
-    if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
-        raise StoreError(f"{folder} is not an empty folder", hint="name a new folder with --out")
+    check_free(folder)
     try:
         with new_folder(folder) as temporary:
             yield temporary

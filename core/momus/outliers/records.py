@@ -15,7 +15,7 @@ from momus.errors import StoreError, UsageError
 from momus.files import columns_of
 from momus.numeric.types import Ints
 from momus.outputs import make_folder, open_temporary, replacing
-from momus.ownership import Kind, check_output
+from momus.ownership import Kind, check_output, check_place
 from momus.reading.originals import Originals
 from momus.runs.row_folder import writing
 
@@ -96,9 +96,10 @@ def writers(
     for path in (keep, drop):
         if path.suffix not in SUFFIXES:
             raise UsageError(f"{path}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}")
+        check_place(path, inputs)
         if path.exists() and not overwrite:
             raise StoreError(f"{path} exists", hint="name another file, or replace it with --overwrite")
-        check_output(path, RECORDS, inputs)
+        check_output(path, RECORDS)
     if os.path.realpath(keep) == os.path.realpath(drop):
         raise UsageError(f"{keep} is named twice", hint="name one file for each of --keep and --drop")
     return _opened(keep, drop)
