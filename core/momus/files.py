@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from momus.errors import UsageError
 from momus.outputs import make_folder, replacing, write_bytes
 from momus.ownership import Kind
+from momus.schema import SEAL, seal
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,8 +22,6 @@ FORMULA = r"^[=+\-@\t\r]"
 """Spreadsheets read texts that begin so as formulas."""
 MOST_HEAD = 1 << 24
 """Bytes in which the first line of a table must end."""
-SEAL = "sha256"
-"""Key of the digest of a sealed JSON object."""
 
 
 def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
@@ -107,32 +106,8 @@ def file_digest(path: Path) -> str:
 
 
 def write_sealed(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON object with the SHA-256 of its content: damage is noticed when it is read (`read_sealed`)."""
-    write_json(path, {**content, SEAL: _seal(content)})
-
-
-def read_sealed(path: Path) -> dict[str, Any]:
-    """Read what `write_sealed` wrote.
-
-    Raises
-    ------
-    ValueError
-        The file is no such JSON, or was changed.
-    OSError
-        It cannot be read.
-    """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    if not isinstance(content, dict) or content.pop(SEAL, None) != _seal(content):
-        raise ValueError("the file was changed or damaged after it was written (SHA-256)")
-    return content
-
-
-def _seal(content: dict[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    """Write a JSON object with the SHA-256 of its content, which `momus.schema.read_json` checks."""
+    write_json(path, {**content, SEAL: seal(content)})
 
 
 def write_json(path: Path, content: Any) -> None:
