@@ -49,7 +49,7 @@ def writes(call):
     name, owner = name_of(call), owner_of(call)
     words = [ast.unparse(a) for a in (*call.args, *(k.value for k in call.keywords))]
     if name in ("open", "fdopen"):
-        if any("devnull" in word for word in words):
+        if any("devnull" in word for word in words) or words[:1] in (["1"], ["2"]):  # nowhere, or a standard stream
             return ""
         modes = [w.strip("'") for w in words if w.startswith("'")]
         flags = any(flag in word for word in words for flag in ("O_WRONLY", "O_RDWR", "O_CREAT"))

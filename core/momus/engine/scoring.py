@@ -154,7 +154,7 @@ def score_parts(
     rank, world
         This run scores the parts whose number is ``rank`` modulo ``world``; runs of other ranks score the others.
     part_size
-        Documents per part at most, and about 64 MB of text; default: those of the parts that are resumed, or 10,000.
+        Documents per part at most, and about 4 MB of text; default: those of the parts that are resumed, or 10,000.
     engine, address
         ``local``, or the name of another engine (``ray``) and the address of its cluster.
     progress

@@ -25,6 +25,7 @@ from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import EVERY, Rules
 from momus.inference.sequential import Look, Looks, spent
 from momus.locking import Lock
+from momus.outputs import make_folder
 from momus.ownership import marked
 from momus.schema import read_json
 

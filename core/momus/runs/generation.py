@@ -54,11 +54,7 @@ class Generation:
                 copy_folder(self.folder / ROWS, self.path / ROWS, linked=True)
 
     def publish(self) -> None:
-        """Publish the generation: write its manifest, rename it, and move the files to their published names.
-
-        Files are not synced one by one, which takes seconds on some disks: after a loss of power, the manifest shows
-        what did not reach the disk.
-        """
+        """Publish the generation: write its manifest, rename it, and move the files to their published names."""
         if (self.folder / ROWS).is_dir():
             make_folder(self.path / ROWS)  # an empty folder replaces the rows of an earlier run
         write_manifest(self.path)

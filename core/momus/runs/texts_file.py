@@ -63,6 +63,8 @@ def write_texts(texts: Texts, folder: Path) -> None:
         for c in (texts.real, *texts.generated)
     ]
     digests = {c.name: c.given.identity for c in (texts.fit, texts.real, *texts.generated)}
+    if texts.in_parts:
+        vars(texts.fit).pop("given", None)  # a copy of its text
     table = pa.concat_tables(parts).replace_schema_metadata({ORDERED: json.dumps(digests)})
     with replacing(folder / TEXTS) as temporary:
         pq.write_table(table, temporary, compression="zstd")
