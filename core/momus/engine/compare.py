@@ -23,6 +23,7 @@ from momus.engine.reuse import Reuse
 from momus.errors import FittingError, MissingExtraError, UsageError
 from momus.joint.analyses import analyse
 from momus.numeric.devices import resolve_device
+from momus.ownership import check_place
 from momus.processes import usable_cores
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions, TextSource
@@ -128,6 +129,8 @@ def compare(
     device = resolve_device(settings.device) if any(isinstance(c, DeviceMixin) for c in chosen) else "cpu"
     settings = replace(settings, device=device)
     folder = RunFolder(out) if out is not None else None
+    named = [real, fit, *generated.values(), critics_from]
+    check_place(None if out is None else Path(out), [t for t in named if isinstance(t, str | Path)])
     comparison = Comparison(folder=None if folder is None else folder.path)
     with ExitStack() as stack:
 
