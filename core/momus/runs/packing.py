@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from momus.critic import Counted, Rows, Scores
+from momus.critic import Counted, Rows
+from momus.critic.scores import Scores
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.sketches import SCHEMA as SKETCHED
