@@ -23,7 +23,6 @@ from null_and_power import write_between
 from momus import Corpus
 from momus.calibration.rates import Rate
 from momus.critic import Critic, LogPrior, Statistic, StatisticsMixin, Values
-from momus.critic.reporting import Reporting
 from momus.critic.scores import Scores
 from momus.critic.statistic import kolmogorov_smirnov, mean
 from momus.joint.adjusted import Sides
@@ -45,10 +44,8 @@ class Spread(Critic[Values], StatisticsMixin):
 
     name = "spread"
     axis = "a number"
-    reporting = Reporting(
-        headline="ks",
-        told="mean",
-    )
+    headline = "ks"
+    told = "mean"
 
     def fit(self, real: Corpus) -> Spread:
         """Learn nothing: scores are drawn."""
@@ -97,10 +94,7 @@ def arrows(tables: int, n: int = 200) -> str:
         answer = answer_of(Comparison(verdicts=adjust(rows)))
         cells = [c for axis in answer.axes for c in axis.cells]
         differ += sum(c.differs for c in cells)
-        alone = [
-            c.differs and c.reporting.told is not None and (c.reporting.told.low > 0 or c.reporting.told.high < 0)
-            for c in cells
-        ]
+        alone = [v.low is not None and v.high is not None and (v.low > 0 or v.high < 0) for v in rows if not v.headline]
         for name, marked in (("unadjusted", alone), ("as printed", [c.sign != 0 for c in cells])):
             false[name][0] += any(marked)
             false[name][1] += sum(marked)

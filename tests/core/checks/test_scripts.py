@@ -1,11 +1,11 @@
 """Scripts that critics claim, and comparisons of texts that they do not claim."""
 
-from momus.critic.hooks import claimed_scripts
 import pytest
 
 from momus import Corpus, compare
 from momus.checks.scripts import scripts_of, unclaimed
 from momus.critic import Critic, TokenCritic
+from momus.critic.hooks import claimed_scripts
 from momus.critic.registry import critic_class
 from momus.text.scripts import ANY, SPACED, WORDS, Scripts
 from momus.text.sentences import split_sentences
