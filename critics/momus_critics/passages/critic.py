@@ -176,7 +176,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
                 return construct(WordPairs, self.options or {}, "embedder 'words'")
             if self.embedder == "lsa":
                 return LsaEmbedder(**{"seed": self.seed, **(self.options or {})})
-            return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, own=OWN)
+            return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, builtin=OWN)
         if attribute == "places_":
             return PlaceFeatures(bins=self.bins, seed=self.seed)
         if attribute == "segmenter_":
