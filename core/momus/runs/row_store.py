@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from momus.critic import Counted, Pooled, Scores
+from momus.critic import Counted, Pooled
+from momus.critic.scores import Scores
 from momus.errors import StoreError
 from momus.numeric.types import Bools, Floats, Ints
 from momus.runs.packing import (

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from momus.critic import Scores
 from momus.critic.hooks import row_unit
 from momus.critic.powers import headline_of
+from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.inference import Method, TestResult, benjamini_hochberg, holm

@@ -72,7 +72,7 @@ def contents(folder):
 
 def equal_rows(one, other):
     if isinstance(one, Counted):
-        a, b = momus.critic.aligned([one, other])
+        a, b = momus.critic.rows.aligned([one, other])
         return (a.matrix != b.matrix).nnz == 0
     return np.array_equal(one, other)
 
@@ -188,7 +188,7 @@ def test_sums_by_unit_are_sums_of_rows(cut, whole, units, seed):
     assert stored.on_disk
     sums = stored.take(taken).summed(of[taken], units, weights[taken])
     expected = np.array([(weights[:, None] * rows.matrix.toarray())[of == u].sum(axis=0) for u in range(units)])
-    a, b = momus.critic.aligned([sums, Counted(sparse.csr_array(expected), rows.labels)])
+    a, b = momus.critic.rows.aligned([sums, Counted(sparse.csr_array(expected), rows.labels)])
     np.testing.assert_allclose(a.matrix.toarray(), b.matrix.toarray())
 
 
