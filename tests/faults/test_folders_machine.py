@@ -196,7 +196,7 @@ def readable(folder):
         elif (folder / "parts").is_dir():
             plan, rows = Plan.read(folder / "manifest.json"), RowFolder(folder)
             for part in range(len(plan)):
-                rows.check_rows(part, rows.finished(part, plan.digest) or {"rows": {"sha256": ""}})
+                rows.check_rows(part, rows.finished(part, plan.belongs(part)) or {"rows": {"sha256": ""}})
         elif (folder / "run.json").exists():
             run = RunFolder(folder)
             run.results([critic["name"] for critic in run.read_run()["critics"]])
@@ -253,7 +253,8 @@ class Folders(RuleBasedStateMachine):
             assert under, f"{line}: changed {name}, which nobody asked for"
             assert name not in self.theirs, f"{line}: changed {name}, which is somebody's"
             if name in self.files and name in roots:
-                assert self.kinds.get(name) == kind, (
+                copies = "--overwrite" in line and self.kinds.get(name) == "records"  # which have any format
+                assert self.kinds.get(name) == kind or copies, (
                     f"{line}: replaced {name}, a {self.kinds.get(name, 'file of somebody')}"
                 )
             if name in self.files and name not in files:
@@ -415,7 +416,7 @@ needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pip
 
 @needs_pipes
 def test_a_short_walk_over_all_commands_that_write():
-    assert walk(3, 20) >= 20
+    assert walk(2, 25) >= 20
 
 
 @needs_pipes
