@@ -26,6 +26,8 @@ from momus import load_critic
 from momus.cli.app import app
 from momus.errors import MomusError
 from momus.files import write_json
+from momus.ownership import CRITIC, ROWS, STUDY, kind_of
+from momus.ownership import RUN as RUN_FOLDER
 from momus.runs.folder import RunFolder
 from momus.runs.row_folder import RowFolder
 from momus.runs.row_plan import Plan
@@ -188,16 +190,17 @@ def seen():
 
 def readable(folder):
     """Whether a folder of Momus can be read; None if it is none."""
+    kind = kind_of(folder)
     try:
-        if (folder / "critic.json").exists():
+        if kind is CRITIC:
             load_critic(folder)
-        elif (folder / "study.json").exists():
+        elif kind is STUDY:
             read_study(folder)
-        elif (folder / "parts").is_dir():
+        elif kind is ROWS:
             plan, rows = Plan.read(folder / "manifest.json"), RowFolder(folder)
             for part in range(len(plan)):
                 rows.check_rows(part, rows.finished(part, plan.belongs(part)) or {"rows": {"sha256": ""}})
-        elif (folder / "run.json").exists():
+        elif kind is RUN_FOLDER:
             run = RunFolder(folder)
             run.results([critic["name"] for critic in run.read_run()["critics"]])
             run.read_verdicts()
