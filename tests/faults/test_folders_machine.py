@@ -22,12 +22,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 from typer.main import get_command
 
-from momus import load_critic
+from momus import load_critic, ownership
 from momus.cli.app import app
 from momus.errors import MomusError
 from momus.files import write_json
-from momus.ownership import CRITIC, ROWS, STUDY, kind_of
-from momus.ownership import RUN as RUN_FOLDER
 from momus.runs.folder import RunFolder
 from momus.runs.row_folder import RowFolder
 from momus.runs.row_plan import Plan
@@ -190,17 +188,17 @@ def seen():
 
 def readable(folder):
     """Whether a folder of Momus can be read; None if it is none."""
-    kind = kind_of(folder)
+    kind = ownership.kind_of(folder)
     try:
-        if kind is CRITIC:
+        if kind is ownership.CRITIC:
             load_critic(folder)
-        elif kind is STUDY:
+        elif kind is ownership.STUDY:
             read_study(folder)
-        elif kind is ROWS:
+        elif kind is ownership.ROWS:
             plan, rows = Plan.read(folder / "manifest.json"), RowFolder(folder)
             for part in range(len(plan)):
                 rows.check_rows(part, rows.finished(part, plan.belongs(part)) or {"rows": {"sha256": ""}})
-        elif kind is RUN_FOLDER:
+        elif kind is ownership.RUN:
             run = RunFolder(folder)
             run.results([critic["name"] for critic in run.read_run()["critics"]])
             run.read_verdicts()

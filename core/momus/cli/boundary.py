@@ -65,6 +65,7 @@ def safe_streams() -> None:
             os.close(number)
             break
         os.set_inheritable(number, True)
+    sys.stdin = sys.stdin or os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
     for name in ("stdout", "stderr"):

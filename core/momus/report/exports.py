@@ -173,7 +173,7 @@ def _chosen(answer: Answer, corpus: str | None) -> str:
 
 
 def _card_row(axis: str, cell: Cell) -> tuple[str, ...]:
-    v = cell.headline
+    v = cell.row
     gap, interval = v.gap, v.gap_interval
     return (
         axis,
@@ -270,7 +270,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 def _axis(axis: AxisAnswer) -> dict[str, Any]:
     cells = []
     for cell in axis.cells:
-        v = cell.headline
+        v = cell.row
         cells.append(
             {
                 "generated": cell.generated,
