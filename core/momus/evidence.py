@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
-from momus.errors import StoreError, UsageError
+from momus.errors import UsageError
+from momus.schema import build
 
 Cell = str | int | float | None
 Role = Literal["real", "generated", "fitted", "reference"]
@@ -30,17 +31,20 @@ class Overused:
         How often each text has it, in the unit of the `Overuse`.
     example
         A line of generated text that has it; empty if ``text`` is the line.
+    size
+        What it is tested by, if each of the things is: see `Overuse.of`.
     """
 
     text: str
     real: float
     generated: float
     example: str = ""
+    size: float | None = None
 
 
 @dataclass(frozen=True)
 class Overuse:
-    """What generated text says too often, the worst first: named on the first screen if the axis differs.
+    """What generated text says too often, the worst first: named on the first screen as far as it is significant.
 
     Attributes
     ----------
@@ -48,11 +52,15 @@ class Overuse:
         The kind of thing, in the plural, such as ``over-used phrases``.
     unit
         Unit of the frequencies, such as ``% of documents``.
+    of
+        The statistic that must differ. If it is the largest of the sizes of many things, only those are named that
+        exceed its critical value.
     """
 
     what: str
     unit: str
     items: Sequence[Overused]
+    of: str = ""
 
 
 @dataclass(frozen=True)
@@ -224,7 +232,6 @@ def both(real: _S, generated: _S) -> tuple[tuple[Role, _S], tuple[Role, _S]]:
 
 
 Evidence = Table | Chart | Heatmap | Graph | MarkedDocument
-_KINDS: dict[str, type[Any]] = {k.__name__: k for k in (Table, Chart, Heatmap, Graph, MarkedDocument)}
 
 
 def to_json(item: Evidence) -> dict[str, Any]:
@@ -245,25 +252,4 @@ def from_json(data: dict[str, Any]) -> Evidence:
     StoreError
         The kind is unknown or a field is missing.
     """
-    content = dict(data)
-    kind = _KINDS.get(content.pop("kind", ""))
-    if kind is None:
-        name = data.get("kind")
-        raise StoreError(f"unknown kind of evidence {name!r}", hint="was this written by a newer version of momus?")
-    try:
-        if kind is Chart:
-            content["x"], content["y"] = Axis(**content["x"]), Axis(**content["y"])
-            content["series"] = tuple(Series(**s) for s in content["series"])
-        elif kind is Graph:
-            content["edges"] = tuple(Edge(**e) for e in content["edges"])
-        elif kind is MarkedDocument:
-            content["steps"] = tuple(Step(**s) for s in content["steps"])
-        elif kind is Table:
-            content["columns"], content["rows"] = tuple(content["columns"]), tuple(map(tuple, content["rows"]))
-            if (overuse := content.get("overuse")) is not None:
-                items = tuple(Overused(**item) for item in overuse["items"])
-                content["overuse"] = Overuse(**{**overuse, "items": items})
-        item: Evidence = kind(**content)
-    except (KeyError, TypeError) as error:
-        raise StoreError(f"evidence of kind {kind.__name__} is incomplete: {error}") from error
-    return item
+    return build(Evidence, data, "evidence", "was this written by a newer version of momus?")  # type: ignore[arg-type]

@@ -58,7 +58,7 @@ def test_the_overview_has_one_dot_for_each_axis_and_corpus_at_its_gap(found, axe
     answer = answer_of(found)
     assert draw_rows(axes, overview_rows(answer)) is axes
     expected = sorted(
-        (c.headline.gap, COLOURS[looks(CORPORA)[c.generated].colour], c.differs) for a in answer.axes for c in a.cells
+        (c.row.gap, COLOURS[looks(CORPORA)[c.generated].colour], c.differs) for a in answer.axes for c in a.cells
     )
     assert len(expected) == 18
     for (gap, colour, filled), (x, edge, full) in zip(expected, sorted(dots(axes)), strict=True):
@@ -168,7 +168,7 @@ def test_ranks_are_drawn_nearest_first(found, axes):
     draw_rows(axes, ranks_rows(found.joint.ranking))
     assert [t.get_text() for t in axes.get_yticklabels()] == list(CORPORA)
     assert [x for x, _, _ in dots(axes)] == [8.0, 8.25, 8.5]
-    assert {"1.00", "0.00", "P(nearest)"} <= {t.get_text() for t in axes.texts}
+    assert {"1.00", "0.00", "bootstrap share"} <= {t.get_text() for t in axes.texts}
     with pytest.raises(UsageError, match="too few prompts"):
         ranks_rows(Ranking([], {"length": "too few prompts"}, 0.95, 999, True), of="length")
 

@@ -10,19 +10,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
 
-from momus.errors import StoreError
-from momus.files import PART, plain, read_sealed, write_json, write_sealed
+from momus.errors import MomusError, StoreError
+from momus.files import plain, write_sealed
+from momus.outputs import new_folder
+from momus.ownership import check_place
+from momus.parameters import Range
+from momus.schema import read_json, seal
 from momus_adapters.study.design import Design, Trial
-from momus_adapters.study.excerpts import Excerpt
+from momus_adapters.study.excerpts import LONGEST, Excerpt
 from momus_adapters.study.protocol import Protocol, protocol_of
 
 STUDY, KEY, RATERS, LABEL_STUDIO = "study.json", "key.json", "raters", "label-studio"
-FORMAT = "momus-study-1"
+FORMAT: Literal["momus-study-1"] = "momus-study-1"
+BACKUP = "take the files of the study from a backup, or make it again"
+UNITLESS = ("check", "training")
+"""Roles of trials that judge no item."""
 
 
 @dataclass(frozen=True)
@@ -71,44 +80,40 @@ def name_of(protocol: Protocol, design: Design) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()[:8]
 
 
-def begin_study(study: Study, folder: Path) -> None:
-    """Write ``key.json`` into a new folder, or into one that a killed process did not finish.
+def check_free(folder: Path) -> None:
+    """Make sure that a study can be written: there is nothing, or an empty folder, and no part of anything else.
 
     Raises
     ------
     StoreError
-        The folder cannot be written, or holds something else.
+        It cannot.
     """
+    check_place(folder, [])
+    if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
+        raise StoreError(f"{folder} is not an empty folder", hint="name a new folder with --out")
+
+
+@contextmanager
+def study_folder(study: Study, folder: Path, record: Mapping[str, Any]) -> Iterator[Path]:
+    """Give a temporary folder for pages and tasks; the study with its key is in ``folder`` when the context ends.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be written, or is not empty.
+    """
+    check_free(folder)
     try:
-        if not _is_free(folder):
-            raise StoreError(f"{folder} is not an empty folder", hint="name a new folder with --out")
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in (*folder.glob(f"{RATERS}/rater-*.html"), *folder.glob(f"{LABEL_STUDIO}/rater-*.json")):
-            old.unlink()  # an unfinished study may have had more raters
-        write_sealed(folder / KEY, plain(_key(study)))
+        with new_folder(folder) as temporary:
+            yield temporary
+            write_sealed(temporary / KEY, plain(_key(study)))
+            write_sealed(temporary / STUDY, plain({**_public(study), **record}))
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another folder") from error
 
 
-def _is_free(folder: Path) -> bool:
-    """Whether there is nothing, or only what an unfinished study leaves: ``study.json`` is written last."""
-    if folder.is_symlink() and not folder.exists():
-        return False
-    if not folder.exists():
-        return True
-    leftovers = {KEY, RATERS, LABEL_STUDIO}
-    return folder.is_dir() and all(p.name in leftovers or p.name.endswith(PART) for p in folder.iterdir())
-
-
-def finish_study(study: Study, folder: Path, record: Mapping[str, Any]) -> None:
-    """Write ``study.json``, without which the folder is no study.
-
-    Raises
-    ------
-    StoreError
-        The folder cannot be written.
-    """
-    public = {
+def _public(study: Study) -> _StudyRecord:
+    return {
         "format": FORMAT,
         "study": study.name,
         "protocol": study.protocol.to_json(),
@@ -116,14 +121,11 @@ def finish_study(study: Study, folder: Path, record: Mapping[str, Any]) -> None:
         "labels": list(study.labels),
         "raters": study.raters,
     }
-    try:
-        write_json(folder / STUDY, plain({**public, **record}))
-    except OSError as error:
-        raise _unwritable(folder, error) from error
 
 
-def _unwritable(folder: Path, error: OSError) -> StoreError:
-    return StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another folder")
+def _public_seal(public: _StudyRecord) -> str:
+    """Digest of what raters see and answers depend on; ``key.json`` holds it."""
+    return seal({name: public[name] for name in ("protocol", "corpora", "labels", "raters")})
 
 
 def _key(study: Study) -> dict[str, Any]:
@@ -131,6 +133,7 @@ def _key(study: Study) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "study": study.name,
+        "public": _public_seal(_public(study)),
         "passages": [_excerpt_json(e) for e in design.passages],
         "items": [list(i) for i in design.items],
         "trials": [_trial_json(t) for t in design.trials],
@@ -164,6 +167,42 @@ def _trial_json(t: Trial) -> dict[str, Any]:
     }
 
 
+class _PassageRecord(TypedDict):
+    """A passage in ``key.json``."""
+
+    corpus: str
+    id: str
+    prompt: str | None
+    sections: Annotated[int, Range(0, LONGEST)]
+    titles: list[str]
+    sha256: str
+    yardsticks: dict[str, float]
+
+
+class _KeyRecord(TypedDict):
+    """The content of ``key.json``."""
+
+    format: Literal["momus-study-1"]
+    study: str
+    public: str
+    passages: list[_PassageRecord]
+    items: list[tuple[int, ...]]
+    trials: list[Trial]
+    values: dict[str, list[float | None]]
+    axes: dict[str, str]
+
+
+class _StudyRecord(TypedDict):
+    """What is needed of the content of ``study.json``."""
+
+    format: Literal["momus-study-1"]
+    study: str
+    protocol: dict[str, Any]
+    corpora: list[str]
+    labels: list[str]
+    raters: list[str]
+
+
 def read_study(folder: Path) -> Study:
     """Read a study; its passages have no text.
 
@@ -173,34 +212,43 @@ def read_study(folder: Path) -> Study:
         The folder holds no study, or a file is damaged, changed or of another study.
     """
     try:
-        public = json.loads((folder / STUDY).read_text(encoding="utf-8"))
-        key = read_sealed(folder / KEY)
-        if public["format"] != FORMAT or key["study"] != public["study"]:
-            raise ValueError("study.json and key.json are of different studies")
-        protocol = protocol_of(public["protocol"], str(folder / STUDY))
-        passages = [
-            Excerpt(p["corpus"], p["id"], p["prompt"], ("",) * p["sections"], tuple(p["titles"]), p["yardsticks"])
-            for p in key["passages"]
-        ]
-        trials = [
-            Trial(t["code"], t["rater"], t["role"], tuple(t["passages"]), t["unit"], t["expected"])
-            for t in key["trials"]
-        ]
-        items = [tuple(i) for i in key["items"]]
-        _check_numbers(trials, items, len(passages), protocol)
-        design = Design(passages, items, trials, None)
-        return Study(public["study"], protocol, public["corpora"], design, public["labels"], key["values"], key["axes"])
+        public = read_json(folder / STUDY, _StudyRecord, BACKUP, sealed=True)
+        key = read_json(folder / KEY, _KeyRecord, BACKUP, sealed=True)
     except FileNotFoundError as error:
         hint = "name a folder that `momus study new --out` wrote, with its key"
         raise StoreError(f"{error.filename}: not found", hint=hint) from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"{folder}: not a readable study ({error})", hint="take its files from a backup") from error
+    if key["study"] != public["study"] or key["public"] != _public_seal(public):
+        raise StoreError(
+            f"{folder}: {STUDY} is not the one that {KEY} belongs to (protocol, corpora, labels or raters differ)",
+            hint=BACKUP,
+        )
+    try:
+        protocol = protocol_of(public["protocol"], str(folder / STUDY))
+    except MomusError as error:
+        raise StoreError(f"{folder / STUDY}: {error.message}", hint=BACKUP) from error
+    passages = [
+        Excerpt(p["corpus"], p["id"], p["prompt"], ("",) * p["sections"], tuple(p["titles"]), p["yardsticks"])
+        for p in key["passages"]
+    ]
+    fault = _fault(public, key, protocol)
+    if fault:
+        raise StoreError(f"{folder / KEY}: {fault}", hint=BACKUP)
+    design = Design(passages, key["items"], key["trials"], None)
+    return Study(public["study"], protocol, public["corpora"], design, public["labels"], key["values"], key["axes"])
 
 
-def _check_numbers(trials: Sequence[Trial], items: Sequence[tuple[int, ...]], n: int, protocol: Protocol) -> None:
-    for numbers in (*items, *(t.passages for t in trials)):
+def _fault(public: _StudyRecord, key: _KeyRecord, protocol: Protocol) -> str:
+    """What contradicts itself in a study, in words; empty if nothing does."""
+    corpora, n, items = public["corpora"], len(key["passages"]), key["items"]
+    for numbers in (*items, *(t.passages for t in key["trials"])):
         if len(numbers) != protocol.width or not all(0 <= k < n for k in numbers):
-            raise ValueError("an item names a passage that is not there")
-    for t in trials:
-        if not -1 <= t.unit < len(items) or not 0 <= t.rater < protocol.raters:
-            raise ValueError(f"trial {t.code} names an item or a rater that is not there")
+            return "an item names a passage that is not there"
+    for t in key["trials"]:
+        if not -1 <= t.unit < len(items) or not 0 <= t.rater < protocol.raters or (t.unit < 0) != (t.role in UNITLESS):
+            return f"trial {t.code} names an item or a rater that is not there"
+    strange = next((p["corpus"] for p in key["passages"] if p["corpus"] not in corpora), None)
+    if strange is not None:
+        return f"a passage is of {strange!r}, and the corpora are {', '.join(corpora)}"
+    if any(len(values) != n or name not in key["axes"] for name, values in key["values"].items()):
+        return "a critic has no axis, or not one value for each passage"
+    return ""

@@ -14,7 +14,9 @@ import numpy as np
 from momus.calibration.judges import SplitJudge
 from momus.calibration.plan import NULL, Units, draw, split
 from momus.errors import StoreError
-from momus.files import read_sealed, write_sealed
+from momus.files import write_sealed
+from momus.outputs import make_folder
+from momus.schema import read_json
 
 MISSING = "the statistic is undefined for texts of this size"
 
@@ -166,16 +168,13 @@ class CellFolder:
         path = self._file(critic, defect, strength, size)
         if not path.exists():
             return None
-        try:
-            return Cell(**read_sealed(path))
-        except (OSError, ValueError, TypeError) as error:
-            raise StoreError(f"{path}: cannot be read ({error})", hint="remove this file and run again") from error
+        return read_json(path, Cell, "remove this file and run again", sealed=True)
 
     def keep(self, cell: Cell, critic: dict[str, Any]) -> None:
         """Write a cell, finished or not."""
         path = self._file(critic, cell.defect, cell.strength, (cell.n_real, cell.n_generated))
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             write_sealed(path, asdict(cell))
         except OSError as error:
             raise StoreError(

@@ -18,7 +18,6 @@ from momus.cli.options import (
     expanded,
 )
 from momus.cli.outliers_view import flagged_line
-from momus.cli.outputs import check_output
 from momus.cli.printing import echo, print_json, print_view
 from momus.report.safe import one_line
 from momus.text.counting import counted, percentage
@@ -89,10 +88,12 @@ def filter_(
     import os
 
     from momus.cli.parts import shown_progress
+    from momus.errors import UsageError
     from momus.outliers.filtering import filter_text
 
-    for out in (keep, drop):
-        check_output(out, [*paths, *real, *critics])
+    for option, out in (("--keep", keep), ("--drop", drop)):
+        if not out.name:
+            raise UsageError(f"{option} {str(out)!r}: no name of a file", hint="name a .jsonl or .parquet file")
     show: Callable[[ScoringRun], None] | None = None if quiet else shown_progress()
     folder = scores or keep.with_name(f"{keep.name}.scores")
     try:

@@ -29,7 +29,7 @@ def plan(
         typer.Option(
             "--difference",
             "-d",
-            help="Difference to detect, in units of each axis' effect; default: its human band, else as observed.",
+            help="Smallest difference that matters to you, in units of each axis' effect; required.",
         ),
     ] = None,
     power: Annotated[float, typer.Option(help="Wanted probability of detecting the difference.")] = 0.8,
@@ -63,17 +63,16 @@ def plan(
 
 
 def _write(out: Path, plans: Sequence[Plan]) -> None:
-    from momus.errors import StoreError, UsageError
-    from momus.files import replace_file
-    from momus.report.figures.files import plan_figure
+    from momus.errors import UsageError
+    from momus.outputs import write_text
+    from momus.ownership import check_output, marked
+    from momus.report.figures.files import POWER, plan_figure
 
     figure = plan_figure(plans)
     if not figure:
         raise UsageError("no axis can be planned, so there is nothing to draw", hint="see the table for the reasons")
-    try:
-        replace_file(out, figure)
-    except OSError as error:
-        raise StoreError(f"--out {out}: cannot be written ({error.strerror})", hint="name another file") from error
+    check_output(out, marked("a figure of `momus plan`", POWER.encode("ascii")))
+    write_text(out, figure)
     echo(f"Figure: {out}")
 
 
@@ -94,7 +93,7 @@ def plan_view(plans: Sequence[Plan]) -> RenderableType:
             cells += ["–", "–", "–", p.reason, ""]
         else:
             cells += [_two(p.pilot.n), f"{_two(p.pilot.units)} {p.pilot.design}"]
-            aimed = f"{p.difference:.3g} {_unit(p.pilot.effect_kind)} ({p.source})" if p.difference > 0 else "–"
+            aimed = f"{p.difference:.3g} {_unit(p.pilot.effect_kind)}" if p.difference > 0 else "–"
             cells += [aimed, p.reason, ""] if p.reason else [aimed, _needed(p), _two(p.units())]
         table.add_row(*map(Text, cells))
     return table

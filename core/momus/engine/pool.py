@@ -86,7 +86,7 @@ def fresh_processes() -> BaseContext:
 def end_server() -> None:
     """End the process that workers are forked from; the next pool starts another."""
     if sys.platform != "win32":
-        forkserver._forkserver._stop()  # type: ignore[attr-defined]  # there is no public way
+        forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
 def end(worker: ProcessPoolExecutor) -> None:

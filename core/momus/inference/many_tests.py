@@ -13,7 +13,7 @@ from momus.critic.statistic import Statistic, jensen_shannon, total_variation
 from momus.inference.contrast import Contrast, RatioContrast, SignedContrast, contrast_of, is_ratio
 from momus.inference.design import Design
 from momus.inference.multipliers import chance_distance
-from momus.inference.pooling import NARROW, Rows, Tables, halves
+from momus.inference.pooling import NARROW, Rows, Tables, rows_between
 from momus.inference.pvalues import Prepared, contrasts, count_extreme, p_value
 from momus.inference.samples import Samples, indicator
 from momus.inference.studentised import Ratio
@@ -46,7 +46,8 @@ def merged(tables: Tables) -> Tables:
     arrays = both.data.copy(), indices.astype(np.int32), both.indptr.copy()
     compact = sparse.csr_array(arrays, shape=(n, n_shared + n))
     compact.sum_duplicates()
-    return Tables(*halves(compact, tables.real.shape[0]), compact)
+    real, generated = rows_between(compact, [0, tables.real.shape[0], n])
+    return Tables(real, generated, compact)
 
 
 class ManyTests:
@@ -116,11 +117,10 @@ class ManyTests:
 
 
 def tested(contrast: Contrast, null: Floats, exact: bool) -> tuple[float, float]:
-    """p-value of a contrast, and the mean of its null distribution."""
+    """p-value of a contrast, and the mean of its null distribution, which a studentised one has no use for."""
     if isinstance(contrast, RatioContrast):
-        p, centre, _ = p_value("distance", abs(contrast.here), np.abs(null), exact)
-    else:
-        p, centre, _ = p_value(contrast.statistic.kind, contrast.here, null, exact)
+        return contrast.p(null, exact), float("nan")
+    p, centre, _ = p_value(contrast.statistic.kind, contrast.here, null, exact)
     return p, centre
 
 

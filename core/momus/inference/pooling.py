@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -54,7 +56,8 @@ class Tables:
             return cls._full(real, generated, used)
         dtype = np.float32 if _count_total(real) + _count_total(generated) < EXACT_IN_FLOAT32 else np.float64
         both = sparse.vstack([_columns(real, used, dtype), _columns(generated, used, dtype)], format="csr")
-        return cls(*halves(both, real.shape[0]), both)
+        first, second = rows_between(both, [0, real.shape[0], both.shape[0]])
+        return cls(first, second, both)
 
     @classmethod
     def _full(cls, real: sparse.csr_array, generated: sparse.csr_array, used: NDArray[np.integer]) -> Tables:
@@ -80,13 +83,14 @@ class Tables:
         return sparse.vstack([self.real, self.generated], format="csr")
 
 
-def halves(both: sparse.csr_array, n: int) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """The first n rows of a CSR array, and the others; they share its memory."""
-    cut, width = both.indptr[n], both.shape[1]
-    first = both.data[:cut], both.indices[:cut], both.indptr[: n + 1]
-    second = both.data[cut:], both.indices[cut:], both.indptr[n:] - cut
-    rest = sparse.csr_array(second, shape=(both.shape[0] - n, width))
-    return sparse.csr_array(first, shape=(n, width)), rest
+def rows_between(rows: sparse.csr_array, edges: Sequence[int]) -> list[sparse.csr_array]:
+    """Consecutive rows of a CSR array, from each edge to the next, which share its memory."""
+    tables = []
+    for start, stop in pairwise(edges):
+        first, last = rows.indptr[start], rows.indptr[stop]
+        arrays = rows.data[first:last], rows.indices[first:last], rows.indptr[start : stop + 1] - first
+        tables.append(sparse.csr_array(arrays, shape=(stop - start, rows.shape[1])))
+    return tables
 
 
 def is_full(n: int, width: int, entries: int) -> bool:

@@ -30,6 +30,7 @@ from momus.numeric.types import Bools, Floats
 from momus.outliers.flagging import Calibration, Choice, Flagged, check_rate
 from momus.outliers.records import RecordWriter, writers
 from momus.outliers.rows import Measure
+from momus.ownership import check_place
 from momus.reading import ReadingOptions
 from momus.reading.originals import read_originals
 from momus.reading.parts import read_part
@@ -156,7 +157,9 @@ def filter_text(
             raise UsageError(
                 f"critic {name!r} judges a {row_unit(cls)}, not a document", hint="filter by other critics"
             )
-    writing = writers(keep, drop, overwrite)
+    inputs = [*paths, *real, *critics]
+    writing = writers(keep, drop, [*inputs, scores], overwrite)
+    check_place(scores, [*inputs, keep, drop], option="--scores")
     score = partial(
         score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust
     )
@@ -169,8 +172,8 @@ def filter_text(
         unit_of(m.sequence, getattr(cls, "oddity_unit", "") if m.own else "")
         for m, cls in zip(measures, classes.values(), strict=True)
     ]
-    ids, values = known.rows(used)
-    calibration = Calibration.of(list(classes), units, measures, ids, values, fdr)
+    ids, values, groups = known.rows(used)
+    calibration = Calibration.of(list(classes), units, measures, ids, values, fdr, groups)
     text = ScoredText(scored("new", paths), classes, reading)
     choice = calibration.choose(map(text.values, range(len(text.sizes))))
     with writing as (kept, dropped):
@@ -240,11 +243,12 @@ class ScoredText:
             table = table.append_column(f"{critic}.oddity", pa.nulls(len(table), pa.float64()))
         return table.rename_columns(list(names.values())).to_pandas()
 
-    def rows(self, used: Bools) -> tuple[list[str], Floats]:
-        """Ids and values of some documents, by a mask of all."""
+    def rows(self, used: Bools) -> tuple[list[str], Floats, list[str | None]]:
+        """Ids, values and groups of some documents, by a mask of all; no groups if none of them has one."""
         values = [np.zeros((0, len(self.measures))), *map(self.values, range(len(self.sizes)))]
-        ids = self.text.labels["id"].to_pylist()
-        return [ids[i] for i in np.flatnonzero(used).tolist()], np.concatenate(values)[used]
+        labels = self.text.labels.filter(pa.array(used))
+        groups = labels["group"].to_pylist()
+        return labels["id"].to_pylist(), np.concatenate(values)[used], groups if any(map(bool, groups)) else []
 
     @property
     def fitted_on(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from momus.inference import Method
 from momus.report.format import number, p_value
 from momus.runs.result import CriticResult
 from momus.text.counting import counted
+from momus.verdicts.decided_rows import SKEWED, axes_together
 from momus.verdicts.decomposition import GAP, Estimate, PartRow, Parts
 from momus.verdicts.verdict import Verdict
 
@@ -94,6 +95,7 @@ def method(verdict: Verdict) -> str:
         return f"{SIGNED[m.test]}, {units}, {signs} signs; {_interval_method(verdict)}"
     relabellings = f"all {m.permutations:,}" if m.exact else f"{m.permutations:,} random"
     kind = "studentised permutation test" if m.studentised else "permutation test"
+    kind += ", transformed for skewness" if m.skewness else ""
     return (
         f"{kind}, {designs.get(m.design, 'unpaired')}, {relabellings} relabellings"
         f"{' of blocks' if m.design == 'blocks' else ''}; {_interval_method(verdict)}"
@@ -121,7 +123,7 @@ def _interval_method(verdict: Verdict) -> str:
     if verdict.low is None:
         return "no interval"
     if m.studentised:
-        return "interval of the differences that the test does not reject"
+        return "interval of the critical values of the test, which excludes 0 exactly where p is at most the level"
     errors = f"a bootstrap standard error, {m.resamples:,} resamples" if m.resamples else "a jackknife standard error"
     if m.family == "distance":
         errors = f"a bootstrap standard error, {m.resamples:,} resamples" if m.resamples else "its standard error"
@@ -162,28 +164,28 @@ def null(verdict: Verdict) -> str:
         return f"not tested: {m.reason}"
     if m.test in SIGNED:
         return "both texts have the same distribution; groups of documents are independent, of any size"
-    return STUDENTISED[m.design] if m.studentised else NULLS[m.design]
+    if not m.studentised:
+        return NULLS[m.design]
+    skewed = f"; approximate, since documents are skewed ({m.skewness:.2f})" if abs(m.skewness) > SKEWED else ""
+    return STUDENTISED[m.design] + skewed
 
 
-def floors(verdicts: Sequence[Verdict]) -> str:
-    """State the smallest p-values that relabellings allow among the headline rows, and whether they could decide.
+def floors(verdicts: Sequence[Verdict], adjustment: str) -> str:
+    """State the smallest p-values that relabellings allow among the axes, and whether they could decide.
 
     Holm's adjustment multiplies the smallest of m p-values by m.
     """
-    tested = sum(v.headline and v.p is not None for v in verdicts)
-    at_floor = [
-        v
-        for v in verdicts
-        if v.headline and v.p is not None and v.method.permutations and v.p <= v.method.floor * (1 + 1e-9)
-    ]
+    leading = [v for v in verdicts if v.leads]
+    at_floor = [v for v in leading if v.method.permutations and (v.p_axis or 0.0) <= v.method.floor * (1 + 1e-9)]
     if not at_floor:
-        return "No p of a headline row is limited by its number of relabellings." if tested else ""
+        return "No p of an axis is limited by its number of relabellings." if leading else ""
     largest = max(v.method.floor for v in at_floor)
+    times = axes_together(leading, adjustment)
     text = (
-        f"The p of {len(at_floor)} of {tested} headline rows is the smallest that their relabellings allow: adjusted, "
-        f"{p_value(min(tested * largest, 1.0))} ({1 / largest:,.0f} relabellings) or less."
+        f"The p of {len(at_floor)} of {len(leading)} axes is the smallest that their relabellings allow: adjusted, "
+        f"{p_value(min(times * largest, 1.0))} ({1 / largest:,.0f} relabellings) or less."
     )
-    deciding = [v for v in at_floor if tested * v.method.floor > v.alpha]
+    deciding = [v for v in at_floor if times * v.method.floor > v.alpha]
     if deciding:
         names = ", ".join(f"{v.critic} on {v.generated}" for v in deciding[:3])
         text += (
@@ -194,16 +196,18 @@ def floors(verdicts: Sequence[Verdict]) -> str:
 
 
 def families(verdicts: Sequence[Verdict], adjustment: str) -> str:
-    """State what the adjustment of p-values holds, by family."""
-    rows = [v for v in verdicts if v.p is not None]
-    if not rows or adjustment != "holm":
+    """State what the adjustment of p-values holds: for the axes of each text, or of the whole table."""
+    leading = [v for v in verdicts if v.leads]
+    if not leading or not adjustment.startswith("holm"):
         return ""
-    headlines, alpha = sum(v.headline for v in rows), rows[0].alpha
-    if headlines == len(rows):
-        return f"Over {headlines} headline rows, the chance of any false difference is at most {alpha:g}."
+    alpha, m = leading[0].alpha, axes_together(leading, adjustment)
+    n = counted(m, "axis", "axes")
+    held = f"the chance of naming any that does not differ is at most {alpha:g}"
+    what = f"Over {n}, {held}" if m == len(leading) else f"For each generated text, over its {n}, {held}"
+    table = "" if m == len(leading) else f"; --adjustment holm-table holds that over all {len(leading)} of the table"
     return (
-        f"The chance of any false difference is at most {alpha:g} over the {headlines} headline rows, at most "
-        f"{alpha:g} over the other {len(rows) - headlines} rows, and at most {2 * alpha:g} over the whole table."
+        f"{what}{table} – if each test has its level: for distances, where both texts come from one source; for means, "
+        "where they are equal, approximately if documents are skewed and the texts differ in shape and size."
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,14 +17,20 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from momus import ownership
 from momus.errors import StoreError
 from momus.files import write_json
 from momus.locking import Lock
+from momus.outputs import delete, make_folder, replacing, write_bytes
+from momus.ownership import check_folder
+from momus.parameters import shown
 from momus.runs.axis_file import read_axis, write_axis
 from momus.runs.generation import NEXT, READY, Generation, complete
 from momus.runs.joint_file import read_joint
-from momus.runs.manifest import MANIFEST, check_manifest, write_manifest
+from momus.runs.manifest import AGAIN, MANIFEST, check_manifest, check_strangers, write_manifest
+from momus.runs.record import RunRecord, contradiction
 from momus.runs.result import Comparison, CriticResult
+from momus.schema import build, parse_json, read_json
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -66,21 +72,16 @@ class RunFolder:
             The path is a file, the folder holds other files or a run (unless ``overwrite`` or ``resume``), or another
             process is writing to it.
         """
-        if self.path.exists() and not self.path.is_dir():
-            raise StoreError(f"{self.path} is a file, not a folder", hint="name another folder with --out")
-        if self.path.is_dir() and any(self.path.iterdir()):
-            if not any((self.path / name).exists() for name in (RUN, LOCK, "critics", NEXT, READY)):
-                raise StoreError(
-                    f"{self.path} holds files that do not belong to a run",
-                    hint="name a new or empty folder with --out",
-                )
+        began = [NEXT] if (self.path / NEXT).is_dir() and not any((self.path / NEXT).iterdir()) else []
+        if check_folder(self.path, ownership.RUN, leftovers=[LOCK, *began]):
             if not (overwrite or resume):
                 raise StoreError(
                     f"{self.path} already holds a run",
                     hint="resume it with --resume, replace it with --overwrite, or name another folder with --out",
                 )
+            check_strangers(self.path)
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be written ({error.strerror})", hint="name another --out") from error
         self.lock.acquire()
@@ -123,14 +124,12 @@ class RunFolder:
         The result is written last: it marks the critic as finished.
         """
         folder = self.critic_folder(result.name)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         tables = iter(scores)
         first = next(tables)
-        with pq.ParquetWriter(folder / SCORES, first.schema, compression="zstd") as writer:
-            for table in chain([first], tables):
-                writer.write_table(table)
+        _write_tables(folder / SCORES, first.schema, chain([first], tables))
         if axis is None:
-            (folder / ROWS).unlink(missing_ok=True)
+            delete(folder / ROWS)
         else:
             write_axis(axis, folder / ROWS)
         write_json(folder / RESULT, result.to_json())
@@ -150,17 +149,14 @@ class RunFolder:
             return None
         if self.work != self.path:  # the manifest of a published run was checked as a whole
             check_manifest(path.parent)
-        try:
-            return CriticResult.from_json(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{path}: not readable ({error})", hint="run again with --overwrite") from error
+        return read_json(path, CriticResult, "run again with --overwrite")
 
     def finish(self, run: dict[str, Any], verdicts: Sequence[Verdict], pairs: Sequence[Verdict] = ()) -> None:
         """Write ``run.json`` and the tables of the whole run."""
         if pairs:
             _write_rows(self.work / PAIRS, pairs)
         else:
-            (self.work / PAIRS).unlink(missing_ok=True)
+            delete(self.work / PAIRS)
         _write_rows(self.work / VERDICTS, verdicts)
         paths = [self.critic_folder(c["name"]) / SCORES for c in run["critics"]]
         _join([path for path in paths if path.exists()], self.work / DOCUMENTS)
@@ -177,7 +173,7 @@ class RunFolder:
         self._complete()
         path = self.path / RUN
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = read_json(path, RunRecord, AGAIN)
         except FileNotFoundError as error:
             hint = "name a folder that `momus compare --out` wrote"
             if (self.path / "calibration.json").exists():
@@ -185,12 +181,11 @@ class RunFolder:
             elif (self.path / NEXT).exists():
                 hint = "the run was interrupted: resume it with `momus compare … --resume`"
             raise StoreError(f"{self.path}: no {RUN} in this folder", hint=hint) from error
-        except (OSError, ValueError) as error:
-            raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
-        if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in ("critics", "warnings")):
-            raise StoreError(f"{path}: not a run record", hint="run `momus compare` again")
         check_manifest(self.path)
-        return content
+        wrong = contradiction(content)
+        if wrong:
+            raise StoreError(f"{path}: {wrong}", hint=AGAIN)
+        return dict(content)
 
     def _complete(self) -> None:
         """Finish a publication that was interrupted, or wait for the process that is at it."""
@@ -234,27 +229,37 @@ class RunFolder:
 def _join(paths: Sequence[Path], target: Path) -> None:
     """Write the rows of several tables into one, in the memory of a row group."""
     if not paths:
-        target.unlink(missing_ok=True)
+        delete(target)
         return
-    with pq.ParquetWriter(target, pq.read_schema(paths[0]), compression="zstd") as writer:
-        for path in paths:
-            with pq.ParquetFile(path) as file:
-                for group in range(file.num_row_groups):
-                    writer.write_table(file.read_row_group(group))
+    _write_tables(target, pq.read_schema(paths[0]), _row_groups(paths))
+
+
+def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            yield from map(file.read_row_group, range(file.num_row_groups))
+
+
+def _write_tables(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
+    """Write tables into one file, a row group each."""
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table)
 
 
 def _write_rows(path: Path, verdicts: Sequence[Verdict]) -> None:
     rows = [json.dumps(v.row(), ensure_ascii=False, allow_nan=False) for v in verdicts]
-    path.write_bytes("".join(f"{row}\n" for row in rows).encode("utf-8", "backslashreplace"))
+    write_bytes(path, "".join(f"{row}\n" for row in rows).encode("utf-8", "backslashreplace"))
 
 
 def _read_rows(path: Path) -> list[Verdict]:
     try:
         # only line feeds end rows: a name may hold other line ends, such as U+2028
-        lines = path.read_bytes().decode("utf-8").removesuffix("\n")
-        return [Verdict.from_row(json.loads(line)) for line in lines.split("\n") if line]
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
+        lines = path.read_bytes().removesuffix(b"\n").split(b"\n")
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror})", hint=AGAIN) from error
+    places = ((f"{path}, line {number}", line) for number, line in enumerate(lines, 1) if line)
+    return [build(Verdict, parse_json(line, place, AGAIN), place, AGAIN) for place, line in places]
 
 
 def read_comparison(run: str | Path) -> Comparison:
@@ -267,7 +272,7 @@ def read_comparison(run: str | Path) -> Comparison:
     """
     folder = RunFolder(run)
     signature = folder.read_run()
-    return Comparison(
+    comparison = Comparison(
         verdicts=folder.read_verdicts(),
         results=folder.results(c["name"] for c in signature["critics"]),
         signature=signature,
@@ -276,3 +281,33 @@ def read_comparison(run: str | Path) -> Comparison:
         joint=read_joint(folder.path / JOINT),
         folder=folder.path,
     )
+    _check_names(comparison, folder.path)
+    return comparison
+
+
+def _check_names(comparison: Comparison, path: Path) -> None:
+    """Raise `StoreError` if a file of a run names a critic or a text that the run does not have."""
+    critics = {c["name"] for c in comparison.signature["critics"]}
+    corpora = {c["name"]: c["role"] for c in comparison.signature["corpora"] if c["role"] != "fit"}
+    generated = {name for name, role in corpora.items() if role == "generated"}
+    rows = [(VERDICTS, v) for v in comparison.verdicts] + [(PAIRS, v) for v in comparison.pairs]
+    rows += [(f"critics/{r.name}/{RESULT}", v) for r in comparison.results for v in (*r.verdicts, *r.pairs)]
+    named: list[tuple[str, str, str, Collection[str]]] = [
+        *((file, "critic", v.critic, critics) for file, v in rows),
+        *((file, "corpus", name, corpora) for file, v in rows for name in (v.generated, v.reference)),
+    ]
+    for r in comparison.results:
+        file = f"critics/{r.name}/{RESULT}"
+        documents = (
+            *r.outliers,
+            *r.odd_real,
+            *(d for e in (*r.references, *r.examples) for d in (e.document, e.human)),
+        )
+        named += [(file, "critic", r.name, critics), *((file, "corpus", name, generated) for name, _ in r.evidence)]
+        named += [
+            (file, "corpus", name, corpora)
+            for name in (*(u.corpus for u in r.unscored), *(d.corpus for d in documents))
+        ]
+    for file, what, name, known in named:
+        if name not in known:
+            raise StoreError(f"{path / file}: {what} is {shown(name)}, expected one of {', '.join(known)}", hint=AGAIN)
