@@ -134,7 +134,6 @@ class Mauve(
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."
     reporting = Reporting(
         headline="mauve_gap",
-        told="effective_regions",
         directions={
             "latent_nll": ("in more usual regions", "in less usual regions"),
             "latent_ppl": ("in more usual regions", "in less usual regions"),
