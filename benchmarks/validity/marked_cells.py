@@ -5,10 +5,9 @@ a KS distance, and its direction is told by the mean. Means are equal and spread
 every arrow is false. *Unadjusted* is an arrow wherever the interval of one cell excludes 0.
 ``causes``: `momus.joint.attribution` where the cause of a difference is measured with a reliability of 0.5 or 0.9, and
 its effect with one of 0.9; and where two correlated axes have a cause each.
-``defects``: which alarm leads where a defect is planted.
 ``authors``: the choice of outliers among documents of new authors, where real text has few authors.
 
-Run:  python benchmarks/validity/marked_cells.py arrows causes defects authors [--quick] [--write docs/validity.md]
+Run:  python benchmarks/validity/marked_cells.py arrows causes authors [--quick] [--write docs/validity.md]
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from pathlib import Path
 import numpy as np
 from null_and_power import write_between
 
-from momus import Corpus, compare, read_corpus
+from momus import Corpus
 from momus.calibration.rates import Rate
-from momus.controls import DEFECTS
-from momus.critic import Critic, LogPrior, Scores, Statistic, StatisticsMixin, Values, kolmogorov_smirnov, mean
-from momus.demo import demo_path
+from momus.critic import Critic, LogPrior, Scores, Statistic, StatisticsMixin, Values
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import kolmogorov_smirnov, mean
 from momus.joint.adjusted import Sides
 from momus.joint.attribution import attribution_of
 from momus.joint.axes import Axis
@@ -37,12 +36,6 @@ from momus.verdicts.judge import judge
 from momus.verdicts.verdict import adjust
 
 AXES, BINS = 20, 64
-CRITICS = ("length", "type-token", "stopword-share", "symbol-share", "unigram", "sections", "rhythm", "perplexity")
-PLANTED = (
-    *("section-order", "section-repetition", "word-shuffle", "trigram-shuffle", "vocabulary-truncation"),
-    *("length-truncation", "stopword-inflation", "symbol-inflation", "repetition-loop", "rhythm-flattening"),
-    *("stock-phrases", "connective-inflation"),
-)
 MEAN = Statistic("mean", "value", "value", mean, effect="hedges_g", label="mean", direction=("lower", "higher"))
 
 
@@ -51,8 +44,7 @@ class Spread(Critic[Values], StatisticsMixin):
 
     name = "spread"
     axis = "a number"
-    headline = "ks"
-    told = "mean"
+    reporting = Reporting(headline="ks")
 
     def fit(self, real: Corpus) -> Spread:
         """Learn nothing: scores are drawn."""
@@ -167,31 +159,6 @@ def causes(replications: int, n: int = 200) -> str:
     return "\n".join(lines)
 
 
-def defects(splits: int) -> str:
-    """Which alarm leads where a defect is planted in half of the demo's documents, through `momus.compare`."""
-    fit, real = (read_corpus(demo_path(f"{name}.jsonl.gz")) for name in ("fit", "real"))
-    lines = [
-        f"{len(real) // 2} \\| {len(real) // 2} documents, strength 0.2, splits: {splits}:",
-        "",
-        "| defect | its axes | alarms | an axis of the defect leads | another axis leads | none leads |",
-        "|---|---|---:|---:|---:|---:|",
-    ]
-    for name in PLANTED:
-        defect, tally, alarms = DEFECTS[name], [0, 0, 0], 0
-        mine = [c for c in defect.critics if c in CRITICS]
-        for seed in range(splits):
-            one, other = real.split(0.5, seed=seed, names=("real", "other"))
-            planted = defect.plant(other, 0.2, seed=seed).corpus
-            joint = compare(one, {"g": planted}, fit=fit, critics=list(CRITICS), permutations=1999, resamples=99).joint
-            for found in joint.attributions:
-                alarms += len(found.alarms)
-            leading = next((a.leading[0] for a in joint.attributions if a.leading), "")
-            tally[0 if leading in mine else 1 if leading else 2] += 1
-        lines.append(f"| {name} | {', '.join(mine)} | {alarms / splits:.1f} | {' | '.join(map(str, tally))} |")
-        print(lines[-1], flush=True)
-    return "\n".join(lines)
-
-
 def authors(replications: int, n: int = 300) -> str:
     """Shares of the chosen documents that are not odd, and of the odd documents that are chosen."""
     lines = [
@@ -239,8 +206,7 @@ def _of_authors(rng: np.random.Generator, k: int, each: int, icc: float) -> Floa
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="+", choices=("arrows", "causes", "defects", "authors"))
-    parser.add_argument("--splits", type=int, default=5, help="splits per planted defect")
+    parser.add_argument("parts", nargs="+", choices=("arrows", "causes", "authors"))
     parser.add_argument("--replications", type=int, default=1000, help="tables of arrows: a fifth of them")
     parser.add_argument("--quick", action="store_true", help="20 replications")
     parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
@@ -249,7 +215,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     measured = {
         "arrows": lambda: arrows(max(r // 5, 10)),
         "causes": lambda: causes(r),
-        "defects": lambda: defects(1 if a.quick else a.splits),
         "authors": lambda: authors(r),
     }
     for part in a.parts:
