@@ -22,8 +22,8 @@ from null_and_power import write_between
 
 from momus import Corpus
 from momus.calibration.rates import Rate
-from momus.critic import Critic, LogPrior, Statistic, StatisticsMixin, Values
-from momus.critic.scores import Scores
+from momus.critic import Critic, LogPrior, Scores, Statistic, StatisticsMixin, Values
+from momus.critic.reporting import Reporting
 from momus.critic.statistic import kolmogorov_smirnov, mean
 from momus.joint.adjusted import Sides
 from momus.joint.attribution import attribution_of
@@ -44,8 +44,7 @@ class Spread(Critic[Values], StatisticsMixin):
 
     name = "spread"
     axis = "a number"
-    headline = "ks"
-    told = "mean"
+    reporting = Reporting(headline="ks")
 
     def fit(self, real: Corpus) -> Spread:
         """Learn nothing: scores are drawn."""
@@ -213,7 +212,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
     a = parser.parse_args(arguments)
     r = 20 if a.quick else a.replications
-    measured = {"arrows": lambda: arrows(max(r // 5, 10)), "causes": lambda: causes(r), "authors": lambda: authors(r)}
+    measured = {
+        "arrows": lambda: arrows(max(r // 5, 10)),
+        "causes": lambda: causes(r),
+        "authors": lambda: authors(r),
+    }
     for part in a.parts:
         table = measured[part]()
         print(table, flush=True)
