@@ -26,6 +26,7 @@ KEYS = (
     *("equivalence_high", "band", "band_source", "band_groups", "standard_error", "freedom", "effective_real"),
     *("effective_generated", "left_out_real", "left_out_generated", "alpha", "delta", "equivalent", "refit_spread"),
     *("method", "told", "wording"),
+    "selection",
 )
 """Keys of a row of ``verdicts.jsonl``, in order."""
 _T = TypeVar("_T")
@@ -101,6 +102,9 @@ class Verdict:
         How the row was tested, see `momus.inference.Method`.
     told
         Whether this row tells direction and size of the difference on the critic's axis.
+    selection
+        How many times wider an interval must be so that of those that are selected from a table, since their rows
+        differ, an expected share of at most α misses its value (`selected`).
     wording
         Name, direction, unit and format of the statistic for readers, see `momus.evidence.Wording`.
     """
@@ -125,6 +129,7 @@ class Verdict:
     refit_spread: float | None = None
     told: bool = False
     wording: Wording = field(default_factory=Wording)
+    selection: float = 1.0
 
     statistic, effect_kind = _OfResult[str](), _OfResult[str]()
     real_value, generated_value = _Number(), _Number()
@@ -189,7 +194,8 @@ class Verdict:
         """What the row shows: whether texts differ, and if so whether by more than human texts do.
 
         A difference is *within* human variation if its whole interval lies inside the human band, *beyond* if it lies
-        outside, and *undecided* in between. Without a band it only *differs*.
+        outside, also after its widening for the `selection` of rows that differ, and *undecided* in between. Without a
+        band it only *differs*.
         """
         if self.p_adjusted is None:
             return "not tested"
@@ -200,7 +206,8 @@ class Verdict:
             return "differs"
         if interval[1] <= 1:
             return "within human variation"
-        return "beyond human variation" if interval[0] > 1 else "undecided"
+        low = (self.gap or 0.0) - self.selection * ((self.gap or 0.0) - interval[0])
+        return "beyond human variation" if low > 1 else "undecided"
 
     def row(self) -> dict[str, Any]:
         """The values of `KEYS` as a dict that JSON can hold."""
@@ -272,3 +279,24 @@ def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
         else replace(v, p_adjusted=None, q=None)
         for i, v in enumerate(verdicts)
     ]
+
+
+def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Widen the intervals that say which differences lie beyond human variation, for their selection from a table.
+
+    Of m axes and texts only those R that differ are asked how far they differ, and those that differ by chance do so
+    too far. At level 1 − αR/m, an expected share of at most α of the selected intervals misses its value: the
+    false-coverage rate of Benjamini & Yekutieli (2005).
+    """
+    from scipy.stats import t
+
+    tested = [v for v in verdicts if v.headline and v.p_adjusted is not None]
+    share = sum(v.differs for v in tested) / max(len(tested), 1)
+    if not 0 < share < 1:
+        return list(verdicts)
+
+    def ratio(v: Verdict) -> float:
+        reached, plain = (float(t.isf(v.alpha * part / 2, v.freedom or math.inf)) for part in (share, 1.0))
+        return reached / plain
+
+    return [replace(v, selection=ratio(v)) for v in verdicts]
