@@ -21,6 +21,9 @@ class Reporting:
         name of the statistic, where ``("more predictable", "less predictable")`` would mislead.
     limits
         What the critic cannot see, in one line.
+    layout
+        What of the layout of texts the critic reads, of ``breaks`` and ``spacing`` (`momus.checks.layout`): where texts
+        differ in it, the answer names the axis.
     stepless
         The reason given for documents whose latents have no scored step (M = 0).
     aggregated
@@ -31,6 +34,7 @@ class Reporting:
     headline: str = ""
     directions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     limits: str = ""
+    layout: tuple[str, ...] = ()
     stepless: str = "no scored step"
     aggregated: bool = True
 
