@@ -22,7 +22,9 @@ from null_and_power import write_between
 
 from momus import Corpus
 from momus.calibration.rates import Rate
-from momus.critic import Critic, LogPrior, Scores, Statistic, StatisticsMixin, Values, kolmogorov_smirnov, mean
+from momus.critic import Critic, LogPrior, Scores, Statistic, StatisticsMixin, Values
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import kolmogorov_smirnov, mean
 from momus.joint.adjusted import Sides
 from momus.joint.attribution import attribution_of
 from momus.joint.axes import Axis
@@ -42,8 +44,7 @@ class Spread(Critic[Values], StatisticsMixin):
 
     name = "spread"
     axis = "a number"
-    headline = "ks"
-    told = "mean"
+    reporting = Reporting(headline="ks")
 
     def fit(self, real: Corpus) -> Spread:
         """Learn nothing: scores are drawn."""
@@ -92,7 +93,7 @@ def arrows(tables: int, n: int = 200) -> str:
         answer = answer_of(Comparison(verdicts=adjust(rows)))
         cells = [c for axis in answer.axes for c in axis.cells]
         differ += sum(c.differs for c in cells)
-        alone = [c.differs and c.told is not None and (c.told.low > 0 or c.told.high < 0) for c in cells]
+        alone = [v.low is not None and v.high is not None and (v.low > 0 or v.high < 0) for v in rows if not v.headline]
         for name, marked in (("unadjusted", alone), ("as printed", [c.sign != 0 for c in cells])):
             false[name][0] += any(marked)
             false[name][1] += sum(marked)
@@ -211,7 +212,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
     a = parser.parse_args(arguments)
     r = 20 if a.quick else a.replications
-    measured = {"arrows": lambda: arrows(max(r // 5, 10)), "causes": lambda: causes(r), "authors": lambda: authors(r)}
+    measured = {
+        "arrows": lambda: arrows(max(r // 5, 10)),
+        "causes": lambda: causes(r),
+        "authors": lambda: authors(r),
+    }
     for part in a.parts:
         table = measured[part]()
         print(table, flush=True)

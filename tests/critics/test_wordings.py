@@ -189,7 +189,7 @@ def test_mauve_names_regions_by_their_most_central_document():
     for topic, region in of.items():
         name, excerpt = critic.exemplars_[region]
         assert set(excerpt.rstrip(" …").split()) <= set(topics[topic].split())
-        distance = ((z - critic.centres_[region]) ** 2).sum(axis=1)
+        distance = ((z - critic.centres_[0, region]) ** 2).sum(axis=1)
         assert distance[real.ids.index(name)] == pytest.approx(distance.min())
     chart, table = critic.evidence(critic.score(real).summary, critic.score(real.slice(0, 20)).summary)
     assert isinstance(chart, Chart)

@@ -12,7 +12,7 @@ from momus.inference import Method
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.report.answer import Cell, answer_of
-from momus.report.sentences import axis_sentences, first_sentences, joined, mark, short
+from momus.report.sentences import axis_sentences, bands, first_sentences, joined, legend, mark, short
 from momus.report.trust_line import trust_items
 from momus.runs.result import Comparison, CriticResult, Unscored
 from momus.schema import build
@@ -102,6 +102,13 @@ def test_axes_are_sorted_by_size_and_not_by_p():
 def test_a_direction_needs_an_interval_on_one_side_of_0(difference, sign, word):
     cell = Cell.of([behind("length", "opt", 3.0), leading("length", "opt", difference)])
     assert (cell.sign, cell.direction) == (sign, word)
+
+
+def test_the_spread_over_refits_stands_in_the_cell():
+    cell = Cell.of([row("mauve", "opt", 3.0, difference=0.3, effect=0.6, band=0.2, refit_spread=0.05)])
+    assert short(cell).startswith("3.0±0.5")
+    assert bands(cell.row) == "3.0±0.5 human bands"
+    assert "refits" in " ".join(legend(answer_of(comparison([cell.row]))))
 
 
 def test_there_is_no_direction_where_texts_are_not_told_apart():

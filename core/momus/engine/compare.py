@@ -24,6 +24,7 @@ from momus.engine.reuse import Reuse
 from momus.errors import FittingError, MissingExtraError, UsageError
 from momus.joint.analyses import analyse
 from momus.numeric.devices import resolve_device
+from momus.ownership import check_place
 from momus.processes import usable_cores
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions, TextSource
@@ -39,7 +40,7 @@ from momus.text.counting import counted, percentage
 from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED
-from momus.verdicts.verdict import Verdict, adjust, check_delta
+from momus.verdicts.verdict import Verdict, adjust, check_delta, selected
 from momus.version import __version__
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ def compare(
     device = resolve_device(settings.device) if any(isinstance(c, DeviceMixin) for c in chosen) else "cpu"
     settings = replace(settings, device=device)
     folder = RunFolder(out) if out is not None else None
+    named = [real, fit, *generated.values(), critics_from]
+    check_place(None if out is None else Path(out), [t for t in named if isinstance(t, str | Path)])
     comparison = Comparison(folder=None if folder is None else folder.path)
     with ExitStack() as stack:
 
@@ -161,7 +164,7 @@ def compare(
         jobs = 1 if large is not None else _jobs(chosen, texts) if jobs is None else jobs
         _run_critics(comparison, selection, work, timed, critics is None, jobs)
         unadjusted = [v for result in comparison.results for v in result.verdicts]
-        comparison.verdicts = adjust(unadjusted, settings.adjustment)
+        comparison.verdicts = selected(adjust(unadjusted, settings.adjustment))
         of_pairs = (
             settings.adjustment
             if settings.adjustment in ("none", "holm-table", "bh-table")

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from momus.files import write_text
 from momus.joint.ranks import ALL_AXES
+from momus.outputs import write_text
+from momus.ownership import marked
 from momus.report.answer import Answer, answer_of, overuse_of
 from momus.report.cards import cards_of, first_excerpt
 from momus.report.figures.chart import chart_svg
@@ -42,6 +43,10 @@ from momus.verdicts.verdict import Verdict, speaking
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison
+
+
+REPORT_PAGE = marked("a report of Momus", b"<title>Momus: real and generated text compared")
+ANY_PAGE = marked("a page of HTML", b"<html")
 
 
 def write_report(comparison: Comparison, path: Path) -> Path:

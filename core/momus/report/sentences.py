@@ -42,13 +42,20 @@ def short(cell: Cell) -> str:
     v = cell.row
     if v.p_adjusted is None:
         return "n/a"
-    size = number(v.difference) if v.gap is None else _rounded(v.gap, cell.differs)
+    size = number(v.difference) if v.gap is None else f"{_rounded(v.gap, cell.differs)}{over_refits(v)}"
     return f"{size}{ARROWS[cell.sign]}{mark(cell)}"
 
 
 def bands(v: Verdict) -> str:
     """The size of a gap in words, such as ``2.3 human bands``."""
-    return "" if v.gap is None else f"{_rounded(v.gap, v.differs)} human bands"
+    return "" if v.gap is None else f"{_rounded(v.gap, v.differs)}{over_refits(v)} human bands"
+
+
+def over_refits(v: Verdict) -> str:
+    """Standard deviation of a gap over refits of the critic, such as ``±0.4``; empty if there were none."""
+    if v.refit_spread is None or not (v.band and v.effect and v.difference):
+        return ""
+    return f"±{v.refit_spread * abs(v.effect / v.difference) / v.band:.1f}"
 
 
 def _rounded(gap: float, differs: bool) -> str:
@@ -211,6 +218,8 @@ def legend(answer: Answer) -> list[str]:
     default = " (default bands)" if "default" in sources else ""
     lines = [f"Human bands{default}: 1 is as far as human text lies from human text."] if sources else []
     lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, * differs")
+    if any(over_refits(c.row) for c in cells):
+        lines.append("± standard deviation over refits of the critic")
     if any(c.row.p_adjusted is None for c in cells):
         lines.append("n/a not tested")
     return lines + ["Δ the difference itself, since no human band is known"] * unknown

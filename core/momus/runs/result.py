@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from momus.critic import Note, Scores
+from momus.critic import Note
+from momus.critic.scores import Scores
 from momus.evidence import Chart, Evidence, MarkedDocument, to_json
 from momus.joint.analyses import Joint
 from momus.runs.examples import Example
@@ -285,8 +286,10 @@ class Comparison:
 
     def report(self, path: str | Path) -> Path:
         """Write the report as one HTML file, and return its path."""
-        from momus.report import write_report
+        from momus.ownership import check_output
+        from momus.report.page import REPORT_PAGE, write_report
 
+        check_output(Path(path), REPORT_PAGE, kept_by=self.folder)
         return write_report(self, Path(path))
 
     def log_to(

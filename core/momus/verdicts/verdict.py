@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from momus.critic import Scores
 from momus.critic.hooks import row_unit
 from momus.critic.powers import headline_of
+from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.inference import Method, TestResult, benjamini_hochberg, holm
@@ -25,7 +25,7 @@ KEYS = (
     *("unscored_generated", "headline", "reference", "effect_low", "effect_high", "equivalence_low"),
     *("equivalence_high", "band", "band_source", "band_groups", "standard_error", "freedom", "effective_real"),
     *("effective_generated", "left_out_real", "left_out_generated", "alpha", "delta", "equivalent", "refit_spread"),
-    *("leads", "p_axis", "p_axis_adjusted", "p_in_axis", "method", "wording"),
+    *("leads", "p_axis", "p_axis_adjusted", "p_in_axis", "method", "wording", "selection"),
 )
 """Keys of a row of ``verdicts.jsonl``, in order."""
 _T = TypeVar("_T")
@@ -100,6 +100,9 @@ class Verdict:
         Minimum detectable difference: 80 % power at the level α/m of a table with m headline rows.
     method
         How the row was tested, see `momus.inference.Method`.
+    selection
+        How many times wider an interval must be so that of those that are selected from a table, since their rows
+        differ, an expected share of at most α misses its value (`selected`).
     wording
         Name, direction, unit and format of the statistic for readers, see `momus.evidence.Wording`.
     """
@@ -125,6 +128,7 @@ class Verdict:
     refit_spread: float | None = None
     leads: bool = False
     wording: Wording = field(default_factory=Wording)
+    selection: float = 1.0
 
     statistic, effect_kind = _OfResult[str](), _OfResult[str]()
     real_value, generated_value = _Number(), _Number()
@@ -195,7 +199,8 @@ class Verdict:
         """What the row shows: whether texts differ, and if so whether by more than human texts do.
 
         A difference is *within* human variation if its whole interval lies inside the human band, *beyond* if it lies
-        outside, and *undecided* in between. Without a band it only *differs*.
+        outside, also after its widening for the `selection` of rows that differ, and *undecided* in between. Without a
+        band it only *differs*.
         """
         if self.p_adjusted is None:
             return "not tested"
@@ -206,7 +211,8 @@ class Verdict:
             return "differs"
         if interval[1] <= 1:
             return "within human variation"
-        return "beyond human variation" if interval[0] > 1 else "undecided"
+        low = (self.gap or 0.0) - self.selection * ((self.gap or 0.0) - interval[0])
+        return "beyond human variation" if low > 1 else "undecided"
 
     def row(self) -> dict[str, Any]:
         """The values of `KEYS` as a dict that JSON can hold."""
@@ -296,6 +302,27 @@ def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
         replace(v, p_adjusted=adjusted.get(i), p_axis_adjusted=of_axis.get(i), q=float(q[i]) if i in q else None)
         for i, v in enumerate(verdicts)
     ]
+
+
+def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Widen the intervals that say which differences lie beyond human variation, for their selection from a table.
+
+    Of m axes and texts only those R that differ are asked how far they differ, and those that differ by chance do so
+    too far. At level 1 − αR/m, an expected share of at most α of the selected intervals misses its value: the
+    false-coverage rate of Benjamini & Yekutieli (2005).
+    """
+    from scipy.stats import t
+
+    tested = [v for v in speaking(verdicts) if v.p_adjusted is not None]
+    share = sum(v.differs for v in tested) / max(len(tested), 1)
+    if not 0 < share < 1:
+        return list(verdicts)
+
+    def ratio(v: Verdict) -> float:
+        reached, plain = (float(t.isf(v.alpha * part / 2, v.freedom or math.inf)) for part in (share, 1.0))
+        return reached / plain
+
+    return [replace(v, selection=ratio(v)) for v in verdicts]
 
 
 def with_leading(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from momus.errors import UsageError
-from momus.files import replacing
 from momus.numeric.types import Ints
+from momus.outputs import write_text
 from momus.text.corpus import Corpus
 from momus_critics.coreference.symbols import SENTENCE, Alphabet
 from momus_critics.coreference.windows import Chains
@@ -105,7 +105,7 @@ def chains_of_symbols(ids: Sequence[str], texts: Sequence[str], classes: str) ->
     rows: list[tuple[int, int, int, int]] = []  # kind, person, start and end of each symbol
     ends = [0]
     for id, text in zip(ids, texts, strict=True):
-        found: list[tuple[int, int, int, int]] = []
+        mentions: list[tuple[int, int, int, int]] = []
         persons: dict[int, int] = {}
         for place, match in enumerate(re.finditer(r"\S+", text), 1):
             read = read_symbol(match[0], classes)
@@ -115,8 +115,8 @@ def chains_of_symbols(ids: Sequence[str], texts: Sequence[str], classes: str) ->
                     hint=advice(classes),
                 )
             kind, person = read
-            found.append((kind, -1 if person < 0 else persons.setdefault(person, len(persons)), *match.span()))
-        rows += found if persons else []
+            mentions.append((kind, -1 if person < 0 else persons.setdefault(person, len(persons)), *match.span()))
+        rows += mentions if persons else []
         ends.append(len(rows))
     columns = np.array(rows, dtype=np.int64).reshape(-1, 4)
     return Chains(columns[:, 0], columns[:, 1], np.array(ends, dtype=np.int64)), columns[:, 2:]
@@ -153,5 +153,4 @@ def write_symbols(corpus: Corpus, symbols: Sequence[Sequence[str]], path: str | 
         labels = {"id": document.id, "prompt_id": document.prompt, "group_id": document.group}
         known = {name: value for name, value in labels.items() if value is not None}
         records.append(json.dumps({**known, "symbols": list(chain)}, ensure_ascii=False))
-    with replacing(Path(path)) as temporary:
-        temporary.write_text("".join(f"{record}\n" for record in records), encoding="utf-8")
+    write_text(Path(path), "".join(f"{record}\n" for record in records))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from tests.verdicts import changed, verdict_of
 
@@ -14,7 +15,7 @@ from momus.errors import StoreError, UsageError
 from momus.inference import Method
 from momus.schema import build
 from momus.verdicts.judge import differences
-from momus.verdicts.verdict import Verdict, adjust, finite, speaking, with_leading, within
+from momus.verdicts.verdict import Verdict, adjust, finite, selected, speaking, with_leading, within
 from momus_critics.length import Length
 
 ROW = {
@@ -196,3 +197,33 @@ def test_missing_numbers_are_null():
 
 def read_row(row):
     return build(Verdict, row, "row")
+
+
+def test_intervals_of_selected_rows_are_those_at_the_level_of_the_selection():
+    rows = [row(critic=str(i), p_adjusted=0.001 if i < 5 else 0.6, freedom=30.0) for i in range(20)]
+    (ratio,) = {v.selection for v in selected(rows)}
+    assert ratio == pytest.approx(stats.t.ppf(1 - 0.05 * 5 / 20 / 2, 30) / stats.t.ppf(0.975, 30))
+    assert [v.selection for v in selected(rows[:5])] == [1.0] * 5
+    near = row(effect=0.4, effect_low=0.21, effect_high=0.59, freedom=30.0)
+    assert near.finding == "beyond human variation"
+    assert selected([near, *rows[5:]])[0].finding == "undecided"
+
+
+def test_an_expected_share_of_selected_intervals_misses():
+    """20 effects at the edge of the human band or at 0, those that differ selected: few are called beyond it."""
+    rng = np.random.default_rng(0)
+    beyond = differing = 0
+    for _ in range(150):
+        rows = []
+        for k in range(20):
+            truth = 0.2 if k < 10 else 0.0
+            error = 0.09
+            effect = truth + error * rng.normal()
+            p = float(2 * stats.norm.sf(abs(effect) / error))
+            rows.append(row(critic=str(k), effect=effect, effect_low=effect - 1.96 * error,
+                            effect_high=effect + 1.96 * error, p=p, freedom=1e6))  # fmt: skip
+        found = [v for v in selected(adjust(rows)) if v.differs]
+        differing += len(found)
+        beyond += sum(v.finding == "beyond human variation" for v in found)
+    assert differing > 150
+    assert beyond <= 0.05 * differing
