@@ -20,7 +20,7 @@ STORY = 'The rain had stopped by the time they reached the house. "It is late", 
         ((STORY + "\n") * 3, 1.0, 0.0),
         (STORY.replace(".", " .").replace(",", " ,") * 3, 0.0, 1.0),
         (STORY.replace("did not", "did n't") * 3, 0.0, 1.0),
-        (STORY.replace('"', "''") * 3, 0.0, 1.0),
+        (STORY.replace('"', "``") * 3, 0.0, 0.0),
     ],
 )
 def test_the_layout_of_a_text(text, breaks, spacing):
