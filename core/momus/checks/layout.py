@@ -7,7 +7,7 @@ were stored, not in how they were written.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from momus.text.counting import joined, percentage
@@ -45,7 +45,7 @@ def layout_of(sketch: TextSketch) -> Layout:
     return Layout(sketch.name, len(heads), breaks, sum(_SPACED.search(h) is not None for h in heads) / n)
 
 
-def layout_sentence(layouts: Sequence[Layout], axes: dict[str, Sequence[str]]) -> str:
+def layout_sentence(layouts: Sequence[Layout], axes: Mapping[str, Sequence[str]]) -> str:
     """Say which texts differ from the real one, the first, in layout, and the axes that read it; empty if none does.
 
     Parameters
