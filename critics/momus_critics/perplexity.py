@@ -19,6 +19,7 @@ from momus.critic import (
     StatisticsMixin,
     TokenCritic,
     kolmogorov_smirnov,
+    resource,
 )
 from momus.critic.fitted import Fitted
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
@@ -86,7 +87,6 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
     limits = "It cannot see whether a text makes sense: a loop of probable words is the most predictable text of all."
     no_steps = "no token with a probability"
     uses_device = True
-    _model: NGramText | None = None
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 10), "per": OneOf("words", "tokens")}
 
@@ -142,17 +142,9 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         ordered = (np.diff(contexts) > 0) | ((np.diff(contexts) == 0) & (np.diff(symbols) > 0))
         state.require(bool(ordered.all()), "ngrams_", "each n-gram once, in ascending order")
 
-    def reset(self) -> None:
-        """Reset, and drop the model."""
-        super().reset()
-        vars(self).pop("_model", None)
-
     def _scorer(self) -> TextScorer:
         if self.scorer == "ngram":
-            if self._model is None:
-                self._model = NGramText(self.order, self.tokenizer)
-                self._model.restore(self.vocabulary_, self.ngrams_[:2], self.ngrams_[2])
-            return self._model
+            return resource(_counted, self, self.ngrams_)
         device = {"device": self.device} if self.scorer == "transformers" else {}
         return open_scorer(self.scorer, {**device, **(self.options or {})}, own=("ngram",))
 
@@ -214,3 +206,10 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         return [
             Note(f"P_c: {self.order}-gram model of the real text" if self.scorer == "ngram" else f"P_c: {self.opened_}")
         ]
+
+
+def _counted(critic: Perplexity, ngrams: Ints) -> NGramText:
+    """The n-gram model of a fitted critic; the counts, contexts and symbols are the rows of ``ngrams``, (3, N)."""
+    model = NGramText(critic.order, critic.tokenizer)
+    model.restore(critic.vocabulary_, ngrams[:2], ngrams[2])
+    return model

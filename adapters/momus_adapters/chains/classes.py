@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, resource
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, StoreError, UsageError
 from momus.estimator import Estimator
@@ -179,10 +179,8 @@ class DocumentClasses(ClassChain):
         if named is not None:
             named.device = self.device
             return named
-        if getattr(self, "_built_", None) is None:
-            arrays = getattr(self, "estimator_", None)
-            self._built_ = self._from_parameters() if arrays is None else Rebuilt(arrays.build())
-        return self._built_
+        arrays = getattr(self, "estimator_", None)
+        return self._from_parameters() if arrays is None else resource(_rebuilt, arrays)
 
     def _from_parameters(self) -> Any:
         """The constructor's classifier; a name is resolved and called."""
@@ -195,7 +193,7 @@ class DocumentClasses(ClassChain):
                     f"the folder holds no classifier, and {classifier!r} is not called with options from a folder",
                     hint="fit the critic again, or name a callable without options",
                 )
-            classifier = resolve(classifier, "classifier")(**(self.classifier_options or {}))
+            classifier = resource(_called, classifier, self.classifier_options or {})
         for attribute in ("predict_proba", "classes_"):
             if not hasattr(classifier, attribute):
                 raise UsageError(
@@ -247,11 +245,6 @@ class DocumentClasses(ClassChain):
             )
         return p / p.sum(axis=1, keepdims=True), offsets
 
-    def reset(self) -> None:
-        """Drop the fitted state."""
-        super().reset()
-        vars(self).pop("_built_", None)
-
     def save(self, folder: str | Path) -> None:
         """Write the critic, with its classifier as arrays or by name.
 
@@ -274,6 +267,14 @@ class DocumentClasses(ClassChain):
         named = type(self)(**params)
         vars(named).update(state)
         super(DocumentClasses, named).save(folder)
+
+
+def _rebuilt(saved: SavedEstimator) -> Rebuilt:
+    return Rebuilt(saved.build())
+
+
+def _called(name: str, options: Mapping[str, Any]) -> Any:
+    return resolve(name, "classifier")(**options)
 
 
 def _is_sklearn(classifier: Any) -> bool:

@@ -14,6 +14,7 @@ from momus.critic.powers import (
     MergeableMixin,
     StatisticsMixin,
 )
+from momus.critic.resources import resource, token_batches
 from momus.critic.rows import Counted, Pooled, Rows, Summary, align, aligned, place, pool, stack, take_rows
 from momus.critic.scores import AGGREGATED, LogPrior, Scores
 from momus.critic.splitting import usable_documents
@@ -95,10 +96,12 @@ __all__ = [
     "place",
     "pool",
     "read_portion",
+    "resource",
     "shares",
     "stack",
     "supremum",
     "take_rows",
+    "token_batches",
     "total_variation",
     "usable_documents",
 ]
