@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from momus.cli.options import Config, config_tables
-from momus.errors import PluginError, UsageError
 
 if TYPE_CHECKING:
     from momus.conformance import Report
 
 
-def find_class(name: str) -> Any:
-    """Import a critic's class by plug-in name or as ``package.module:Class``, also from the current folder.
-
-    Raises
-    ------
-    PluginError, UsageError
-        The class cannot be imported, or is not a critic.
-    """
-    import sys
-
-    from momus.critic import Critic
-    from momus.critic.registry import critic_class
-
-    if ":" not in name:
-        return critic_class(name)
-    module, _, attribute = name.partition(":")
-    if "" not in sys.path:
-        sys.path.append("")  # last: a file there must not take the place of an installed module
-    try:
-        cls = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # foreign modules may raise anything at import
-        raise PluginError(
-            f"{name} cannot be imported: {type(error).__name__}: {error}", hint="write package.module:Class"
-        ) from error
-    if not (isinstance(cls, type) and issubclass(cls, Critic)):
-        raise UsageError(f"{name} is not a subclass of momus.Critic", hint="name the class of a critic")
-    return cls
-
-
 def check(
-    critic: Annotated[str, typer.Argument(help="package.module:Class, or the name of a registered critic.")],
+    critic: Annotated[
+        str, typer.Argument(help="package.module:Class, ./file.py:Class, or the name of a registered critic.")
+    ],
     corpus: Annotated[str | None, typer.Option(help="Real text to run the checks on; default: synthetic text.")] = None,
     config: Config = None,
     slow: Annotated[
@@ -65,10 +36,11 @@ def check(
     class in the entry-point group momus.critics; `momus critics` then lists it.
     """
     from momus.conformance import check_critic, check_names
+    from momus.critic.registry import critic_class, named
     from momus.progress import default_reporter
     from momus.reading import read_corpus
 
-    cls = find_class(critic)
+    cls = critic_class(named(critic))
     instance = cls.with_params(config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
     text = read_corpus(corpus) if corpus is not None else None
     with default_reporter().stage(f"checking {cls.name}"):

@@ -15,6 +15,7 @@ from momus.cli.options import (
     Reading,
     Trust,
     Without,
+    comma_separated,
     config_tables,
     expanded,
 )
@@ -41,7 +42,12 @@ if TYPE_CHECKING:
 
 @expanded
 def fit(
-    critic: Annotated[str, typer.Argument(help="Name of the critic; `momus critics` lists them.")],
+    critic: Annotated[
+        str,
+        typer.Argument(
+            help="Name of the critic (`momus critics` lists them), or package.module:Class, or ./file.py:Class."
+        ),
+    ],
     real: Annotated[str, typer.Option("--real", "-r", help="Real text to fit on.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the fitted critic into.")],
     config: Config = None,
@@ -72,13 +78,13 @@ def fit(
     before a comparison: `momus compare` fits and saves its own.
     """
     from momus.critic.base import notes_of
-    from momus.critic.registry import make_critics
+    from momus.critic.registry import make_critics, named
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter, reporting
 
     check_critic_folder(out)
     check_output(out, [real])
-    (model,) = make_critics([critic], config_tables(config))
+    (model,) = make_critics([named(critic)], config_tables(config))
     if model.uses_device:
         model.to(resolve_device(device))
     options = reading.options()
@@ -92,7 +98,7 @@ def fit(
             tell_left_out(fit_in_parts(model, real, options, workers))
         else:
             corpus = _text_to_fit(real, options, sample, sample_seed, reporter)
-            with reporter.stage(f"fitting {critic}"):
+            with reporter.stage(f"fitting {model.name}"):
                 model.fit(corpus)
     model.save(out)
     left_out = model.fitted_on_["left_out"]
@@ -134,6 +140,15 @@ def score(
     device: Device = "auto",
     reading: Annotated[Reading, Without("prompt")] = Reading(),
     csv_as_is: CsvAsIs = False,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            "--critics",
+            "-c",
+            metavar="CLASSES",
+            help="Classes of critics that are not registered, as package.module:Class or ./file.py:Class.",
+        ),
+    ] = None,
     trust: Trust = None,
     share: Share = Share(),
     quiet: Quiet = False,
@@ -158,7 +173,16 @@ def score(
 
     Next: score real text too; only differences between texts are meaningful.
     """
+    from momus.critic.registry import named
+
     options = reading.options()
+    for location in comma_separated(classes) or ():
+        if ":" not in location:
+            raise UsageError(
+                f"--critics {location} names no class",
+                hint="write package.module:Class or ./file.py:Class; saved critics are named by their folders",
+            )
+        named(location)
     if out is not None:
         check_output(out, paths)
     if out is not None and (out.is_dir() or out.suffix not in TABLES):

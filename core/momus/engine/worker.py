@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from momus.critic import AGGREGATED, Critic, Scores
-from momus.critic.registry import load_critic
+from momus.critic.registry import load_critic, named
 from momus.critic.scoring import pools_rows, projected, score
 from momus.engine.interface import Done, Job, done_of
 from momus.numeric.types import Ints
@@ -41,6 +41,8 @@ class PartScorer:
         self.folder = RowFolder(job.folder)
         self.plan = Plan.read(self.folder.manifest)
         self.digest = self.plan.digest
+        for location in job.located:
+            named(location)
         self.critics = [
             load_critic(self.folder.critic(name), trust=name in job.trusted).to(job.device)
             for name in self.plan.critics
