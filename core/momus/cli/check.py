@@ -9,7 +9,12 @@ import typer
 from momus.cli.options import Config, config_tables
 
 if TYPE_CHECKING:
-    from momus.conformance import Report
+    from rich.console import Console
+
+    from momus.conformance import Record
+
+NAME = 40
+"""Width of the column of names."""
 
 
 def check(
@@ -37,34 +42,37 @@ def check(
     """
     from momus.conformance import check_critic, check_names
     from momus.critic.registry import critic_class, named
-    from momus.progress import default_reporter
     from momus.reading import read_corpus
+    from momus.visible import safe_console
 
     cls = critic_class(named(critic))
     instance = cls.with_params(config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
     text = read_corpus(corpus) if corpus is not None else None
-    with default_reporter().stage(f"checking {cls.name}"):
-        report = check_critic(instance, text, checks=check_names(slow=slow))
-    _show(report)
-    if not report.ok:
-        raise typer.Exit(1)
-
-
-def _show(report: Report) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    from momus.visible import safe_console
-
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for name in ("", "check", "detail"):
-        table.add_column(name)
-    for record in report.shown():
-        style = {"failed": "[bold red]failed[/bold red]", "passed": "passed"}.get(record.status, record.status)
-        table.add_row(style, record.name.replace("_", " "), escape(record.detail))
-    console = safe_console(highlight=False)
-    console.print(table)
+    console, names = safe_console(highlight=False), check_names(slow=slow)
+    with console.status(f"checking {cls.name}"):  # shown on terminals only
+        report = check_critic(instance, text, checks=names, on_record=lambda record: _show(record, console))
     counts = ", ".join(f"{n} {status}" for status, n in report.counts.items())
     console.print(f"{report.critic}: {len(report.records)} checks, {counts}")
     if not report.enough:
         console.print("Too few checks apply to this critic for a pass to be meaningful.")
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def _show(record: Record, console: Console) -> None:
+    """Print the outcome of one check: its status, its name, and in a third column why it failed or does not apply."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    line = Table.grid(padding=(0, 2))
+    for width in (7, NAME, None):
+        line.add_column(width=width)
+    style = {"failed": "[bold red]failed[/bold red]"}.get(record.status, record.status)
+    detail = f"by the same error as {_words(record.by)}" if record.by else record.detail
+    line.add_row(style, _words(record.name), escape(detail))
+    console.print(line)
+    console.file.flush()
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
