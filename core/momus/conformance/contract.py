@@ -14,6 +14,7 @@ from momus.conformance.subject import Skip, Subject, same_scores, same_values, w
 from momus.critic import RunningTextCritic, Scores, fit_portions, read_portion
 from momus.critic.portions import is_mergeable
 from momus.errors import MomusError, NotFittedError
+from momus.estimator import Estimator
 from momus.text.corpus import Corpus
 
 
@@ -29,7 +30,7 @@ def names_are_set(s: Subject) -> None:
 def construction_stores_parameters(s: Subject) -> None:
     """The constructor stores its parameters unchanged, and does nothing else."""
     critic = type(s.critic)(**s.critic.get_params())
-    extra = sorted(set(vars(critic)) - set(critic.parameter_names()))
+    extra = sorted(set(vars(critic)) - _parameters(s))
     assert not extra, f"__init__ sets {', '.join(extra)}: set learned attributes in fit instead"
     for key, value in s.critic.get_params().items():
         assert same_values(getattr(critic, key), value, exact=True), f"__init__ changes parameter {key!r}"
@@ -82,10 +83,16 @@ def fit_returns_the_critic(s: Subject) -> None:
     assert critic.fit(s.fit_text) is critic, "fit() does not return self"
     learned = set(critic.state()) - {"fitted_on_", "fitted_hashes_"}
     assert learned, "fit() sets no attribute whose name ends in an underscore"
-    allowed = set(critic.parameter_names()) | {"device", "_in_fit"}
+    allowed = _parameters(s) | {"device", "_in_fit"}
     loose = sorted(k for k in vars(critic) if not k.endswith("_") and k not in allowed)
     assert not loose, f"fit() sets {', '.join(loose)}: end the names of fitted attributes in an underscore"
     assert critic.get_params() == s.critic.get_params(), "fit() changes parameters"
+
+
+def _parameters(s: Subject) -> set[str]:
+    """Names of the critic's parameters, and of those of its base classes, which its constructor may fix."""
+    bases = (cls for cls in type(s.critic).__mro__ if issubclass(cls, Estimator))
+    return {name for cls in bases for name in cls.parameter_names()}
 
 
 def refitting_forgets(s: Subject) -> None:

@@ -52,15 +52,15 @@ def headline_p(critic: Critic[Any], fit: Sequence[str], real: Sequence[str], gen
     return verdict.p
 
 
-def tiny_encoder(words: Sequence[str] = (), *, width: int = 32, longest: int = 64) -> tuple[Any, Any]:
-    """A BERT of two layers with random weights, always the same, and its word-piece tokenizer; nothing is downloaded.
+def tiny_encoder(words: Sequence[str] = (), *, width: int = 32, layers: int = 2, longest: int = 64) -> tuple[Any, Any]:
+    """A small BERT with random weights, always the same, and its word-piece tokenizer; nothing is downloaded.
 
     Parameters
     ----------
     words
-        Words that are tokens; others are split into letters.
-    width
-        Size of its vectors.
+        Words that are tokens; others are split into pairs of letters.
+    width, layers
+        Size of its vectors, and number of its layers.
     longest
         Most tokens of a text.
 
@@ -72,8 +72,9 @@ def tiny_encoder(words: Sequence[str] = (), *, width: int = 32, longest: int = 6
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789.,;:!?'-()"
-    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, *letters, *(f"##{c}" for c in letters)]
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    pieces = [*letters, *".,;:!?'-()", *(a + b for a in letters[:26] for b in letters[:26])]
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, *pieces, *(f"##{piece}" for piece in pieces)]
     vocabulary = {token: i for i, token in enumerate(dict.fromkeys(tokens))}
     backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     backend.normalizer = normalizers.Lowercase()
@@ -84,10 +85,11 @@ def tiny_encoder(words: Sequence[str] = (), *, width: int = 32, longest: int = 6
     config = BertConfig(
         vocab_size=len(vocabulary),
         hidden_size=width,
-        num_hidden_layers=2,
+        num_hidden_layers=layers,
         num_attention_heads=2,
         intermediate_size=2 * width,
         max_position_embeddings=longest,
+        initializer_range=0.2,  # ten times BERT's: each token then depends on the others
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
