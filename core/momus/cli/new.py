@@ -150,7 +150,12 @@ def write_critic(name: str, folder: Path, kind: Kind = Kind.COUNTS) -> list[Path
         raise UsageError(f"{folder} exists and is not empty", hint="name a new folder with --out")
     module = module_name(name)
     about, needs = KINDS[kind]
-    values = {"name": name, "module": module, "cls": class_name(name), "distribution": f"momus-{name}"}
+    values: dict[str, object] = {
+        "name": name,
+        "module": module,
+        "cls": class_name(name),
+        "distribution": f"momus-{name}",
+    }
     values |= {"kind": kind.value, "about": about, "needs": needs}
     templates = Environment(
         loader=PackageLoader("momus", "scaffold/critic"),
