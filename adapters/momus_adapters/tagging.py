@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from momus.critic import resource
+from momus.critic.resources import resource
 from momus.estimator import Estimator
 from momus_adapters.persons.parsing import load_pipeline
 

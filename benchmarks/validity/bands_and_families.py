@@ -26,6 +26,7 @@ from texts_in_groups import Row, kept
 from momus import Corpus, read_corpus
 from momus.calibration.rates import Rate
 from momus.critic import Counted, Critic, Scores
+from momus.critic.powers import headline_of
 from momus.critic.registry import make_critics
 from momus.inference.design import Design
 from momus.inference.testing import compare_rows
@@ -65,7 +66,7 @@ def resumed(path: Path, replications: int, once: Callable[[int], Row]) -> list[R
 
 def in_band(critic: Critic[Any], scores: Scores) -> Callable[[int], Row]:
     """Whether the effect between other novels lies inside the band, and the band, by number of the replication."""
-    statistic = next(s for s in all_statistics(critic, list(scores.rows)) if s.name == critic.headline_statistic)
+    statistic = next(s for s in all_statistics(critic, list(scores.rows)) if s.name == headline_of(critic))
     table = scores.test_rows()[statistic.rows]
     rows = table.matrix if isinstance(table, Counted) else table
     novels = np.unique(np.asarray(scores.groups, dtype=object), return_inverse=True)[1]

@@ -6,7 +6,7 @@ import torch
 
 import momus
 from momus import Corpus
-from momus.critic import token_batches
+from momus.critic.resources import token_batches
 from momus.critic.tools import Embedder, SectionPosterior, adapter_names, make_adapter
 from momus.errors import UsageError
 from momus.numeric.temperature import calibration_error, softmax
@@ -19,7 +19,7 @@ WORDS = {
     "colours": ["red", "blue", "pink", "green"],
     "numbers": ["one", "two", "six", "ten"],
 }
-TUNING = {"rate": 3e-3, "epochs": 6, "batch": 16, "longest": 32}
+TUNING = {"rate": 3e-3, "epochs": 6, "batch": 16, "max_tokens": 32}
 
 
 def documents(n, seed, flip=0.0):
@@ -95,7 +95,7 @@ def test_the_critic_takes_it_by_name_and_saves_it_whole(encoder, corpus, tmp_pat
 
 
 def test_embeddings_do_not_depend_on_the_batch(encoder):
-    embedder = TransformersEmbedder(model=encoder, longest=32, batch=4)
+    embedder = TransformersEmbedder(model=encoder, max_tokens=32, batch=4)
     assert isinstance(embedder, Embedder)
     texts = ["ape bear", "red " * 50, "", "one two six", "cat"]
     x = embedder.fit(texts).embed(texts)

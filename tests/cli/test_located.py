@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import momus
+import momus.estimator
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,11 @@ class Counts:
         return len(self.values)
 
 
-class Fitted(momus.critic.Estimator):
+class Fitted(momus.estimator.Estimator):
     pass
 
 
-class Words(momus.Critic[Counts]):
+class Words(momus.Critic[Counts], momus.estimator.ComponentsMixin):
     """z is log(1 + words)."""
 
     name = "NAME"

@@ -80,7 +80,7 @@ def new(
     Next: send each rater a page; `momus study read STUDY answers/*.json`.
     """
     from momus.cli.options import comma_separated, named_paths
-    from momus.runs.texts import as_corpus
+    from momus.reading import as_corpus
     from momus_adapters.study.build import create
     from momus_adapters.study.view import made_view
 

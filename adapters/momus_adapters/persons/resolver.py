@@ -7,7 +7,7 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
-from momus.critic import resource
+from momus.critic.resources import resource
 from momus.estimator import Estimator
 from momus.processes import safe_path
 from momus.text.corpus import Corpus

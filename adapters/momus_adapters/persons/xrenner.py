@@ -9,7 +9,7 @@ import re
 from importlib.metadata import version
 from typing import Any
 
-from momus.critic import resource
+from momus.critic.resources import resource
 from momus.errors import MissingExtraError, PluginError
 from momus.estimator import Estimator
 from momus.text.corpus import Corpus

@@ -13,7 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import resource, token_batches
+from momus.critic.hooks import DeviceMixin
+from momus.critic.resources import resource, token_batches
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of
 from momus.numeric.temperature import softmax
@@ -37,10 +38,10 @@ class TransformersClassifier(Estimator):
     ----------
     model
         A folder, or a name on the model hub.
-    longest
+    max_tokens
         Maximum number of tokens read per text.
     batch
-        Texts of ``longest`` tokens per batch; of shorter ones more.
+        Texts of ``max_tokens`` tokens per batch; of shorter ones more.
     temperature
         Divisor of the logits; 1 leaves the model's probabilities unchanged.
     precision
@@ -50,10 +51,16 @@ class TransformersClassifier(Estimator):
     device: str = "cpu"
 
     def __init__(
-        self, *, model: str = "", longest: int = 256, batch: int = 32, temperature: float = 1.0, precision: str = "auto"
+        self,
+        *,
+        model: str = "",
+        max_tokens: int = 256,
+        batch: int = 32,
+        temperature: float = 1.0,
+        precision: str = "auto",
     ) -> None:
         self.model = model
-        self.longest = longest
+        self.max_tokens = max_tokens
         self.batch = batch
         self.temperature = temperature
         self.precision = precision
@@ -72,24 +79,24 @@ class TransformersClassifier(Estimator):
         import torch
 
         network, tokenizer = self._loaded()
-        ids = tokenize(tokenizer, list(texts), self.longest)
+        ids = tokenize(tokenizer, list(texts), self.max_tokens)
         logits = np.zeros((len(ids), network.config.num_labels))
         with torch.inference_mode(), autocast(self.device, self.precision):
-            for rows in token_batches([len(r) for r in ids], self.batch * self.longest):
+            for rows in token_batches([len(r) for r in ids], self.batch * self.max_tokens):
                 inputs = padded([ids[i] for i in rows], tokenizer.pad_token_id, self.device)
                 logits[rows] = network(**inputs).logits.double().cpu().numpy()
         return softmax(logits, self.temperature)
 
 
-class TokenClasses(ClassChain):
+class TokenClasses(ClassChain, DeviceMixin):
     """z is the class of each token (word piece) of a document, P_c a Markov chain of classes learned on real text.
 
     The posterior is that of a token classifier, for each token given the text; special tokens are left out. Documents
-    are truncated to ``longest`` tokens.
+    are truncated to ``max_tokens`` tokens.
 
     Parameters
     ----------
-    model, longest, batch, precision
+    model, max_tokens, batch, precision
         As in `TransformersClassifier`.
     smoothing
         Additive constant for the counts of classes and transitions.
@@ -99,19 +106,18 @@ class TokenClasses(ClassChain):
     axis = "order of token classes"
     question = "Do token classes, as a token classifier sees them, follow one another as in real documents?"
     sequence = True
-    uses_device = True
 
     def __init__(
         self,
         *,
         model: str = "",
-        longest: int = 256,
+        max_tokens: int = 256,
         batch: int = 32,
         smoothing: float = 1.0,
         precision: str = "auto",
     ) -> None:
         self.model = model
-        self.longest = longest
+        self.max_tokens = max_tokens
         self.batch = batch
         self.smoothing = smoothing
         self.precision = precision
@@ -129,7 +135,7 @@ class TokenClasses(ClassChain):
     def _tokens(self, batch: Corpus) -> tuple[list[NDArray[np.int32]], list[Bools]]:
         """Token ids of each document, and a mask of those that are not special tokens."""
         _, tokenizer = self._loaded()
-        ids = tokenize(tokenizer, [d.text for d in batch], self.longest)
+        ids = tokenize(tokenizer, [d.text for d in batch], self.max_tokens)
         special = np.array(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}))
         return ids, [~np.isin(r, special) for r in ids]
 
@@ -144,7 +150,7 @@ class TokenClasses(ClassChain):
         network, tokenizer = self._loaded()
         ids, scored = self._tokens(batch)
         probabilities: list[Floats] = [np.zeros((0, len(self.classes_)))] * len(ids)
-        batches = token_batches([len(r) for r in ids], self.batch * self.longest)
+        batches = token_batches([len(r) for r in ids], self.batch * self.max_tokens)
         with stage("classifying tokens", len(ids)) as advance, torch.inference_mode():
             done = 0
             for rows in batches:

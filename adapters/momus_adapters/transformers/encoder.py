@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import resource, token_batches
+from momus.critic.resources import resource, token_batches
 from momus.errors import MissingExtraError, UsageError
 from momus.estimator import Estimator
 from momus.numeric.types import Floats
@@ -141,19 +141,19 @@ class TransformersEmbedder(Estimator):
     ----------
     model
         A folder, or a name on the model hub.
-    longest
+    max_tokens
         Maximum number of tokens read per text.
     batch
-        Texts of ``longest`` tokens per batch; of shorter ones more.
+        Texts of ``max_tokens`` tokens per batch; of shorter ones more.
     precision
         ``auto``, ``float32`` or ``bfloat16``.
     """
 
     device: str = "cpu"
 
-    def __init__(self, *, model: str = "", longest: int = 128, batch: int = 64, precision: str = "auto") -> None:
+    def __init__(self, *, model: str = "", max_tokens: int = 128, batch: int = 64, precision: str = "auto") -> None:
         self.model = model
-        self.longest = longest
+        self.max_tokens = max_tokens
         self.batch = batch
         self.precision = precision
 
@@ -167,9 +167,9 @@ class TransformersEmbedder(Estimator):
         import torch
 
         network, tokenizer = resource(encoder, "AutoModel", self.model, self.device)
-        rows = tokenize(tokenizer, texts, self.longest)
+        rows = tokenize(tokenizer, texts, self.max_tokens)
         out = np.zeros((len(rows), network.config.hidden_size))
-        batches = token_batches([len(r) for r in rows], self.batch * self.longest)
+        batches = token_batches([len(r) for r in rows], self.batch * self.max_tokens)
         with stage("embedding", len(rows)) as advance, torch.inference_mode(), autocast(self.device, self.precision):
             done = 0
             for batch in batches:

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import resource, token_batches
 from momus.critic.fitted import Fitted
+from momus.critic.resources import resource, token_batches
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError
 from momus.numeric.ragged import offsets_of, owners_of
@@ -32,7 +32,7 @@ class TransformersPosterior(CalibratedPosterior):
         A folder, or a name on the model hub.
     epochs, rate, batch
         Passes over the sections, peak learning rate of AdamW, sections per step (the paper: 3, 2e-5, 32).
-    longest
+    max_tokens
         Maximum number of tokens read per section.
     layers
         Number of top encoder layers to train; −1 trains all of them and the embeddings. The head is always trained.
@@ -58,7 +58,7 @@ class TransformersPosterior(CalibratedPosterior):
         epochs: int = 3,
         rate: float = 2e-5,
         batch: int = 32,
-        longest: int = 256,
+        max_tokens: int = 256,
         layers: int = -1,
         balance: float = 0.0,
         validation: float = 0.1,
@@ -70,7 +70,7 @@ class TransformersPosterior(CalibratedPosterior):
         self.epochs = epochs
         self.rate = rate
         self.batch = batch
-        self.longest = longest
+        self.max_tokens = max_tokens
         self.layers = layers
         self.balance = balance
         self.validation = validation
@@ -98,7 +98,7 @@ class TransformersPosterior(CalibratedPosterior):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             network, tokenizer = load("AutoModelForSequenceClassification", self.model, num_labels=states)
-            rows = tokenize(tokenizer, corpus.section_texts.to_pylist(), self.longest)
+            rows = tokenize(tokenizer, corpus.section_texts.to_pylist(), self.max_tokens)
             tuned = _Tuned(network.to(self.device), tokenizer)
             counts = np.bincount(labels[train], minlength=states).astype(np.float64)
             weights = np.maximum(counts, 1.0) ** -self.balance
@@ -186,7 +186,7 @@ class TransformersPosterior(CalibratedPosterior):
         network = tuned.network.eval()
         out = np.zeros((len(rows), network.config.num_labels))
         with torch.inference_mode(), autocast(self.device, self.precision):
-            for batch in token_batches([len(r) for r in rows], self.batch * self.longest):
+            for batch in token_batches([len(r) for r in rows], self.batch * self.max_tokens):
                 logits = network(**padded([rows[i] for i in batch], tuned.pad, self.device)).logits
                 out[batch] = logits.double().cpu().numpy()
         return out
@@ -210,7 +210,7 @@ class TransformersPosterior(CalibratedPosterior):
     def predict(self, batch: Corpus) -> Floats:
         """Calibrated probabilities, float array (N, K)."""
         tuned = self._tuned()
-        rows = tokenize(tuned.tokenizer, batch.section_texts.to_pylist(), self.longest)
+        rows = tokenize(tuned.tokenizer, batch.section_texts.to_pylist(), self.max_tokens)
         return softmax(self._logits(tuned, rows) - self.log_weights_, self.temperature_)
 
 

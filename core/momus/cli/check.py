@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from momus.cli.options import Config, config_tables
+from momus.estimator import construct
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +47,7 @@ def check(
     from momus.visible import safe_console
 
     cls = critic_class(named(critic))
-    instance = cls.with_params(config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
+    instance = construct(cls, config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
     text = read_corpus(corpus) if corpus is not None else None
     console, names = safe_console(highlight=False), check_names(slow=slow)
     with console.status(f"checking {cls.name}"):  # shown on terminals only

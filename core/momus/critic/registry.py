@@ -19,6 +19,7 @@ from typing import Any
 from momus.critic.base import Critic
 from momus.critic.saved import read_critic_json
 from momus.errors import PluginError, UsageError
+from momus.estimator import construct
 from momus.plugins import CRITICS, load_plugin, registered
 
 _LOCATED: dict[str, tuple[str, type[Any]]] = {}
@@ -97,8 +98,7 @@ def _by_location(critic: Critic[Any]) -> tuple[Any, ...]:
 
 
 def _unfitted(location: str) -> Any:
-    cls = critic_class(named(location))
-    return cls.__new__(cls)
+    return object.__new__(critic_class(named(location)))
 
 
 def critic_class(name: str) -> type[Any]:
@@ -125,7 +125,7 @@ def critic_class(name: str) -> type[Any]:
 def make_critics(names: Iterable[str], config: dict[str, dict[str, Any]] | None = None) -> list[Any]:
     """Construct critics with the parameters that a configuration gives them."""
     config = config or {}
-    return [critic_class(n).with_params(config.get(n, {}), place=f"[{n}]") for n in names]
+    return [construct(critic_class(n), config.get(n, {}), place=f"[{n}]") for n in names]
 
 
 def load_critic(folder: str | Path, *, trust: bool = False) -> Any:

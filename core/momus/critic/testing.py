@@ -16,6 +16,7 @@ from typing import Any
 from momus.conformance import parametrize
 from momus.conformance.corpora import documents
 from momus.critic.base import Critic
+from momus.estimator import clone
 from momus.text.corpus import Corpus
 from momus.verdicts.judge import judge
 
@@ -46,7 +47,7 @@ def headline_p(critic: Critic[Any], fit: Sequence[str], real: Sequence[str], gen
     True
     """
     sides = [Corpus.from_texts(texts, name=name) for texts, name in ((real, "real"), (generated, "generated"))]
-    fitted = critic.clone().fit(Corpus.from_texts(fit, name="fit"))
+    fitted = clone(critic).fit(Corpus.from_texts(fit, name="fit"))
     (verdict,) = judge(fitted, *(fitted.score(side) for side in sides), only_headline=True)
     assert verdict.p is not None, verdict.method.reason
     return verdict.p

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from momus.critic import RunningTextCritic
 from momus.critic.effects import is_trusted
+from momus.critic.hooks import DeviceMixin
 from momus.critic.registry import critic_class, load_critic, located
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
 from momus.critic.splitting import other_splitting
@@ -194,7 +195,7 @@ def score_parts(
             run.notes += [f"Critic {name!r}: {words}"] if words else []
         waiting = [i for i, record in records.items() if record is None]
         if waiting:
-            uses_device = any(critic_class(name).uses_device for name in folders)
+            uses_device = any(issubclass(critic_class(name), DeviceMixin) for name in folders)
             trusted = tuple(name for name, path in folders.items() if is_trusted(path, trust))
             where = resolve_device(device) if uses_device else "cpu"
             job = Job(folder.path.absolute(), where, trusted, tuple(located().values()))

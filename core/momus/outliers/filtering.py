@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from momus.critic import Critic
 from momus.critic.effects import is_trusted
+from momus.critic.hooks import row_unit
 from momus.critic.registry import critic_class, load_critic
 from momus.engine.scoring import OtherPlanError, ScoringRun, critic_folders, score_parts
 from momus.errors import UsageError
@@ -151,8 +152,10 @@ def filter_text(
     folders = critic_folders([Path(c) for c in critics])
     classes = {name: critic_class(name) for name in folders}
     for name, cls in classes.items():
-        if cls.unit != "document":
-            raise UsageError(f"critic {name!r} judges a {cls.unit}, not a document", hint="filter by other critics")
+        if row_unit(cls) != "document":
+            raise UsageError(
+                f"critic {name!r} judges a {row_unit(cls)}, not a document", hint="filter by other critics"
+            )
     writing = writers(keep, drop, overwrite)
     score = partial(
         score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust
@@ -163,7 +166,8 @@ def filter_text(
     used = known.unseen({n: is_trusted(f, trust) for n, f in folders.items()}) if skip_fitted else known.checked()
     measures = list(known.measures.values())
     units = [
-        unit_of(m.sequence, cls.oddity_unit if m.own else "") for m, cls in zip(measures, classes.values(), strict=True)
+        unit_of(m.sequence, getattr(cls, "oddity_unit", "") if m.own else "")
+        for m, cls in zip(measures, classes.values(), strict=True)
     ]
     ids, values = known.rows(used)
     calibration = Calibration.of(list(classes), units, measures, ids, values, fdr)

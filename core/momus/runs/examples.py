@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.critic import ExplanationMixin
+from momus.critic.hooks import OddityMixin, row_unit, scored_units
 from momus.critic.scores import extreme_rows
 from momus.errors import StoreError
 from momus.evidence import MarkedDocument, Step, from_json, to_json
@@ -121,7 +122,7 @@ def find_references(
     The outliers come back without their steps. Empty for critics of running text, whose units are not documents.
     """
     scored = np.flatnonzero(scores[0].scored)
-    if critic.unit != "document" or not len(scored):
+    if row_unit(critic) != "document" or not len(scored):
         return []
     prompts = dict(zip(texts[1].ids, texts[1].prompts, strict=True))
     human = _Humans(critic, texts[0], scores[0], scored, scores[0].outlying(critic.sequence))
@@ -151,7 +152,7 @@ def find_outliers(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int)
     """Mark the oddest documents, by the critic's own measure, else by Latent NLL (per step; Deng et al. 2022)."""
     rows = scores.ranked(critic.sequence, top)
     # without their tokens: the vocabulary of all documents would slow each of them
-    units = critic.units(corpus)
+    units = scored_units(critic, corpus)
     few, of_few = Corpus(units.take(rows).table, units.name), scores.take(rows)
     return [marked(critic, few, of_few, row) for row in range(len(few))]
 
@@ -160,7 +161,7 @@ def marked(critic: Critic[Any], corpus: Corpus, scores: Scores, row: int) -> Mar
     """Mark one document; where the critic cannot, its beginning is the only step."""
     document = corpus.slice(row, row + 1)
     value = float(scores.outlying(critic.sequence)[row])
-    unit = unit_of(critic.sequence, "" if scores.oddity is None else critic.oddity_unit)
+    unit = unit_of(critic.sequence, critic.oddity_unit if isinstance(critic, OddityMixin) else "")
     explained = critic.explain(document) if isinstance(critic, ExplanationMixin) else None
     steps = tuple(explained.steps) if explained else (Step("text", document[0].text[:EXCERPT]),)
     note = explained.note if explained else ""

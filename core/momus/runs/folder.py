@@ -141,7 +141,7 @@ class RunFolder:
         folder = self.critic_folder(critic.name)
         if not (folder / ROWS).exists():
             return None
-        return read_axis(folder / ROWS, type(critic).load(folder, configured=critic.get_params()))
+        return read_axis(folder / ROWS, type(critic).load(folder, configured=critic.get_params(deep=False)))
 
     def kept(self, name: str) -> CriticResult | None:
         """Read the result of a critic; None if the critic has not finished."""

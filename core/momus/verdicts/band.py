@@ -14,7 +14,8 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Statistic, jensen_shannon, kolmogorov_smirnov, supremum, total_variation
+from momus.critic import Counted, Statistic
+from momus.critic.statistic import jensen_shannon, kolmogorov_smirnov, supremum, total_variation
 from momus.inference import Design
 from momus.inference.pooling import Rows, Tables, pooled
 from momus.inference.pvalues import Prepared, both_values

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import PARTS, DecompositionMixin, Scores, Statistic, mean
-from momus.critic.powers import Kind
+from momus.critic import Scores, Statistic
+from momus.critic.powers import PARTS, DecompositionMixin, Kind
+from momus.critic.statistic import mean
 from momus.inference import Design, design_of
 from momus.inference.influence import standard_error
 from momus.inference.intervals import symmetric, t_quantile
@@ -49,7 +50,7 @@ class PartRow:
     generated
         Name of the generated text.
     part
-        One of `momus.critic.PARTS`, or `GAP`.
+        One of `momus.critic.powers.PARTS`, or `GAP`.
     in_real, in_generated, difference
         Means over the documents of the test, and generated − real.
     n_real, n_generated

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import Scores, Statistic, mean
+from momus.critic import Scores, Statistic
 from momus.critic.scores import LATENT_NLL
+from momus.critic.statistic import mean
 from momus.errors import MomusError
 from momus.inference import Design, Method, TestResult, compare_rows
 from momus.laws import Law, LawTest, compare_law
@@ -41,7 +42,7 @@ def _test_law(
     try:
         texts = _text_of(real), _text_of(generated)
         # computed for the first generated text, and kept with the real one for those after it
-        errors = texts[0].law_errors.setdefault(f"{critic.name} {critic.get_params()!r}", {})
+        errors = texts[0].law_errors.setdefault(f"{critic.name} {critic.get_params(deep=False)!r}", {})
         outcome = compare_law(law, *texts, confidence, family, real_errors=errors)
     except (MomusError, ValueError) as error:
         return TestResult(law.name, method=Method(family="law", design="groups", error=law.error, reason=str(error)))

@@ -8,6 +8,8 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from momus.critic import Scores
+from momus.critic.hooks import row_unit
+from momus.critic.powers import headline_of
 from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.inference import Method, TestResult, benjamini_hochberg, holm
@@ -151,12 +153,12 @@ class Verdict:
         return cls(
             critic=critic.name,
             axis=critic.axis,
-            unit=critic.unit,
+            unit=row_unit(critic),
             generated=generated.corpus,
             result=result,
             unscored_real=len(real) - real.n_scored,
             unscored_generated=len(generated) - generated.n_scored,
-            headline=result.statistic == critic.headline_statistic,
+            headline=result.statistic == headline_of(critic),
             reference=real.corpus,
             alpha=alpha,
         )

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic import Critic
+from momus.critic.hooks import TokenizerMixin
 from momus.numeric.ragged import Ragged, kept_offsets
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
@@ -188,7 +189,7 @@ def _after(x: Bools) -> Bools:
 Z = TypeVar("Z")
 
 
-class ProseCritic(Critic[Z], ABC):
+class ProseCritic(Critic[Z], TokenizerMixin, ABC):
     """A critic that reads words, sentences and paragraphs; critics with the same tokenizer share the tokens.
 
     Parameters

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
-from momus.critic import (
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    Note,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    mean,
-    total_variation,
-)
+from momus.critic import EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NotesMixin
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import mean, total_variation
 from momus.errors import FittingError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
@@ -43,7 +36,9 @@ def spread(pooled: Floats) -> Floats:
     return np.asarray(np.sqrt(mean(pooled)) + LEAST_SPREAD)
 
 
-class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Rhythm(
+    ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin, NotesMixin
+):
     """z is the sequence of sentence lengths of a document, P_c(z) an autoregressive negative binomial process.
 
     People vary the length of their sentences, and drift: a passage of long sentences follows one of short ones. The
@@ -65,14 +60,16 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
     question = (
         "Do the lengths of sentences vary and drift as in real text? z is the number of words of each sentence in turn."
     )
+    reporting = Reporting(
+        headline="spread",
+        directions={
+            "latent_nll": ("more usual in rhythm", "less usual in rhythm"),
+            "latent_ppl": ("more predictable in rhythm", "less predictable in rhythm"),
+        },
+        limits="It cannot see words: only how long sentences and paragraphs are, and their punctuation.",
+    )
     sequence = True
-    headline = "spread"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in rhythm", "less usual in rhythm"),
-        "latent_ppl": ("more predictable in rhythm", "less predictable in rhythm"),
-    }
-    limits = "It cannot see words: only how long sentences and paragraphs are, and their punctuation."
-    needs = 3
+    min_documents = 3
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""

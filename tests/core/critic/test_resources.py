@@ -9,8 +9,9 @@ import pytest
 
 import momus
 from momus.conformance import check_critic
-from momus.critic import resource, token_batches
+from momus.critic import DeviceMixin, resource
 from momus.critic import resources as home
+from momus.critic.resources import token_batches
 from momus.errors import UsageError
 
 loads: list[tuple] = []
@@ -27,12 +28,11 @@ class Model:
         return np.log1p(np.array([len(t) for t in texts], dtype=float))
 
 
-class Loaded(momus.Critic[momus.Values]):
+class Loaded(momus.Critic[momus.Values], DeviceMixin):
     """A critic with a loaded model; z is normal."""
 
     name = "loaded"
     axis = "length by a model"
-    uses_device = True
 
     def __init__(self, *, model="a"):
         self.model = model

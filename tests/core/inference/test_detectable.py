@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from momus.critic import Statistic, kolmogorov_smirnov, mean, mean_gap, supremum, total_variation
-from momus.critic.statistic import shares
+from momus.critic import Statistic
+from momus.critic.statistic import kolmogorov_smirnov, mean, mean_gap, shares, supremum, total_variation
 from momus.inference import Design, ManyTests, compare_rows
 from momus.inference.detectable import (
     _alternating,

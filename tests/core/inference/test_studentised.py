@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from momus.critic import Statistic, mean, perplexity
+from momus.critic import Statistic
+from momus.critic.statistic import mean, perplexity
 from momus.inference import Design, compare_rows
 from momus.inference.pooling import Tables
 from momus.inference.samples import Samples

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from momus.critic import (
-    Statistic,
+from momus.critic import Statistic
+from momus.critic.statistic import (
     entropy,
     jensen_shannon,
     kolmogorov_smirnov,
