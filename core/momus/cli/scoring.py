@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,6 +36,7 @@ TABLES = (".parquet", ".csv", ".jsonl")
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from momus.critic import Critic, Scores
     from momus.progress import Reporter
     from momus.reading import ReadingOptions
     from momus.text.corpus import Corpus
@@ -174,26 +175,13 @@ def score(
 
     Next: score real text too; only differences between texts are meaningful.
     """
-    from momus.critic.registry import named
+    from momus.progress import Silent, default_reporter
 
+    _name_classes(comma_separated(classes) or ())
     options = reading.options()
-    for location in comma_separated(classes) or ():
-        if ":" not in location:
-            raise UsageError(
-                f"--critics {location} names no class",
-                hint="write package.module:Class or ./file.py:Class; saved critics are named by their folders",
-            )
-        named(location)
     if out is not None:
         check_output(out, paths)
-    if out is not None and (out.is_dir() or out.suffix not in TABLES):
-        if out.suffix and not out.is_dir():
-            raise UsageError(
-                f"{out}: rows go to a file that ends in {', '.join(TABLES)}, or to a folder",
-                hint="name a folder without such an ending",
-            )
-        if csv_as_is:
-            raise UsageError("--csv-as-is is for a .csv file", hint=f"{out} is a folder: leave it out")
+    if out is not None and _is_folder(out, csv_as_is):
         score_into_folder(paths, out, share, options, device, trust or (), quiet)
         return
     share.refuse()
@@ -202,47 +190,82 @@ def score(
             f"{len(paths)} paths are given, expected a critic and a text",
             hint="several critics or texts are scored into a folder: momus score CRITIC… TEXT… -o ROWS",
         )
-    _score_text(Path(paths[0]), paths[1], out, options, device, csv_as_is, trust or (), quiet)
-
-
-def _score_text(
-    saved: Path,
-    text: str,
-    out: Path | None,
-    options: ReadingOptions,
-    device: str,
-    csv_as_is: bool,
-    trust: Sequence[Path],
-    quiet: bool,
-) -> None:
-    """Score one text by one critic in memory, and print what it has."""
-    import momus as m
-    from momus.critic.effects import is_trusted
-    from momus.critic.splitting import other_splitting
-    from momus.files import write_table
-    from momus.numeric.devices import resolve_device
-    from momus.progress import Silent, default_reporter
-    from momus.report.format import number
-
-    critic = m.load_critic(saved, trust=is_trusted(saved, trust))
-    if splitting := other_splitting(critic):
-        echo(f"Warning: {splitting}", err=True)
-    if isinstance(critic, DeviceMixin):
-        moved(critic, resolve_device(device))
+    critic = _loaded(Path(paths[0]), device, trust or ())
     reporter = Silent() if quiet else default_reporter()
-    corpus = options.read(text, reporter=reporter)
+    corpus = options.read(paths[1], reporter=reporter)
     options.check_kept([corpus])
     _tell_reading(corpus)
     with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
         scores = critic.score(corpus, progress=advance)
     if out is not None:
-        rows = scores.table()
-        if scores.groups:
-            rows = rows.append_column("group", corpus.table["group"])
-        for name in options.keep:
-            column = f"field {name}" if name in rows.column_names else name
-            rows = rows.append_column(column, [corpus.field(name)])
-        write_table(rows, out, as_is=csv_as_is)
+        _write_rows(scores, corpus, options.keep, out, csv_as_is)
+    _tell_scores(critic, scores)
+    if not scores.n_scored:
+        raise typer.Exit(1)
+    shared = overlap(critic, corpus)
+    if shared:
+        echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
+
+
+def _name_classes(locations: Sequence[str]) -> None:
+    """Make classes known to this run that are not registered."""
+    from momus.critic.registry import named
+
+    for location in locations:
+        if ":" not in location:
+            raise UsageError(
+                f"--critics {location} names no class",
+                hint="write package.module:Class or ./file.py:Class; saved critics are named by their folders",
+            )
+        named(location)
+
+
+def _is_folder(out: Path, csv_as_is: bool) -> bool:
+    """Whether rows go to a folder rather than to a file, by its name."""
+    if not out.is_dir() and out.suffix in TABLES:
+        return False
+    if out.suffix and not out.is_dir():
+        raise UsageError(
+            f"{out}: rows go to a file that ends in {', '.join(TABLES)}, or to a folder",
+            hint="name a folder without such an ending",
+        )
+    if csv_as_is:
+        raise UsageError("--csv-as-is is for a .csv file", hint=f"{out} is a folder: leave it out")
+    return True
+
+
+def _loaded(folder: Path, device: str, trust: Sequence[Path]) -> Critic[Any]:
+    """Read a fitted critic, and say if it was fitted with another splitting into words."""
+    import momus
+    from momus.critic.effects import is_trusted
+    from momus.critic.splitting import other_splitting
+    from momus.numeric.devices import resolve_device
+
+    critic: Critic[Any] = momus.load_critic(folder, trust=is_trusted(folder, trust))
+    if splitting := other_splitting(critic):
+        echo(f"Warning: {splitting}", err=True)
+    if isinstance(critic, DeviceMixin):
+        moved(critic, resolve_device(device))
+    return critic
+
+
+def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path, as_is: bool) -> None:
+    """Write one row per document, with its group and the fields that are kept."""
+    from momus.files import write_table
+
+    rows = scores.table()
+    if scores.groups:
+        rows = rows.append_column("group", corpus.table["group"])
+    for name in keep:
+        column = f"field {name}" if name in rows.column_names else name
+        rows = rows.append_column(column, [corpus.field(name)])
+    write_table(rows, out, as_is=as_is)
+
+
+def _tell_scores(critic: Critic[Any], scores: Scores) -> None:
+    """Print the values of the text, and how many documents have none, by reason."""
+    from momus.report.format import number
+
     if scores.n_scored:
         ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
         scored = f"{scores.n_scored:,} of {counted(len(scores), 'document')} scored"
@@ -251,11 +274,6 @@ def _score_text(
         echo(f"{critic.name}: none of {counted(len(scores), 'document')} could be scored", err=True)
     for reason, n in scores.unscored.items():
         echo(f"unscored: {n:,} ({reason})")
-    if not scores.n_scored:
-        raise typer.Exit(1)
-    shared = overlap(critic, corpus)
-    if shared:
-        echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
 
 
 def _tell_reading(corpus: Corpus) -> None:
