@@ -23,9 +23,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ScriptsMixin
 from momus.critic.reporting import Reporting
 from momus.critic.statistic import entropy, shares
-from momus.critic.tools import Embedder, make_adapter
-from momus.errors import UsageError
-from momus.estimator import ComponentsMixin, Estimator, construct
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
@@ -33,7 +31,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus.text.scripts import WORDS, Scripts
 from momus_critics.figures import percent, rounded
-from momus_critics.passages.tfidf import LsaEmbedder
+from momus_critics.passages.tfidf import make_embedder
 
 SCALE, MIXTURES = 5.0, 25
 SHOWN, EXCERPT = 20, 80
@@ -157,15 +155,7 @@ class Mauve(
         """Make the embedder."""
         if attribute != "embedder_":
             return super().component(attribute)
-        embedder = (
-            construct(LsaEmbedder, {"dimensions": 50, **(self.options or {})}, place="embedder 'lsa'")
-            if self.embedder == "lsa"
-            else make_adapter("embedder", self.embedder, self.options or {}, own=("lsa",))
-        )
-        if not isinstance(embedder, Embedder):
-            kind = type(embedder).__name__
-            raise UsageError(f"embedder {self.embedder!r} gives {kind}, not a momus.critic.tools.Embedder")
-        return embedder
+        return make_embedder(self.embedder, self.options, {"dimensions": 50})
 
     def fit(self, real: Corpus) -> Self:
         """Cluster the features of real text by k-means, along their principal directions."""

@@ -14,6 +14,7 @@ from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.calibration.store import Calibration, temporary_folder, write_calibration
 from momus.calibration.worker import CELLS, Crew, Task, Work, crew_of
+from momus.checks.notes import reading_notes
 from momus.controls import DEFECTS
 from momus.critic import Critic
 from momus.critic.hooks import DeviceMixin, row_unit
@@ -30,7 +31,7 @@ from momus.progress import Reporter, default_reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.runs.folder import REPORT, RUN, RunFolder
 from momus.runs.named_files import files_named
-from momus.runs.texts import FIT_SHARE, check_splittable, reading_notes
+from momus.runs.texts import FIT_SHARE, check_splittable
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.verdicts.statistics import wordings

@@ -117,8 +117,10 @@ def compare(
     """
     import momus as m
     from momus.errors import MomusError
+    from momus.processes import without_pandas
     from momus.progress import Silent, default_reporter
 
+    without_pandas()
     paths = named_paths(generated)
     _check_folder(out, no_out, resume or overwrite)
     folder = None if no_out else out or new_run(list(paths))

@@ -278,7 +278,7 @@ def _tell_scores(critic: Critic[Any], scores: Scores) -> None:
 
 def _tell_reading(corpus: Corpus) -> None:
     """Say how many texts of lists became documents, and what was left out or set apart, if anything."""
-    from momus.runs.texts import reading_notes
+    from momus.checks.notes import reading_notes
 
     for note in reading_notes(corpus):
         echo(f"Note: {note}", err=True)

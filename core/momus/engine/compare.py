@@ -35,7 +35,7 @@ from momus.runs.texts import Texts, check_named, read_texts
 from momus.runs.texts_file import write_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus.verdicts.decided_rows import floor_warnings
+from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED
 from momus.verdicts.verdict import Verdict, adjust, check_delta
@@ -166,6 +166,7 @@ def compare(
         if settings.paired is None:
             comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
         comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
+        comparison.warnings += skewness_warnings(comparison.verdicts)
         comparison.warnings += floor_warnings(comparison.pairs, settings.adjustment, pairs=True)
         few, *others = texts.analysed
         comparison.joint = analyse(comparison.axes, comparison.verdicts, few, others, settings, timed)

@@ -18,13 +18,14 @@ import numpy as np
 from momus.critic import Critic, MergeableMixin
 from momus.critic.hooks import SettlingMixin, moved, settled
 from momus.engine.chosen import Chosen
-from momus.engine.fit_text import FitText, text_to_fit
-from momus.engine.fitting import fit_in_parts, read_sample
+from momus.engine.fitting import FitText, fit_in_parts, read_sample, text_to_fit
 from momus.engine.large import LargeTexts, scored_by_parts
+from momus.engine.pool import end_server
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import OtherPlanError, score_parts
 from momus.errors import FittingError, MissingExtraError, MomusError, ReadingError
 from momus.files import link_or_copy
+from momus.processes import return_memory
 from momus.progress import Timed, reporting
 from momus.reading import ReadingOptions, TextSource
 from momus.runs.manifest import ROWS
@@ -33,6 +34,7 @@ from momus.runs.row_store import StoredText
 from momus.runs.texts import ANALYSED, Texts, read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus.text.scripts import identifier
 from momus.text.sketches import TextSketch
 from momus.verdicts.settings import Settings
 
@@ -118,8 +120,10 @@ def score_large(
         fit = text_to_fit(sources.fit, large, sources.reading, settings.seed, timed)
         failed = _fitted(critics, fit, sources.reading, scoring, reuse, timed, skip_unfit)
         critics = [c for c in critics if c.name not in failed]
+        return_memory()
         _settle(critics, large, sources.reading, settings.seed, timed)
     stored = _stored(large, critics, fit, sources.reading, scoring, reuse, timed)
+    end_server()
     real, *generated = (text.corpus for text in stored)
     warnings = [fit.warning] if fit.warning else []
     split = sources.fit is None and not large.rows
@@ -131,6 +135,9 @@ def score_large(
     for text in stored:
         _ = text.corpus.unspaced  # kept, while the rest of the sketch is not needed any more
         text.forget_sketch()
+    fit.corpus.forget_tokens()
+    identifier.cache_clear()
+    return_memory()
     if not whole:
         return texts, None
     with timed.stage("reading", "whole texts"):

@@ -106,7 +106,7 @@ def preview(texts: LargeTexts, reading: ReadingOptions) -> Texts:
             corpora[name] = few.subset(np.arange(min(PREVIEW, len(few))))
         else:
             file = texts.files[name][0]
-            _, parts = cut(file, PREVIEW, PART_BYTES, reading.encoding)
+            file, parts = cut(file, PREVIEW, PART_BYTES, reading.encoding)
             corpora[name] = read_part(file, parts[0], reading) if parts else Corpus.from_texts([])
         corpora[name].name = name
     real, *generated = corpora.values()

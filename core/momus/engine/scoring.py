@@ -155,7 +155,7 @@ def score_parts(
     rank, world
         This run scores the parts whose number is ``rank`` modulo ``world``; runs of other ranks score the others.
     part_size
-        Documents per part at most, and about 64 MB of text; default: those of the parts that are resumed, or 10,000.
+        Documents per part at most, and about 4 MB of text; default: those of the parts that are resumed, or 10,000.
     engine, address
         ``local``, or the name of another engine (``ray``) and the address of its cluster.
     progress
@@ -181,11 +181,13 @@ def score_parts(
     inputs, left_out = list_inputs([str(t) for t in texts], reading)
     folder = RowFolder(out)
     with folder.locked(rank):
+        begun = overwrite or not folder.manifest.exists()
         plan, notes = _settled(folder, folders, inputs, reading, part_size, resume or world > 1, overwrite)
-        digest = plan.digest
         mine = [i for i in range(len(plan)) if i % world == rank]
+        if not begun:
+            _check_inputs(folder, plan, mine)
         run = ScoringRun(folder.path, mine, left_out=left_out, notes=notes)
-        records = {i: folder.finished(i, digest) for i in mine}
+        records = {i: folder.finished(i, plan.belongs(i)) for i in mine}
         run.done = [done_of(record) for record in records.values() if record is not None]
         run.kept = len(run.done)
         if progress is not None:
@@ -290,6 +292,23 @@ def _settled(
     if earlier is None or earlier != plan:  # also where only times of files differ
         plan.write(folder.manifest)
     return plan, notes
+
+
+def _check_inputs(folder: RowFolder, plan: Plan, parts: Sequence[int]) -> None:
+    """Check that parts of files still hold what they held when the plan was made: size and time do not show it.
+
+    Raises
+    ------
+    OtherPlanError
+        A file holds another text.
+    """
+    for number in parts:
+        planned, part = plan.part(number)
+        if planned.file.has_changed(part):
+            raise OtherPlanError(
+                f"{folder.path} cannot be resumed: changed since it was begun: the content of {planned.file.path}",
+                hint="undo the change, score into another folder, or begin again with --overwrite",
+            )
 
 
 def _split_otherwise(folder: Path) -> str:

@@ -18,11 +18,11 @@ from momus.critic.scores import AGGREGATED
 from momus.critic.scoring import pools_rows, projected, score
 from momus.engine.interface import Done, Job, done_of
 from momus.numeric.types import Ints
+from momus.processes import return_memory
 from momus.reading.parts import read_part
-from momus.runs.packing import pack
+from momus.runs.packing import pack, rows_to_json, summary_to_json
 from momus.runs.row_folder import RowFolder, synced, write_record
 from momus.runs.row_plan import Plan
-from momus.runs.summaries import rows_to_json, summary_to_json
 from momus.text.corpus import Corpus
 from momus.text.sketches import TextSketch, sample_size
 
@@ -42,7 +42,6 @@ class PartScorer:
     def __init__(self, job: Job) -> None:
         self.folder = RowFolder(job.folder)
         self.plan = Plan.read(self.folder.manifest)
-        self.digest = self.plan.digest
         for location in job.located:
             named(location)
         self.critics = [
@@ -69,8 +68,7 @@ class PartScorer:
         with synced(self.folder.rows(number)) as temporary:
             temporary.write_bytes(content)
         record = {
-            "plan": self.digest,
-            "number": number,
+            **self.plan.belongs(number),
             "documents": len(corpus),
             "characters": int(corpus.characters.sum()),
             "rows": {"bytes": len(content), "sha256": sha256(content).hexdigest()},
@@ -78,6 +76,7 @@ class PartScorer:
             "odd": _odd(corpus, [scored[c.name].ranked(c.sequence, KEPT) for c in self.critics]),
         }
         write_record(self.folder.record(number), record)
+        return_memory()
         return done_of(record)
 
 

@@ -169,8 +169,8 @@ def filter_text(
         unit_of(m.sequence, getattr(cls, "oddity_unit", "") if m.own else "")
         for m, cls in zip(measures, classes.values(), strict=True)
     ]
-    ids, values = known.rows(used)
-    calibration = Calibration.of(list(classes), units, measures, ids, values, fdr)
+    ids, values, groups = known.rows(used)
+    calibration = Calibration.of(list(classes), units, measures, ids, values, fdr, groups)
     text = ScoredText(scored("new", paths), classes, reading)
     choice = calibration.choose(map(text.values, range(len(text.sizes))))
     with writing as (kept, dropped):
@@ -240,11 +240,12 @@ class ScoredText:
             table = table.append_column(f"{critic}.oddity", pa.nulls(len(table), pa.float64()))
         return table.rename_columns(list(names.values())).to_pandas()
 
-    def rows(self, used: Bools) -> tuple[list[str], Floats]:
-        """Ids and values of some documents, by a mask of all."""
+    def rows(self, used: Bools) -> tuple[list[str], Floats, list[str | None]]:
+        """Ids, values and groups of some documents, by a mask of all; no groups if none of them has one."""
         values = [np.zeros((0, len(self.measures))), *map(self.values, range(len(self.sizes)))]
-        ids = self.text.labels["id"].to_pylist()
-        return [ids[i] for i in np.flatnonzero(used).tolist()], np.concatenate(values)[used]
+        labels = self.text.labels.filter(pa.array(used))
+        groups = labels["group"].to_pylist()
+        return labels["id"].to_pylist(), np.concatenate(values)[used], groups if any(map(bool, groups)) else []
 
     @property
     def fitted_on(self) -> dict[str, int]:

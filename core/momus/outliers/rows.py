@@ -177,6 +177,11 @@ class OutlierRows:
             values[[place[id] for id in of_critic["id"]], k] = of_critic["value"]
         return ids, values
 
+    def groups(self, corpus: str) -> list[str | None]:
+        """The groups of the documents of `table`; empty if none has one."""
+        groups = self.frame[self.frame["corpus"] == corpus].drop_duplicates("id")["group"].astype(object)
+        return groups.where(groups.notna(), None).tolist() if groups.notna().any() else []
+
 
 def outlier_rows(
     run: Comparison | str | Path,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,7 @@ import numpy as np
 from momus.critic import ExplanationMixin
 from momus.critic.hooks import OddityMixin, row_unit, scored_units
 from momus.critic.scores import extreme_rows
-from momus.errors import StoreError
-from momus.evidence import MarkedDocument, Step, from_json, to_json
+from momus.evidence import MarkedDocument, Step, to_json
 from momus.inference.matching import design_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -47,20 +46,6 @@ class Example:
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers."""
         return {"document": to_json(self.document), "human": to_json(self.human), "same_prompt": self.same_prompt}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Example:
-        """Read what `to_json` returned.
-
-        Raises
-        ------
-        StoreError
-            A document is not one.
-        """
-        document, human = from_json(data["document"]), from_json(data["human"])
-        if not (isinstance(document, MarkedDocument) and isinstance(human, MarkedDocument)):
-            raise StoreError("an example is not a pair of documents")
-        return cls(document, human, bool(data["same_prompt"]))
 
 
 def compared_rows(real: Scores, generated: Scores, paired: bool | None) -> tuple[Ints, Ints]:

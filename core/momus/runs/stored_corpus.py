@@ -20,7 +20,7 @@ from momus.text.corpus import SCHEMA, Corpus
 if TYPE_CHECKING:
     from momus.runs.row_store import StoredText
 
-KEPT_BYTES = 64 << 20
+KEPT_BYTES = 24 << 20
 """Text of the parts that were read last, which are not read again."""
 
 
@@ -58,7 +58,7 @@ class StoredCorpus(Corpus):
     @cached_property
     def identity(self) -> str:
         """What the text was read from, and which of its documents are here."""
-        return f"{self.stored.digest[:16]}{self.fingerprint}"
+        return f"{self.stored.plan.digest[:16]}{self.fingerprint}"
 
     @cached_property
     def unspaced(self) -> Bools:

@@ -5,7 +5,6 @@ These rows are shown, not tested: their p-values would dilute those of the table
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -86,13 +85,6 @@ class Parts:
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers."""
         return {**asdict(self), "rows": [asdict(row) for row in self.rows]}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Parts:
-        """Read what `to_json` returned."""
-        estimates = ("in_real", "in_generated", "difference")
-        rows = (PartRow(**{**row, **{name: Estimate(**row[name]) for name in estimates}}) for row in data["rows"])
-        return cls(data["kind"], data["of"], data["unit"], tuple(rows))
 
     def of_text(self, generated: str) -> dict[str, PartRow]:
         """The rows of one generated text, by part."""

@@ -11,7 +11,7 @@ from momus.critic import EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, 
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin
 from momus.critic.reporting import Reporting
-from momus.critic.statistic import mean, total_variation
+from momus.critic.statistic import mean
 from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
@@ -21,12 +21,12 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.prose.reading import ProseCritic
 from momus_critics.rhythm import evidence
-from momus_critics.rhythm.lengths import DASH, SentenceLengths, moments, sentence_lengths
+from momus_critics.rhythm.lengths import SentenceLengths, moments, sentence_lengths
 from momus_critics.rhythm.process import LengthProcess
 
 LEAST_SPREAD = 1e-3
 """Added to the spread, so that its logarithm is finite for documents whose sentences are all of one length."""
-CORRELATION_BAND, DASHES_BAND = 0.04, 2.0
+CORRELATION_BAND = 0.04
 """Without groups of real text, such differences pass as human variation: 95 % of random halves of 65 novels, each in up
 to six passages of 6,000 characters, differ by less."""
 
@@ -66,7 +66,7 @@ class Rhythm(
             "latent_nll": ("more usual in rhythm", "less usual in rhythm"),
             "latent_ppl": ("more predictable in rhythm", "less predictable in rhythm"),
         },
-        limits="It cannot see words: only how long sentences and paragraphs are, and their punctuation.",
+        limits="It cannot see words: only how long sentences and paragraphs are.",
     )
     sequence = True
     min_documents = 3
@@ -107,7 +107,7 @@ class Rhythm(
         return LogPrior(np.asarray(values, dtype=np.float64), latents.lengths)
 
     def sufficient_statistics(self, latents: SentenceLengths) -> Mapping[str, Rows]:
-        """Sums of squares and of products of log lengths, words, sentences, paragraphs, and punctuation marks."""
+        """Sums of squares and of products of log lengths, words, sentences, and paragraphs."""
         squares, products, variances = moments(latents, 1)
         sentences = latents.lengths.astype(np.float64)
         words, paragraphs = (
@@ -120,12 +120,10 @@ class Rhythm(
             "neighbours": np.column_stack([products[:, 0], variances[:, 0] + 1e-9]),
             "words": np.column_stack([words, sentences]),
             "paragraphs": np.column_stack([sentences, paragraphs]),
-            "dashes": np.column_stack([1000 * latents.marks[:, DASH], words]),
-            "marks": latents.marks,
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Spread within documents, correlation of neighbours, mean lengths, dashes, and the mixture of marks."""
+        """Spread within documents, correlation of neighbours, and mean lengths."""
         return (
             Statistic(
                 "spread",
@@ -159,18 +157,14 @@ class Rhythm(
                 ("shorter in its paragraphs", "longer in its paragraphs"),
                 unit="sentences",
             ),
-            Statistic.ratio(
-                "dashes", "dashes", "dashes per 1,000 words", ("poorer in dashes", "richer in dashes"), band=DASHES_BAND
-            ),
-            Statistic("marks", "marks", "distance", total_variation, label="total variation of punctuation marks"),
         )
 
     def summarize(self, latents: SentenceLengths) -> evidence.RhythmSummary:
-        """Sentence lengths, correlations by lag, punctuation marks, and the lengths of one document."""
+        """Sentence lengths, correlations by lag, and the lengths of one document."""
         return evidence.summary(latents)
 
     def evidence(self, real: evidence.RhythmSummary, generated: evidence.RhythmSummary) -> list[Evidence]:
-        """Distribution of sentence lengths, correlation by distance, one document of each side, punctuation marks."""
+        """Distribution of sentence lengths, correlation by distance, one document of each side."""
         return evidence.show(real, generated)
 
     def notes(self) -> list[Note]:
