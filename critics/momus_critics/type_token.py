@@ -84,7 +84,6 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
     question = "Do documents have as many different words as real ones of their length? z is the number of types."
     reporting = Reporting(
         headline="ks",
-        told="relative_types",
         directions={"latent_nll": ("more usual in diversity", "less usual in diversity")},
         limits="It cannot see which words are used, nor how often each is: only how many are different.",
     )
@@ -180,6 +179,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
                 poisson.betas,
                 label="exponent β of types against tokens",
                 direction=(f"slower to add new {words}", f"faster to add new {words}"),
+                decides=False,
             ),
             Statistic(
                 "alpha",
@@ -189,6 +189,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
                 scale="log",
                 effect="log_ratio",
                 label="factor α of types against tokens",
+                decides=False,
             ),
         )
 

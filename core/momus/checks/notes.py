@@ -97,7 +97,7 @@ def group_notes(
 ) -> list[Note]:
     """Warn of texts whose scores, though not their words, show groups that the ids betray.
 
-    Each critic makes one test per text, so a family of m headline rows has at most 2m of them: each is made at level
+    Each critic makes one test per text, so a run with m axes of all texts has at most 2m of them: each is made at level
     `LEVEL`/(2m).
 
     Parameters
@@ -107,7 +107,7 @@ def group_notes(
     checks
         Checks of the texts; a text whose words show its groups was warned of already.
     family
-        Number of headline rows of the run.
+        Number of axes of the run, of all texts.
     """
     if isinstance(critic, RunningTextCritic):
         return []

@@ -174,13 +174,16 @@ def _check_folder(out: Path | None, no_out: bool, existing: bool) -> None:
 
 def _remove_unfinished(folder: Path) -> None:
     """Remove the folder of a failed run that nobody named, unless a critic has finished."""
-    import shutil
-
+    from momus.outputs import delete_folder
     from momus.runs.folder import RESULT
     from momus.runs.manifest import ROWS
 
-    if not any(folder.rglob(f"critics/*/{RESULT}")) and not any(folder.rglob(f"{ROWS}/*/records/*")):
-        shutil.rmtree(folder, ignore_errors=True)
+    if (
+        folder.exists()
+        and not any(folder.rglob(f"critics/*/{RESULT}"))
+        and not any(folder.rglob(f"{ROWS}/*/records/*"))
+    ):
+        delete_folder(folder)
 
 
 def demo(

@@ -19,7 +19,6 @@ from momus.cli.options import (
     config_tables,
     expanded,
 )
-from momus.cli.outputs import check_critic_folder, check_output
 from momus.cli.parts import (
     Share,
     score_into_folder,
@@ -28,10 +27,14 @@ from momus.cli.parts import (
 from momus.cli.printing import echo
 from momus.critic.hooks import DeviceMixin, moved, overlap
 from momus.errors import UsageError
+from momus.ownership import CRITIC, check_folder, check_output, check_place
 from momus.text.counting import counted
 
 TABLES = (".parquet", ".csv", ".jsonl")
 """Endings of files of rows; anything else is a folder."""
+
+COLUMNS = ("corpus", "id", "critic", "nll", "states", "reason")
+"""Columns of every table of scores."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,8 +87,8 @@ def fit(
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter, reporting
 
-    check_critic_folder(out)
-    check_output(out, [real])
+    check_place(out, [real, config])
+    check_folder(out, CRITIC)
     (model,) = make_critics([named(critic)], config_tables(config))
     if isinstance(model, DeviceMixin):
         model.to(resolve_device(device))
@@ -175,12 +178,12 @@ def score(
 
     Next: score real text too; only differences between texts are meaningful.
     """
+    from momus.files import table_kind
     from momus.progress import Silent, default_reporter
 
     _name_classes(comma_separated(classes) or ())
     options = reading.options()
-    if out is not None:
-        check_output(out, paths)
+    check_place(out, paths)
     if out is not None and _is_folder(out, csv_as_is):
         score_into_folder(paths, out, share, options, device, trust or (), quiet)
         return
@@ -190,6 +193,8 @@ def score(
             f"{len(paths)} paths are given, expected a critic and a text",
             hint="several critics or texts are scored into a folder: momus score CRITIC… TEXT… -o ROWS",
         )
+    if out is not None:
+        check_output(out, table_kind("a table of scores", COLUMNS))
     critic = _loaded(Path(paths[0]), device, trust or ())
     reporter = Silent() if quiet else default_reporter()
     corpus = options.read(paths[1], reporter=reporter)

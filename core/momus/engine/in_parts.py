@@ -7,7 +7,6 @@ documents and wide rows from their files when they are needed.
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from momus.engine.pool import end_server
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import OtherPlanError, score_parts
 from momus.errors import FittingError, MissingExtraError, MomusError, ReadingError
-from momus.files import link_or_copy
+from momus.outputs import copy_folder, delete_folder
 from momus.processes import return_memory
 from momus.progress import Timed, reporting
 from momus.reading import ReadingOptions, TextSource
@@ -40,8 +39,8 @@ from momus.verdicts.settings import Settings
 
 WHOLE = 256 << 20
 """Bytes of all texts together up to which critics that must see a text as a whole run although nobody named them."""
-FITTED = "fitted"
-"""Folder of the critics that texts are scored by."""
+FITTED = ".fitted"
+"""Folder of the critics that texts are scored by; no text has such a name."""
 
 
 @dataclass(frozen=True)
@@ -241,14 +240,15 @@ def _stored(
             _linked(reuse.folder.path / ROWS / "real", out)
         _score(large.paths[name], name, folders, out, reading, scoring, timed)
         stored.append(StoredText(out, name, fit.keep if name == "real" else None))
-    shutil.rmtree(scoring.folder / FITTED, ignore_errors=True)  # the rows of each text hold the critics, too
+    if (scoring.folder / FITTED).exists():
+        delete_folder(scoring.folder / FITTED)  # the rows of each text hold the critics, too
     return stored
 
 
 def _linked(rows: Path, out: Path) -> None:
     """Give a run the rows of an earlier one; they are scored again if anything that they depend on has changed."""
     if RowFolder(rows).holds_rows():
-        shutil.copytree(rows, out, copy_function=link_or_copy)
+        copy_folder(rows, out, linked=True)
 
 
 def _saved(critics: Sequence[Critic[Any]], large: LargeTexts, scoring: Scoring) -> list[Path]:

@@ -71,6 +71,8 @@ class Law:
         from ``function``, but by much less than texts differ.
     band
         The largest difference that passes as human variation; None if nothing is known.
+    decides
+        Whether it is in the family by which the axis of its critic is tested, as the critic's headline always is.
     label, direction, unit
         How readers are told of it, see `momus.evidence.Wording`.
 
@@ -92,6 +94,7 @@ class Law:
     orders: int = 2
     reordered: Reordered | None = None
     band: float | None = None
+    decides: bool = True
     label: str = ""
     direction: Direction = ()
     unit: str = ""

@@ -146,7 +146,10 @@ def _effects(s: Statistic, table: Rows | Counted, numbers: Ints, sizes: tuple[in
     if s.effect == "log_ratio":
         return np.asarray(np.log(generated) - np.log(real))
     if s.effect == "hedges_g" and not sparse.issparse(rows):
-        return np.asarray((generated - real) / _deviation(np.asarray(rows)[:, 0], numbers, sides))
+        x, size = np.asarray(rows, dtype=np.float64)[:, :2].T
+        # deviations from the ratio of all real text, see `hedges_factor`
+        residuals = (x - x.sum() / size.sum() * size) / size.mean()
+        return np.asarray((generated - real) / _deviation(residuals, numbers, sides))
     return np.asarray(generated - real)
 
 
@@ -162,7 +165,7 @@ def _deviation(x: Floats, numbers: Ints, sides: Sequence[np.ndarray[tuple[int, .
         squares += square - total**2 / n
         freedom += n
     deviation = np.sqrt(np.maximum(squares, 0.0) / np.maximum(freedom, 1))
-    return np.asarray(np.where(deviation > 1e-12 * np.abs(x).max(), deviation, np.nan))
+    return np.asarray(np.where(deviation > 1e-12 * np.abs(x).max(initial=0.0), deviation, np.nan))
 
 
 def _chance(s: Statistic, rows: Rows, seed: int) -> float:

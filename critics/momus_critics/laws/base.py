@@ -143,6 +143,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
             orders=self.reorderings,
             reordered=reordered,
             band=band,
+            decides=name == self.reporting.headline,
             label=label,
             direction=direction,
         )

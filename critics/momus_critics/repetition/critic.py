@@ -185,6 +185,7 @@ class Repetition(
                     f"from_{source}",
                     f"words copied from the same {where}",
                     (f"less repetitive within its {where}s", f"more repetitive within its {where}s"),
+                    decides=False,
                 )
                 for where, source in wheres
             ),
@@ -201,6 +202,7 @@ class Repetition(
                 "bytes",
                 "size after compression by zlib",
                 ("easier to compress", "harder to compress"),
+                decides=False,
             ),
         )
 
