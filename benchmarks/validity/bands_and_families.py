@@ -25,9 +25,10 @@ from texts_in_groups import Row, kept
 
 from momus import Corpus, read_corpus
 from momus.calibration.rates import Rate
-from momus.critic import Counted, Critic, Scores
+from momus.critic import Counted, Critic
 from momus.critic.powers import headline_of
 from momus.critic.registry import make_critics
+from momus.critic.scores import Scores
 from momus.inference.design import Design
 from momus.inference.testing import compare_rows
 from momus.verdicts.band import HumanBands

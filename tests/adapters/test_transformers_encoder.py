@@ -137,7 +137,7 @@ def test_errors_say_what_to_do(options, said, corpus):
 def test_unknown_adapters_are_named():
     assert "transformers" in adapter_names("posterior")
     with pytest.raises(UsageError, match="posterior is 'crystal ball'"):
-        make_adapter("posterior", "crystal ball", {}, own=("linear",))
+        make_adapter("posterior", "crystal ball", {}, builtin=("linear",))
     with pytest.raises(UsageError, match="precision is 'half'"):
         autocast("cpu", "half")
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from transformers import TrainerCallback
 
-from momus.critic import Critic, Scores
+from momus.critic import Critic
 from momus.critic.hooks import check_fitted, overlap
+from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.inference.sequential import Look, Looks, add_family, spent
 from momus.outputs import write_text

@@ -18,8 +18,9 @@ from momus.calibration.cells import Cell, CellFolder, measure
 from momus.calibration.judges import SplitJudge, judge_for
 from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.controls import DEFECTS, Planted
-from momus.critic import Critic, RunningTextCritic, Scores
+from momus.critic import Critic, RunningTextCritic
 from momus.critic.hooks import moved, row_unit, scored_units, settled
+from momus.critic.scores import Scores
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
 from momus.estimator import clone

@@ -11,9 +11,10 @@ import numpy as np
 
 from momus.conformance import corpora
 from momus.conformance.subject import Skip, Subject, same_scores, same_values, worst
-from momus.critic import RunningTextCritic, Scores
+from momus.critic import RunningTextCritic
 from momus.critic.hooks import row_unit, tokenizer_of
 from momus.critic.portions import fit_portions, is_mergeable, read_portion
+from momus.critic.scores import Scores
 from momus.errors import MomusError, NotFittedError
 from momus.estimator import clone, construct, fitted_state, parameter_names
 from momus.text.corpus import Corpus

@@ -101,10 +101,10 @@ def _described(error: Exception, critic: Critic[Any]) -> str:
     # packages of the critic's classes, without Momus' core
     packages = {_package(cls.__module__) for cls in type(critic).__mro__} - {"momus", *sys.stdlib_module_names}
     calls = list(traceback.walk_tb(error.__traceback__))
-    own = [call for call in calls if _package(call[0].f_globals.get("__name__", "")) in packages]
+    in_packages = [call for call in calls if _package(call[0].f_globals.get("__name__", "")) in packages]
     where = ""
     if calls:
-        frame, line = (own or calls)[-1]
+        frame, line = (in_packages or calls)[-1]
         where = f" ({Path(frame.f_code.co_filename).name}, line {line}, in {frame.f_code.co_name})"
     return f"{type(error).__name__}: {error}{where}"
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import Scores, Statistic
+from momus.critic import Statistic
 from momus.critic.powers import headline_of
-from momus.critic.scores import LATENT_NLL
+from momus.critic.scores import LATENT_NLL, Scores
 from momus.critic.statistic import mean
 from momus.errors import MomusError
 from momus.inference import Design, Method, TestResult, compare_rows, holm

@@ -292,7 +292,7 @@ class Coreference(
 @lru_cache(maxsize=4)
 def _loaded(name: str, settings: str) -> Resolver:
     """Load a resolver, once for all batches: its model takes a second or more to load."""
-    resolver = make_adapter("resolver", name, json.loads(settings), own=OWN)
+    resolver = make_adapter("resolver", name, json.loads(settings), builtin=OWN)
     if not isinstance(resolver, Resolver):
         raise UsageError(f"resolver {name!r} gives {type(resolver).__name__}, not a momus.text.mentions.Resolver")
     return resolver
