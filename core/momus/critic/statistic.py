@@ -60,8 +60,8 @@ class Statistic:
         of the differences in share, a test of equal shares; or by the distance ``itself``, which needs columns that
         many documents have (`momus.inference.multipliers`).
     band
-        The largest effect that passes as human variation where real text has no groups to estimate it from; None takes
-        the default for the kind of effect (`momus.verdicts.band`).
+        Whether how far human authors lie apart is a unit of the effect (`momus.verdicts.band`): not of a test
+        statistic, which grows with the number of documents.
     label, direction, unit, format
         How readers are told of it, see `Wording`.
 
@@ -83,7 +83,7 @@ class Statistic:
     effect: Literal["hedges_g", "log_ratio", "difference"] = "difference"
     prepare: Callable[[Floats], Floats] | None = None
     ties: Function | None = None
-    band: float | None = None
+    band: bool = True
     label: str = ""
     direction: Direction = ()
     unit: str = ""

@@ -69,8 +69,6 @@ class Law:
     reordered
         Faster computation of the number for pieces in many orders, without joining them, if there is one; it may differ
         from ``function``, but by much less than texts differ.
-    band
-        The largest difference that passes as human variation; None if nothing is known.
     label, direction, unit
         How readers are told of it, see `momus.evidence.Wording`.
 
@@ -91,7 +89,6 @@ class Law:
     align: int = 1
     orders: int = 2
     reordered: Reordered | None = None
-    band: float | None = None
     label: str = ""
     direction: Direction = ()
     unit: str = ""

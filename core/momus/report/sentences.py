@@ -30,7 +30,9 @@ def label(v: Verdict) -> str:
 
 
 def mark(cell: Cell) -> str:
-    """Stars of a cell: ``**`` beyond human variation, ``*`` differs, empty if not told apart."""
+    """Signs of a cell: ``**`` beyond human variation, ``*`` differs, ``=`` within human variation; else empty."""
+    if cell.headline.finding == "within human variation":
+        return "*=" if cell.differs else "="
     return "" if not cell.differs else "**" if cell.headline.finding == "beyond human variation" else "*"
 
 
@@ -61,6 +63,8 @@ def says_what(cell: Cell) -> str:
         return f"not tested: {v.method.reason}" if v.method.reason else "not tested"
     if not v.differs:
         power = f"; a difference of {value(v, v.mde)} would have been found in 80 % of cases" if v.mde else ""
+        if v.finding == "within human variation":
+            return f"within human variation ({bands(v)})"
         return f"not told apart from human text{power}"
     told = cell.told or v
     sizes = [s for s in (_versus(told, cell), bands(v)) if s]
@@ -199,9 +203,11 @@ def legend(answer: Answer) -> list[str]:
     cells = [c for axis in answer.axes for c in axis.cells]
     sources = {c.headline.band_source for c in cells if c.headline.gap is not None}
     unknown = any(c.headline.gap is None and c.headline.p_adjusted is not None for c in cells)
-    default = " (default bands)" if "default" in sources else ""
-    lines = [f"Human bands{default}: 1 is as far as human text lies from human text."] if sources else []
-    lines.append("↑ ↓ surely higher, lower · ** beyond human variation, * differs · n/a not tested")
+    registers = {c.headline.band_register for c in cells if c.headline.band_source == "default"}
+    named = registers.pop() if len(registers) == 1 else ""
+    default = f" (default: {named or 'other texts'})" if "default" in sources else ""
+    lines = [f"Human bands{default}: 1 is as far as one author usually lies from another."] if sources else []
+    lines.append("↑ ↓ surely higher, lower · ** beyond human variation, = within, * differs · n/a not tested")
     return lines + ["Δ the difference itself, since no human band is known"] * unknown
 
 

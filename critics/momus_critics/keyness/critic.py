@@ -38,9 +38,6 @@ from momus_critics.prose.reading import Prose, ProseCritic
 
 PHRASE = 3
 """Tokens from which a term counts as a phrase."""
-BAND = 14.0
-"""Without groups of real text, so much Higher Criticism beyond chance passes as human variation: 95 % of random halves
-of 65 novels, each in up to six passages of 6,000 characters, differ by less."""
 
 
 class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin):
@@ -187,7 +184,7 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
                 higher_criticism,
                 ties=mean_gap,
                 uneven="itself",
-                band=BAND,
+                band=False,
                 label="Higher Criticism of words and phrases",
             ),
             Statistic.relative(

@@ -33,9 +33,6 @@ from momus_critics.rhythm.process import LengthProcess
 
 LEAST_SPREAD = 1e-3
 """Added to the spread, so that its logarithm is finite for documents whose sentences are all of one length."""
-CORRELATION_BAND, DASHES_BAND = 0.04, 2.0
-"""Without groups of real text, such differences pass as human variation: 95 % of random halves of 65 novels, each in up
-to six passages of 6,000 characters, differ by less."""
 
 
 def spread(pooled: Floats) -> Floats:
@@ -146,7 +143,6 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
                 "neighbours",
                 "correlation of neighbouring sentence lengths",
                 ("more changeable between sentences", "steadier between sentences"),
-                band=CORRELATION_BAND,
             ),
             Statistic.relative(
                 "sentence_length",
@@ -162,9 +158,7 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
                 ("shorter in its paragraphs", "longer in its paragraphs"),
                 unit="sentences",
             ),
-            Statistic.ratio(
-                "dashes", "dashes", "dashes per 1,000 words", ("poorer in dashes", "richer in dashes"), band=DASHES_BAND
-            ),
+            Statistic.ratio("dashes", "dashes", "dashes per 1,000 words", ("poorer in dashes", "richer in dashes")),
             Statistic("marks", "marks", "distance", total_variation, label="total variation of punctuation marks"),
         )
 
