@@ -15,6 +15,7 @@ import torch
 from gpu_stages import chains, gibbs, relabelling, timed, topics
 
 from momus import Corpus
+from momus.critic.hooks import moved
 from momus.sequences import Decoding, Sequences, document_seed, sample
 from momus_adapters.language_models.small import small_lm
 from momus_critics.hsmm import Parameters, posterior, viterbi
@@ -82,10 +83,10 @@ def passages(device: str) -> None:
     """The critic ``passages``, fitted on the device, and scored on the device and on the CPU."""
     real, other = documents(400, 0), documents(400, 1)
     start = time.perf_counter()
-    critic = Passages(number=6).to(device).fit(real)
+    critic = Passages(n_states=6).to(device).fit(real)
     fitted = time.perf_counter() - start
     on_device, seconds = timed(lambda: critic.score(other).nll, device)
-    on_cpu, cpu = timed(lambda: critic.to("cpu").score(other).nll, "cpu")
+    on_cpu, cpu = timed(lambda: moved(critic, "cpu").score(other).nll, "cpu")
     same = float(np.isclose(on_device, on_cpu, rtol=1e-4).mean())
     print(f"passages, 400 documents: fitted in {fitted:.1f} s, scored in {seconds:.2f} s (CPU {cpu:.2f} s);")
     print(f"  {same:.1%} of documents have the same Latent NLL")
@@ -114,7 +115,7 @@ def encoder(device: str, sections: int) -> None:
         torch.manual_seed(0)
         size = {} if device != "cpu" else {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2}
         BertModel(BertConfig(vocab_size=len(vocabulary), **size)).save_pretrained(folder)
-        critic = TransformersPosterior(model=str(Path(folder)), epochs=1, longest=256, batch=64)
+        critic = TransformersPosterior(model=str(Path(folder)), epochs=1, max_tokens=256, batch=64)
         critic.device = device
         start = time.perf_counter()
         critic.fit(corpus, np.arange(sections) % 10, 10)

@@ -21,8 +21,8 @@ import pandas as pd
 from shared import options, run
 
 from momus import Corpus, compare, read_corpus
-from momus.critic import get_tokenizer
 from momus.reading import read_memory
+from momus.text.tokens import get_tokenizer
 from momus_critics.stopword_lists import stopwords
 
 DATA = Path(__file__).parent / "languages_data"

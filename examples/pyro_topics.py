@@ -128,8 +128,8 @@ def main(argv: Sequence[str] | None = None) -> momus.Comparison:
         steps={"type": int, "default": 1500},
         permutations={"type": int, "default": 999},
     )
-    pyro_critic = critic(chosen.topics, {"most_words": 1500}, steps=chosen.steps, seed=chosen.seed)
-    topics_critic = critic_class("topics")(topics=chosen.topics, language="", most_words=1500, seed=chosen.seed)
+    pyro_critic = critic(chosen.topics, {"vocabulary_size": 1500}, steps=chosen.steps, seed=chosen.seed)
+    topics_critic = critic_class("topics")(n_topics=chosen.topics, language="", vocabulary_size=1500, seed=chosen.seed)
     comparison = momus.compare(
         corpus("real.jsonl.gz", "real"),
         {"ancestral": corpus("generated-ancestral.jsonl.gz", "ancestral")},

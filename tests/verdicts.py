@@ -2,13 +2,15 @@
 
 from dataclasses import asdict, is_dataclass
 
+from momus.schema import build
 from momus.verdicts.verdict import Verdict
 
 
 def verdict_of(**values):
     """A verdict from values by key; a method and a wording may be objects."""
     plain = {name: asdict(value) if is_dataclass(value) else value for name, value in values.items()}
-    return Verdict.from_row({"method": {}, **plain})
+    defaults = {"axis": "", "unit": "", "statistic": "", "unscored_real": 0, "unscored_generated": 0, "headline": False}
+    return build(Verdict, {"critic": "", "generated": "", "method": {}, **defaults, **plain}, "row")
 
 
 def changed(verdict, **changes):

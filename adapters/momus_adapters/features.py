@@ -13,7 +13,7 @@ import numpy as np
 
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, construct
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
@@ -30,14 +30,14 @@ class BagOfWords(Estimator):
 
     Parameters
     ----------
-    least_count, most_documents, most_words, letters
+    min_count, max_share, vocabulary_size, letters
         Rules of the vocabulary, see `momus.text.vocabulary.VocabularyRules`.
     scale
         ``counts``; ``shares`` (of the document's known words); ``log`` (log of 1 + count).
     tokens, lower
         The tokenizer, see `momus.text.tokens.get_tokenizer`.
 
-    >>> bag = BagOfWords(least_count=1, most_documents=1.0).fit(Corpus.from_texts(["cat dog cat", "dog"]))
+    >>> bag = BagOfWords(min_count=1, max_share=1.0).fit(Corpus.from_texts(["cat dog cat", "dog"]))
     >>> bag(Corpus.from_texts(["dog cat cat emu"])), bag.words_
     (array([[2., 1.]]), ['cat', 'dog'])
     """
@@ -45,17 +45,17 @@ class BagOfWords(Estimator):
     def __init__(
         self,
         *,
-        least_count: int = 5,
-        most_documents: float = 0.5,
-        most_words: int = 2000,
+        min_count: int = 5,
+        max_share: float = 0.5,
+        vocabulary_size: int = 2000,
         letters: bool = True,
         scale: str = "counts",
         tokens: str = "words",
         lower: bool = True,
     ) -> None:
-        self.least_count = least_count
-        self.most_documents = most_documents
-        self.most_words = most_words
+        self.min_count = min_count
+        self.max_share = max_share
+        self.vocabulary_size = vocabulary_size
         self.letters = letters
         self.scale = scale
         self.tokens = tokens
@@ -76,13 +76,13 @@ class BagOfWords(Estimator):
         """
         if self.scale not in ("counts", "shares", "log"):
             raise UsageError(f"scale is {self.scale!r}", hint="choose one of counts, shares, log")
-        rules = VocabularyRules(self.least_count, self.most_documents, self.most_words, letters=self.letters)
+        rules = VocabularyRules(self.min_count, self.max_share, self.vocabulary_size, letters=self.letters)
         self.words_ = build_vocabulary(corpus.tokens(self.tokenizer), rules)
         if not self.words_:
             raise FittingError(
-                f"no word of {corpus.name!r} occurs {self.least_count} times and in at most "
-                f"{percentage(self.most_documents, 0)} of documents",
-                hint="give more real text, or lower least_count",
+                f"no word of {corpus.name!r} occurs {self.min_count} times and in at most "
+                f"{percentage(self.max_share, 0)} of documents",
+                hint="give more real text, or lower min_count",
             )
         return self
 
@@ -113,7 +113,7 @@ def make_features(given: Features, options: Mapping[str, Any] | None) -> Callabl
     """
     features = resolve(given, "features")
     if isinstance(features, type) and issubclass(features, Estimator):
-        instance: Any = features.with_params(dict(options or {}), place=f"features {features.__name__}")
+        instance: Any = construct(features, dict(options or {}), place=f"features {features.__name__}")
         return instance  # type: ignore[no-any-return]
     if options:
         raise UsageError(

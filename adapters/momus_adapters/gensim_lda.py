@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.errors import UsageError
+from momus.estimator import construct
 from momus.plugins import CRITICS, load_plugin
 
 if TYPE_CHECKING:
@@ -51,6 +52,6 @@ def critic_of(model: LdaModel, **params: object) -> Any:
             hint="give an LdaModel that was fitted with id2word",
         ) from error
     critic: Any = load_plugin(CRITICS, "code-mixing")
-    return critic.with_params({**params, "topics": len(alpha)}).adopt(
+    return construct(critic, {**params, "n_topics": len(alpha)}).adopt(
         alpha, phi, words, f"gensim {type(model).__name__}"
     )

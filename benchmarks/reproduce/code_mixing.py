@@ -134,7 +134,7 @@ def switches(critic: CodeMixing, rows: Rows, least: int) -> str:
 
 def ways(fit_rows: Rows, test_rows: Rows) -> None:
     """Compare fitting methods."""
-    critic = CodeMixing(topics=3)
+    critic = CodeMixing(n_topics=3)
     corpus, held = pure(fit_rows, "fit"), pure(test_rows, "held out")
     critic.vocabulary_ = build_vocabulary(
         corpus.tokens(critic.tokenizer), VocabularyRules(2, most_documents=1.0, without=())
@@ -186,7 +186,7 @@ def ways(fit_rows: Rows, test_rows: Rows) -> None:
             continue
         lines = []
         for alpha, phi in found[1:]:
-            model = CodeMixing(topics=3).adopt(alpha, phi, critic.vocabulary_, name)
+            model = CodeMixing(n_topics=3).adopt(alpha, phi, critic.vocabulary_, name)
             theta = _theta(model, first)
             value = log_likelihoods(theta, model.phi_, second).sum() / second.sum()
             lines.append(f"{value:.4f} (purity {purity(model, test_rows)[1]:.3f})")
@@ -245,9 +245,9 @@ def generators(seed: int) -> None:
     written = {name: Corpus.from_texts([way(s) for _, s in long], name=name) for name, way in ways.items()}
     fit = pure(fit_rows, "fit")
     compared = momus.compare(
-        real, written, fit=fit, critics=["code-mixing"], config={"code-mixing": {"topics": 3}}, seed=seed
+        real, written, fit=fit, critics=["code-mixing"], config={"code-mixing": {"n_topics": 3}}, seed=seed
     )
-    critic = CodeMixing(topics=3, seed=seed).fit(fit)
+    critic = CodeMixing(n_topics=3, seed=seed).fit(fit)
     print(f"   people: {changes(critic, real, rng)} switches per 100 words")
     for name, corpus in written.items():
         print(f"   {name}: {changes(critic, corpus, rng)} switches per 100 words; e.g. {corpus[0].text[:150]}")
@@ -282,7 +282,7 @@ def main() -> None:
     halves_ = [[r for r in paragraphs if (r["page"] in chosen) == inside] for inside in (True, False)]
     for label, (fit_rows, test_rows) in (("pages", tuple(map(pages, halves_))), ("paragraphs", tuple(halves_))):
         begun = time.perf_counter()
-        critic = CodeMixing(topics=3, seed=seed).fit(pure(fit_rows, "fit"))
+        critic = CodeMixing(n_topics=3, seed=seed).fit(pure(fit_rows, "fit"))
         print(f"{label}: fitted on {3 * len(fit_rows):,} documents in {time.perf_counter() - begun:.1f} s, seed {seed}")
         print(f"   {critic.notes()[0].text} {' | '.join(critic.topic_words(5))}")
         each, whole_, by_documents = purity(critic, test_rows)

@@ -26,6 +26,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 import momus
 from momus.critic import Scores
+from momus.critic.powers import headline_of
 from momus.text.titles import OTHER, normalize_title
 from momus.verdicts.judge import judge
 from momus_critics.chains.base import ChainCritic
@@ -132,7 +133,7 @@ def show(critic: ChainCritic, label: str, splits: int) -> None:
 
 def compared(critic: ChainCritic, scores: Scores) -> list[str]:
     """Statistics that are tested: the headline, Latent PPL, disorder and, of passages, the share that returns."""
-    names = [critic.headline_statistic, "latent_ppl", "disorder"]
+    names = [headline_of(critic), "latent_ppl", "disorder"]
     return list(dict.fromkeys([*names, "return_share"] if "returns" in scores.rows else names))
 
 
@@ -157,7 +158,7 @@ def agreement(critic: Passages, types: set[str], corpus: momus.Corpus) -> tuple[
     for document, found in zip(corpus, critic.segment(corpus), strict=True):
         # sections joined as the critic joins them; a piece belongs to the section that its middle lies in
         borders = np.cumsum([len(s.text) + 2 for s in document.sections])
-        pieces = spans("\n\n".join(s.text for s in document.sections), critic.words)[: critic.most_pieces]
+        pieces = spans("\n\n".join(s.text for s in document.sections), critic.piece_length)[: critic.max_pieces]
         owner = np.searchsorted(borders, [(a + b) / 2 for a, b in pieces], side="right")
         for i, s in enumerate(document.sections):
             part = found[owner == i]
@@ -201,9 +202,9 @@ def main() -> None:
     if not a.no_passages:
         marks_withheld(eips, titles, a.device, a.splits)
     if a.encoder:
-        options = {"epochs": a.epochs, "rate": 3e-4, "longest": 128, "layers": 3, "batch": 16}
+        options = {"epochs": a.epochs, "rate": 3e-4, "max_tokens": 128, "layers": 3, "batch": 16}
         if a.device != "cpu":
-            options = {"epochs": a.epochs, "rate": 5e-5, "longest": 256, "batch": 32}
+            options = {"epochs": a.epochs, "rate": 5e-5, "max_tokens": 256, "batch": 32}
         encoder = Sections(posterior="transformers", model=a.encoder, options=options).to(a.device)
         start = time.perf_counter()
         encoder.fit(eips)

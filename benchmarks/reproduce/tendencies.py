@@ -42,7 +42,7 @@ def references() -> None:
     s = zipf.fit_exponent(counts)
     first, law = np.cumsum(ordered[0, :10_000]), zipf.law_shares(np.array([s]), 10_000)[0]
     options = {"tokens": "whitespace", "lower": False}
-    one, two = (TypeToken(n=n, **options).fit(corpus) for n in (1, 2))  # type: ignore[arg-type]
+    one, two = (TypeToken(order=n, **options).fit(corpus) for n in (1, 2))  # type: ignore[arg-type]
     rows = (
         ("Zipf s, infinite ζ", s, 1.18924, 1e-5),
         ("Zipf s, truncated at V", zipf.fit_exponent(counts, truncated=True), 1.01861, 1e-5),

@@ -27,7 +27,7 @@ TEXTS = {
 }
 """Generated texts: file and label."""
 EXPECTATIONS = ("map", "exact", "chain")
-ENCODER = {"layers": 3, "epochs": 4, "rate": 3e-4, "longest": 128, "batch": 16}
+ENCODER = {"layers": 3, "epochs": 4, "rate": 3e-4, "max_tokens": 128, "batch": 16}
 """Training of MiniLM: its three upper layers, since one CPU thread has minutes."""
 MARKED = 0.05
 """Threshold of the paper's figure 3; its table 10 has 0.01, as Momus does."""

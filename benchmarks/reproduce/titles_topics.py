@@ -58,7 +58,7 @@ def measure(folder: Path, names: Sequence[str]) -> list[Row]:
     def kept(name: str) -> list[dict[str, Any]]:
         return read_records(folder / f"{name}.jsonl")
 
-    critic = Topics(topics=TOPICS).fit(running(kept("fit"), "fit"))
+    critic = Topics(n_topics=TOPICS).fit(running(kept("fit"), "fit"))
     print(*(n.text for n in critic.notes()))
     real = running(kept("real"), "real docstrings")
     words = int(median(len(d.text.split()) for d in real))
@@ -105,7 +105,7 @@ def figure(folder: Path, name: str, path: Path) -> None:
         {name: text},
         fit=fit,
         critics=["topics"],
-        config={"topics": {"topics": TOPICS}},
+        config={"topics": {"n_topics": TOPICS}},
         permutations=99,
         resamples=99,
     )  # fmt: skip

@@ -69,7 +69,7 @@ def broken(texts: Texts, rng: np.random.Generator) -> Texts:
 def fit(texts: Texts, topics: int, seed: int) -> Topics:
     """Fit the critic and print the time."""
     begun = time.perf_counter()
-    critic = Topics(topics=topics, seed=seed).fit(Corpus.from_texts(texts, name="fit"))
+    critic = Topics(n_topics=topics, seed=seed).fit(Corpus.from_texts(texts, name="fit"))
     print(f"   {' '.join(n.text for n in critic.notes())} {time.perf_counter() - begun:.0f} s", flush=True)
     return critic
 

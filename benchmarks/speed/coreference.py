@@ -105,7 +105,7 @@ def main() -> None:
     found = defaultdict(float)
     for smoothing in ("kneser-ney", "absolute"):
         start = time.perf_counter()
-        process = ChainProcess(kinds=KINDS, order=ORDER, smoothing=smoothing).fit(chains)
+        process = ChainProcess(kinds=KINDS, order=ORDER, discounting=smoothing).fit(chains)
         fitted = time.perf_counter()
         found[smoothing] = float(process.log_probabilities(chains).mean())
         done = time.perf_counter()

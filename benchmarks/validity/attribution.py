@@ -33,6 +33,7 @@ from momus.calibration.plan import split
 from momus.calibration.rates import Rate
 from momus.calibration.view import on_axis, rate_text
 from momus.controls import DEFECTS
+from momus.critic.hooks import settled
 from momus.critic.registry import make_critics
 from momus.inference import ManyTests, holm
 from momus.inference.adjustment import Overlap
@@ -124,7 +125,7 @@ def axes_by_defect(setup: Setup, defects: list[str]) -> Iterator[tuple[str, list
         corpus = pool if defect == "none" else DEFECTS[defect].plant(pool, setup.strengths[defect], 0, None).corpus
         planted = corpus.take(range(POOL), "generated")
         for i, critic in enumerate(fitted):
-            if critic.attend([pool, planted]):  # as in a comparison
+            if settled(critic, [pool, planted]):  # as in a comparison
                 real[i] = critic.score(pool)
         axes = [axis_of(c, [r, c.score(planted)]) for c, r in zip(fitted, real, strict=True)]
         yield defect, [a for a in axes if a is not None]

@@ -54,7 +54,7 @@ AXES = {
     "rhythm": Reading(Rhythm),
     "keyness": Reading(Keyness, pieces, attend=True),
     "discourse": Reading(Discourse),
-    "templates": Reading(partial(Templates, tagger="spacy", words=1000), whole, 1),
+    "templates": Reading(partial(Templates, tagger="spacy", max_tokens=1000), whole, 1),
 }
 
 

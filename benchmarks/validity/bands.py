@@ -28,17 +28,10 @@ from texts_in_groups import Row, kept
 
 from momus import Corpus
 from momus.calibration.rates import Rate
-from momus.critic import (
-    Critic,
-    LogPrior,
-    Scores,
-    Statistic,
-    StatisticsMixin,
-    kolmogorov_smirnov,
-    mean,
-    total_variation,
-)
+from momus.critic import Critic, LogPrior, Reporting, Scores, Statistic, StatisticsMixin
+from momus.critic.powers import headline_of
 from momus.critic.registry import make_critics
+from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
 from momus.inference.spread import PAIR
 from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands
@@ -59,7 +52,8 @@ SHORT = {"within human variation": "within", "beyond human variation": "beyond",
 class Simulated(Critic[Floats], StatisticsMixin):
     """Statistics of simulated rows; it reads no text."""
 
-    name, axis, unit, headline = "simulated", "simulated", "document", "mean"
+    name, axis = "simulated", "simulated"
+    reporting = Reporting(headline="mean")
 
     def fit(self, real: Corpus) -> Simulated:
         """Learn nothing."""
@@ -269,7 +263,7 @@ def table_of_novels(rows: dict[int, list[Row]], critics: Sequence[Critic[Any]]) 
         for critic in critics:
             cells = []
             for of_size in rows.values():
-                found = [r[name][critic.name][critic.headline_statistic] for r in of_size]
+                found = [r[name][critic.name][headline_of(critic)] for r in of_size]
                 gaps = [f[0] for f in found if f[0] is not None]
                 cells.append(f"{shares_of(found, 'within', 'beyond')} ({np.median(gaps):.2f})")
             lines.append(f"| {name}, {critic.name} | " + " | ".join(cells) + " |")

@@ -40,6 +40,8 @@ from sectioned_texts import (
 )
 
 from momus import Corpus, Critic
+from momus.critic.hooks import settled
+from momus.critic.powers import headline_of
 from momus.verdicts.judge import judge
 from momus_critics.consistency import Consistency
 from momus_critics.sections import Sections
@@ -92,7 +94,7 @@ def views(critic: str) -> Iterator[tuple[str, list[Row]]]:
 def fitted(row: Row, split: Split) -> Critic[Any]:
     """The critic of a row, fitted; what is read is settled by the other two parts."""
     critic = row.make().fit(split.fit)
-    critic.attend([row.view(split.real), row.view(split.other)])
+    settled(critic, [row.view(split.real), row.view(split.other)])
     return critic
 
 
@@ -119,7 +121,7 @@ def measure(name: str, rows: list[Row], sources: list[str], path: Path, number: 
                 continue
             begun = time.perf_counter()
             critic = fitted(rows[0], split)
-            extra = [r.statistic for r in rows if r.statistic != critic.headline_statistic]
+            extra = [r.statistic for r in rows if r.statistic != headline_of(critic)]
             found = p_values(critic, split, rows[0].defects, view=rows[0].view, statistics=extra)
             content: dict[str, Any] = {"p": [[*key, p] for key, p in found.items()]}
             if split.seed == 0:

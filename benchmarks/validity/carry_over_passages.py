@@ -26,7 +26,8 @@ import numpy as np
 from sectioned_texts import COLLECTIONS, DEFECTS, LEVEL, NULL, P, Split, collection, p_values, running, splits, table
 
 from momus import Corpus
-from momus.critic import Statistic, mean
+from momus.critic import Statistic
+from momus.critic.statistic import mean
 from momus.inference import ManyTests
 from momus.numeric.types import Floats
 from momus.verdicts.judge import judge
@@ -68,14 +69,14 @@ def null_p_values(critic: Passages, split: Split, number: int) -> dict[str, list
 def by_places(split: Split) -> Callable[[Corpus], Floats]:
     """Fit the features of place alone; what is returned gives misplacement."""
     unfitted = Passages()
-    pieces, offsets = corpus_pieces(running(split.fit), unfitted.words, unfitted.most_pieces)
+    pieces, offsets = corpus_pieces(running(split.fit), unfitted.piece_length, unfitted.max_pieces)
     embedder, places = unfitted.component("embedder_"), unfitted.component("places_")
     assert isinstance(embedder, WordPairs)
     assert isinstance(places, PlaceFeatures)
     places.fit(embedder.fit(pieces).embed(pieces), offsets)
 
     def rows(corpus: Corpus) -> Floats:
-        pieces, offsets = corpus_pieces(running(corpus), unfitted.words, unfitted.most_pieces)
+        pieces, offsets = corpus_pieces(running(corpus), unfitted.piece_length, unfitted.max_pieces)
         long = np.diff(offsets) >= LEAST
         values = places.misplacement(places.transform(embedder.embed(pieces), offsets), offsets)[long]
         return np.column_stack([values, np.ones(len(values))])
@@ -148,7 +149,7 @@ def main() -> None:
                 print(f"{name} {split.seed}: {time.perf_counter() - start:.0f} s", flush=True)
                 lines.append(line)
                 continue
-            critic = Passages(number=a.number).fit(running(split.fit))
+            critic = Passages(n_states=a.number).fit(running(split.fit))
             fitted = time.perf_counter() - start
             found = p_values(critic, split, a.defects, view=running, statistics=STATISTICS)
             nulls = null_p_values(critic, split, a.nulls)

@@ -29,7 +29,8 @@ from coreference import data, litbank
 from damaged_mentions import reassign_mentions, swap_pronouns
 
 from momus import Corpus
-from momus.critic import Statistic, mean
+from momus.critic import Statistic
+from momus.critic.statistic import mean
 from momus.inference import ManyTests
 from momus.numeric.types import Floats
 from momus.text.mentions import Resolved

@@ -30,8 +30,9 @@ from scipy import stats
 
 from momus import Corpus
 from momus.calibration.rates import Rate
-from momus.critic import Critic, Statistic, mean
+from momus.critic import Critic, Statistic
 from momus.critic.registry import critic_class
+from momus.critic.statistic import mean
 from momus.inference import Design, compare_rows
 from momus.laws.test import compare_law
 from momus.text.running import RunningText

@@ -54,7 +54,7 @@ Make = Callable[[], Critic[Any]]
 BOTH: dict[str, Make] = {
     "length": Length,
     "type-token": TypeToken,
-    "type-token, bigrams": partial(TypeToken, n=2),
+    "type-token, bigrams": partial(TypeToken, order=2),
     "unigram": Unigram,
     "rank-frequency": RankFrequency,
     "perplexity": Perplexity,

@@ -43,7 +43,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "reproduce"))
 from five_models import corpora as five_models
 
 CRITICS = ("repetition", "templates", "keyness", "rhythm", "discourse", "diversity")
-CONFIG = {"templates": {"tagger": "spacy", "words": 200}}
+CONFIG = {"templates": {"tagger": "spacy", "max_tokens": 200}}
 SHORTEST = 20
 """Words of an answer, at least."""
 Texts = tuple[Corpus, Corpus, dict[str, Corpus]]

@@ -42,7 +42,8 @@ from scipy import sparse
 from yardsticks import HELD, YARDSTICKS, Floats, agreement, gain, held_out, reliability, some_prompts, wilson
 
 from momus import Corpus
-from momus.critic import AggregatedPosteriorMixin, Counted, Critic, Rows, aligned
+from momus.critic import AggregatedPosteriorMixin, Counted, Critic, Rows
+from momus.critic.rows import aligned
 
 CRITICS = ("unigram", "rank-frequency", "topics", "coreference", "passages")
 COLUMNS, EXCHANGES, PENALTIES = 200, 20, np.geomspace(1e-3, 1e5, 25)

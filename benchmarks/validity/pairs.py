@@ -59,13 +59,13 @@ CRITICS: dict[str, tuple[Callable[[], Critic[Any]], int]] = {
     "unigram": (Unigram, MOST),
     "rank-frequency": (RankFrequency, MOST),
     "type-token": (TypeToken, MOST),
-    "type-token, bigrams": (partial(TypeToken, n=2), MOST),
+    "type-token, bigrams": (partial(TypeToken, order=2), MOST),
     "stopword-share": (StopwordShare, MOST),
     "symbol-share": (SymbolShare, MOST),
     "perplexity": (Perplexity, MOST),
     "mauve": (Mauve, MOST),
-    "passages": (partial(Passages, words=30), MOST),
-    "topics": (partial(Topics, topics=50), 2000),
+    "passages": (partial(Passages, piece_length=30), MOST),
+    "topics": (partial(Topics, n_topics=50), 2000),
     "coreference": (Coreference, 1500),
 }
 NOT_READ = "zipf-slope, heaps, ebeling, taylor, long-range and productivity need running text of 1,000 tokens and more"

@@ -50,7 +50,10 @@ from yardsticks import (
 )
 
 from momus import Corpus, Scores, read_corpus
-from momus.critic import Counted, Critic, Statistic, aligned
+from momus.critic import Counted, Critic, Statistic
+from momus.critic.hooks import row_unit, settled
+from momus.critic.powers import headline_of
+from momus.critic.rows import aligned
 from momus.inference import holm
 from momus.report.figures.palette import COLOURS
 from momus.text.running import RunningText
@@ -134,10 +137,10 @@ READINGS = {
     "heaps": Reading(partial(Heaps, **LAW)),
     "ebeling": Reading(partial(Ebeling, **LAW)),
     "taylor": Reading(partial(Taylor, segment=250, **LAW)),
-    "long-range": Reading(partial(LongRange, share=4, **LAW)),
+    "long-range": Reading(partial(LongRange, rarity=4, **LAW)),
     "productivity": Reading(partial(Productivity, **LAW)),
     "passages": Reading(Passages),
-    "topics": Reading(partial(Topics, topics=50), pieces, 5),
+    "topics": Reading(partial(Topics, n_topics=50), pieces, 5),
     "coreference": Reading(Coreference, whole, 1),
     "perplexity": Reading(Perplexity, whole, 5),
     "mauve": Reading(Mauve, pieces),
@@ -178,15 +181,15 @@ def scored(reading: Reading, texts: list[str], part: str) -> tuple[pd.DataFrame,
     fit, held = ([u for t in side for u in reading.cut(t)] for side in novels(reading.stretches))
     critic = reading.make().fit(Corpus.from_texts(fit, name="novels"))
     print("   ", *(n.text for n in critic.notes()), flush=True)
-    if critic.unit == "block":
-        return pd.DataFrame([_law_values(critic, read(text, part)) for text in texts]), critic.headline_statistic
+    if row_unit(critic) == "block":
+        return pd.DataFrame([_law_values(critic, read(text, part)) for text in texts]), headline_of(critic)
     units = [reading.cut(read(text, part)) for text in texts]
     owner = np.repeat(np.arange(len(texts)), [len(u) for u in units])
     corpora = [Corpus.from_texts(held, name="held"), Corpus.from_texts([u for e in units for u in e], name="stories")]
     if reading.attend:
-        critic.attend(corpora)
+        settled(critic, corpora)
     real, found = (critic.score(corpus) for corpus in corpora)
-    return _values(critic, real, found, owner, len(texts)), critic.headline_statistic
+    return _values(critic, real, found, owner, len(texts)), headline_of(critic)
 
 
 def _law_values(critic: Critic[Any], text: str) -> dict[str, float]:

@@ -26,6 +26,8 @@ import numpy as np
 from momus import Corpus, Critic, read_corpus
 from momus.controls import DEFECTS as CONTROLS
 from momus.controls.planting import generator
+from momus.critic.hooks import settled
+from momus.critic.powers import headline_of
 from momus.text.corpus import Document
 from momus.verdicts.judge import judge
 
@@ -175,8 +177,8 @@ def p_values(
     statistics
         Statistics beside the headline.
     """
-    critic.attend([view(split.real), view(split.other)])
-    wanted = (critic.headline_statistic, *statistics)
+    settled(critic, [view(split.real), view(split.other)])
+    wanted = (headline_of(critic), *statistics)
     real = critic.score(view(split.real))
     found: P = {}
     for defect in defects:

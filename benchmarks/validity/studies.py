@@ -172,7 +172,7 @@ STUDIES = (
     Study("answers", answers, ("diversity",), documents=9600, powered=1680),
     Study("phrases", novels, ("keyness",), documents=2000, powered=400, power_splits=40),
     Study(
-        *("patterns", novels, ("templates",), {"templates": {"tagger": "spacy", "words": 300}}),
+        *("patterns", novels, ("templates",), {"templates": {"tagger": "spacy", "max_tokens": 300}}),
         replacement=True,
         documents=500,
         powered=420,

@@ -27,6 +27,7 @@ from momus.calibration.judges import LawJudge
 from momus.calibration.plan import Units
 from momus.calibration.rates import Rate
 from momus.critic import RunningTextCritic
+from momus.critic.powers import headline_of
 from momus.critic.registry import make_critics
 from momus.numeric.types import Ints
 
@@ -84,7 +85,7 @@ def null_split(name: str) -> Callable[[np.random.Generator], Row]:
     """Split novels, and return p of a law with and without groups; None where a text does not determine the law."""
     (critic,) = make_critics([name], {})
     assert isinstance(critic, RunningTextCritic)
-    law = next(s for s in critic.laws() if s.name == critic.headline_statistic)
+    law = next(s for s in critic.laws() if s.name == headline_of(critic))
     chapters = pool("chapters")
     judge = LawJudge(critic, law, chapters.pieces, chapters.pieces)
     units = Units.of([str(n) for n in chapters.novels.tolist()], chapters.pieces.ids)

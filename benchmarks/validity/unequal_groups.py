@@ -7,13 +7,21 @@ and bursts of words (for the total variation distance and the Higher Criticism o
 for each prompt that real text lacks; and 20 novels of ten passages with group ids against 200 passages without, 20
 words shorter.
 
-Run:  python benchmarks/validity/unequal_groups.py narrow words others power texts [--write docs/validity.md]
+Each cell is kept in --out as soon as it is measured, and not measured again there: an interrupted run resumes, and
+tables are of one run. ``--quick`` has 20 replications. ``weights`` is the power of the squared differences under other
+weights of the columns.
+
+Run:  python benchmarks/validity/unequal_groups.py narrow words others power weights texts --out FOLDER
+      [--quick] [--write docs/validity.md]
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,11 +30,11 @@ import numpy as np
 from grouped_texts import Pool, passages, pool_of
 from null_and_power import write_between
 from scipy import sparse
+from studies import data
 
 from momus import Corpus, compare
-from momus.calibration.rates import Rate
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, mean_gap, supremum, total_variation
-from momus.inference import Design, Rows
+from momus.inference import Design, Rows, multipliers
 from momus.inference.contrast import contrast_of
 from momus.inference.pooling import Tables
 from momus.inference.pvalues import Prepared, contrasts, p_value
@@ -40,6 +48,8 @@ DRAWS, ALPHA = 199, 0.05
 BINS, WORDS, TERMS, REGIONS = 64, 100, 200, 30
 """Bins of the value of a document, words in a document, terms (columns) of Higher Criticism, regions of MAUVE."""
 QUANTILES = 1 << 16
+CRITICS = ("unigram", "length")
+EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 BURSTS = 0.3
 """Share of the words of a document that come from the topics of its group and its own."""
 Groups = tuple[tuple[int, int], ...]
@@ -198,15 +208,36 @@ def relabelled(s: Statistic, samples: Samples) -> float:
 
 def rates(
     cell: Cell, replications: int, statistics: Sequence[Statistic], shift: float = 0.0, swapped: float = 0.0
-) -> dict[str, Rate]:
+) -> dict[str, float]:
     """Share of pairs of texts that each test rejects."""
     found = [p_values(cell, seed, statistics, shift, swapped) for seed in range(replications)]
-    return {name: Rate.of(sum(p[name] <= ALPHA for p in found), replications) for name in found[0]}
+    return {name: sum(p[name] <= ALPHA for p in found) / replications for name in found[0]}
 
 
-def levels(replications: int, statistics: Sequence[Statistic], cells: Sequence[Cell] = CELLS) -> str:
+@dataclass(frozen=True)
+class Kept:
+    """Results by name in a folder, which are computed where they are missing."""
+
+    folder: Path
+    part: str
+
+    def __call__(self, name: str, compute: Callable[[], dict[str, float]]) -> dict[str, float]:
+        """The result of a name."""
+        path = self.folder / f"{self.part} {re.sub('[^0-9a-z.]+', '-', name.lower())}.json"
+        if not path.exists():
+            began, result = time.perf_counter(), compute()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(result), encoding="utf-8")
+            print(f"{path.stem}: {time.perf_counter() - began:.0f} s", flush=True)
+        kept: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
+        return kept
+
+
+def levels(kept: Kept, replications: int, statistics: Sequence[Statistic], cells: Sequence[Cell] = CELLS) -> str:
     """Level of each test."""
-    found = {cell: rates(cell, replications, statistics) for cell in cells}
+    found = {
+        cell: kept(f"{cell.label} {replications}", lambda c=cell: rates(c, replications, statistics)) for cell in cells
+    }
     names = list(found[cells[0]])
     return "\n".join(
         [
@@ -214,12 +245,35 @@ def levels(replications: int, statistics: Sequence[Statistic], cells: Sequence[C
             "",
             f"| real \\| generated | ICC | {' | '.join(names)} |",
             "|---|---:|" + "---:|" * len(names),
-            *(f"| {cell.label} | {' | '.join(f'{r[n].share:.3f}' for n in names)} |" for cell, r in found.items()),
+            *(f"| {cell.label} | {' | '.join(f'{r[n]:.3f}' for n in names)} |" for cell, r in found.items()),
         ]
     )
 
 
-def power(replications: int) -> str:
+def weights(kept: Kept, replications: int) -> str:
+    """Power of the squared differences of shares for weights of columns of share π in proportion to 1/π^exponent."""
+    usual, lines = multipliers.EXPONENT, []
+    for number, _ in SHIFTED:
+        shares = []
+        for exponent in EXPONENTS:
+            multipliers.EXPONENT = exponent
+            name = f"{CELLS[number].label} {exponent:g} {replications}"
+            r = kept(name, lambda n=number: rates(CELLS[n], replications, WORDY, 0.0, SWAPPED[n]))
+            shares.append(f"{r[WORDY[0].name]:.3f}")
+        lines.append(f"| {CELLS[number].label} | {SWAPPED[number]:g} | {' | '.join(shares)} |")
+    multipliers.EXPONENT = usual
+    return "\n".join(
+        [
+            f"Power of the squared differences, V = 2,000, by the exponent of the weights, R = {replications:,}:",
+            "",
+            f"| real \\| generated | ICC | swapped | {' | '.join(f'{e:g}' for e in EXPONENTS)} |",
+            "|---|---:|---:|" + "---:|" * len(EXPONENTS),
+            *lines,
+        ]
+    )
+
+
+def power(kept: Kept, replications: int) -> str:
     """Power of each test in some cells."""
     names = [s.name for s in STATISTICS]
     found = [
@@ -229,8 +283,9 @@ def power(replications: int) -> str:
         "|---|---:|---:|---:|" + "---:|" * len(names),
     ]
     for number, shift in SHIFTED:
-        r = rates(CELLS[number], replications, STATISTICS, shift, SWAPPED[number])
-        cells = " | ".join(f"{r[n].share:.3f}" for n in names)
+        name = f"{CELLS[number].label} {replications}"
+        r = kept(name, lambda n=number, d=shift: rates(CELLS[n], replications, STATISTICS, d, SWAPPED[n]))
+        cells = " | ".join(f"{r[n]:.3f}" for n in names)
         found.append(f"| {CELLS[number].label} | {shift:g} | {SWAPPED[number]:g} | {cells} |")
     return "\n".join(found)
 
@@ -253,7 +308,7 @@ def authors(pool: Pool, rng: np.random.Generator, shorter: int) -> tuple[Corpus,
     return real, Corpus.from_texts(cut, name="new")
 
 
-def texts(runs: int) -> str:
+def texts(kept: Kept, runs: int) -> str:
     """Alarms of `momus.compare` on real texts."""
     pool = pool_of(passages)
     rows = []
@@ -261,42 +316,52 @@ def texts(runs: int) -> str:
         ("one source, five per prompt", 0),
         ("20 novels × 10 with ids, 200 without, 20 words shorter", 20),
     ):
-        p: dict[str, list[float]] = {"unigram": [], "length": []}
+        p: dict[str, list[float]] = {critic: [] for critic in CRITICS}
         for seed in range(runs):
-            rng = np.random.default_rng([seed, kind])
-            real, generated = authors(pool, rng, kind) if kind else without_ids(pool, rng)
-            fit = Corpus.from_texts(
-                [pool.pieces[int(i)].text for i in rng.permutation(len(pool.pieces))[:200]], name="fit"
-            )
-            verdicts = compare(
-                real, {"new": generated}, critics=list(p), fit=fit, permutations=999, resamples=9
-            ).verdicts
-            for v in verdicts:
-                if v.headline and v.p is not None:
-                    p[v.critic].append(v.p)
+            one = kept(f"{label} {seed}", lambda s=seed, k=kind: compared(pool, s, k))
+            for critic, value in one.items():
+                p[critic].append(value)
         rows.append(f"| {label} | {' | '.join(f'{sum(q <= ALPHA for q in p[c])} of {len(p[c])}' for c in p)} |")
     head = ["| texts | unigram (TVD) | length (KS) |", "|---|---:|---:|"]
     return "\n".join([f"Pairs of texts with p ≤ 0.05 of {runs} runs of `momus.compare`:", "", *head, *rows])
 
 
+def compared(pool: Pool, seed: int, shorter: int) -> dict[str, float]:
+    """p-values of one comparison of passages of novels, by critic."""
+    rng = np.random.default_rng([seed, shorter])
+    real, generated = authors(pool, rng, shorter) if shorter else without_ids(pool, rng)
+    fit = Corpus.from_texts([pool.pieces[int(i)].text for i in rng.permutation(len(pool.pieces))[:200]], name="fit")
+    verdicts = compare(real, {"new": generated}, critics=list(CRITICS), fit=fit, permutations=999, resamples=9).verdicts
+    return {v.critic: v.p for v in verdicts if v.headline and v.p is not None}
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="+", choices=("narrow", "words", "others", "power", "texts"))
+    parser.add_argument("parts", nargs="+", choices=("narrow", "words", "others", "power", "weights", "texts"))
+    parser.add_argument("--out", type=Path, required=True, help="folder for the results of cells")
+    parser.add_argument("--quick", action="store_true", help="20 replications of everything")
     parser.add_argument("--replications", type=int, default=1000, help="of the levels of means and KS")
     parser.add_argument("--wide", type=int, default=100, help="replications of other levels and of power")
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
     a = parser.parse_args(arguments)
-    measured = {
-        "narrow": lambda: levels(a.replications, NARROW),
-        "words": lambda: levels(a.wide, WORDY),
-        "others": lambda: levels(a.wide, OTHERS, CELLS[:4]),
-        "power": lambda: power(a.wide),
-        "texts": lambda: texts(a.runs),
+    many, some, runs = (20, 20, 4) if a.quick else (a.replications, a.wide, a.runs)
+    measured: dict[str, Callable[[Kept], str]] = {
+        "narrow": lambda kept: levels(kept, many, NARROW),
+        "words": lambda kept: levels(kept, some, WORDY),
+        "others": lambda kept: levels(kept, some, OTHERS, CELLS[:4]),
+        "power": lambda kept: power(kept, some),
+        "weights": lambda kept: weights(kept, some),
+        "texts": lambda kept: texts(kept, runs),
     }
     for part in a.parts:
-        table = measured[part]()
+        if part == "texts" and not (data() / "litbank").exists():
+            print(
+                f"texts: left out, since {data() / 'litbank'} does not exist; set MOMUS_DATA to the folder of real data"
+            )
+            continue
+        table = measured[part](Kept(a.out, part))
         print(table, flush=True)
         if a.write:
             write_between(a.write, f"unequal groups, {part}", table)

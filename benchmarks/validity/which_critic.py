@@ -38,7 +38,10 @@ from sectioned_texts import (
 )
 
 from momus import Corpus, Critic
-from momus.critic import Statistic, mean
+from momus.critic import Statistic
+from momus.critic.hooks import settled
+from momus.critic.powers import headline_of
+from momus.critic.statistic import mean
 from momus.inference import ManyTests
 from momus.numeric.types import Floats
 from momus_critics.passages import Passages
@@ -68,8 +71,8 @@ def whole(
     def fitted(split: Split) -> tuple[Statistic, Reads]:
         # `sections` may read titles of the text to fit on; running text has none
         critic = make().fit(running(split.fit) if view is running else split.fit)
-        critic.attend([view(split.real), view(split.other)])
-        (statistic,) = [s for s in critic.statistics() if s.name == critic.headline_statistic]
+        settled(critic, [view(split.real), view(split.other)])
+        (statistic,) = [s for s in critic.statistics() if s.name == headline_of(critic)]
         return statistic, lambda corpus: np.asarray(critic.score(view(corpus)).rows[statistic.rows])
 
     return fitted

@@ -1,14 +1,19 @@
-"""Base class of critics and posteriors: plain parameters, and state learned by fitting."""
+"""Base class of critics and of their components: plain parameters, and state learned by fitting.
+
+An `Estimator` behaves as scikit-learn expects of one: `get_params`, `set_params`, ``sklearn.base.clone`` and ``repr``
+work. All else that the engine does with one is a function of this module.
+"""
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import json
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self, TypeVar
 
 from momus.errors import NotFittedError, UsageError
-from momus.parameters import OneOf, Range, check_values
+from momus.parameters import MEANINGS, check_values
 from momus.redact import redacted_value
 
 
@@ -16,100 +21,63 @@ class Estimator:
     """An object with constructor parameters stored unchanged, and fitted attributes whose names end in ``_``.
 
     ``__init__`` takes keyword-only parameters, stores each under its name and does nothing else. Its annotations are
-    the schema of the parameters: `check_params` refuses values of other types. Bounds are declared in ``ranges``.
-
-    Attributes
-    ----------
-    ranges
-        The numbers (`Range`) or words (`OneOf`) that parameters may be, by name; those of base classes apply too.
+    the schema of the parameters: `check_params` refuses values of other types. A class declares bounds in ``ranges``:
+    the numbers (`Range`) or words (`OneOf`) that parameters may be, by name; those of base classes apply too.
 
     >>> class Ruler(Estimator):
     ...     def __init__(self, *, inches: float = 12.0) -> None:
     ...         self.inches = inches
     >>> Ruler(inches=6.0)
     Ruler(inches=6.0)
-    >>> Ruler(inches=6.0).clone().get_params()
-    {'inches': 6.0}
+    >>> clone(Ruler(inches=6.0)).set_params(inches=3.0).get_params()
+    {'inches': 3.0}
     """
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {}
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters.
 
-    @classmethod
-    def parameter_names(cls) -> list[str]:
-        """Names of the constructor's parameters."""
-        signature = inspect.signature(cls.__init__)
-        kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        return [n for n, p in signature.parameters.items() if n != "self" and p.kind in kinds]
+        Parameters
+        ----------
+        deep
+            Whether to return the parameters of parameters too, as ``parameter__name``.
+        """
+        params = {name: getattr(self, name) for name in parameter_names(type(self))}
+        if deep:
+            for name, value in list(params.items()):
+                if hasattr(value, "get_params") and not isinstance(value, type):
+                    params |= {f"{name}__{inner}": v for inner, v in value.get_params().items()}
+        return params
 
-    @classmethod
-    def with_params(cls, params: dict[str, Any], place: str = "") -> Self:
-        """Construct from a dict of parameters; ``place`` tells an error message where the dict comes from.
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of parameters as ``parameter__name``; what was learned with others is forgotten.
 
         Raises
         ------
         UsageError
-            A parameter is unknown (the hint lists the known ones), or its value is not one that it can have.
+            A parameter is unknown.
         """
-        known = cls.parameter_names()
-        for name in params:
-            if name not in known:
-                raise UsageError(
-                    f"{place or cls.__name__}: no parameter {name!r}",
-                    hint=f"the parameters are {', '.join(known)}" if known else "it takes no parameters",
-                )
-        check_values(cls, params, place)
-        return cls(**params)
+        check_names(type(self), (name.partition("__")[0] for name in params))
+        for name, value in params.items():
+            parameter, _, inner = name.partition("__")
+            if inner:
+                getattr(self, parameter).set_params(**{inner: value})
+            else:
+                setattr(self, parameter, value)
+        if params:
+            reset(self)
+        return self
 
-    def check_params(self) -> None:
-        """Check the parameters against the annotations of the constructor and against ``ranges``.
+    def __sklearn_clone__(self) -> Self:
+        """The copy that ``sklearn.base.clone`` makes: parameters that are objects are shared, not copied."""
+        return clone(self)
 
-        Raises
-        ------
-        UsageError
-            The message names the parameter, its value and what is allowed.
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params(deep=False).items())
+        return f"{type(self).__name__}({inner})"
 
-        >>> class Ruler(Estimator):
-        ...     ranges = {"inches": Range(0, above=True)}
-        ...     def __init__(self, *, inches: float = 12.0) -> None:
-        ...         self.inches = inches
-        >>> Ruler(inches=float("nan")).check_params()
-        Traceback (most recent call last):
-        momus.errors.UsageError: Ruler: inches is nan, expected a finite number
-          → correct inches; it is 12.0 by default
-        """
-        check_values(type(self), self.get_params())
 
-    def get_params(self) -> dict[str, Any]:
-        """Return the parameters as given to the constructor."""
-        return {name: getattr(self, name) for name in self.parameter_names()}
-
-    def json_params(self) -> dict[str, Any]:
-        """Return the parameters as JSON values; an object is represented by its class and its memory address.
-
-        The address tells two objects of one class apart: an earlier run with another object is not mistaken for this.
-
-        >>> class Reader(Estimator):
-        ...     def __init__(self, *, read: object = None, times: int = 1) -> None:
-        ...         self.read = read
-        ...         self.times = times
-        >>> plain = Reader(read=print).json_params()
-        >>> plain["times"], plain["read"].startswith("<builtins.print at 0x")
-        (1, True)
-        """
-        return {name: redacted_value(_json_value(value), name) for name, value in self.get_params().items()}
-
-    def state(self) -> dict[str, Any]:
-        """Return the fitted attributes."""
-        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
-
-    def reset(self) -> None:
-        """Delete the fitted attributes."""
-        for name in self.state():
-            delattr(self, name)
-
-    def clone(self) -> Self:
-        """Make an unfitted copy with the same parameters."""
-        return type(self)(**self.get_params())
+class ComponentsMixin:
+    """An estimator whose fitted attributes include estimators."""
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted object that a fitted attribute holds, into which a saved state is read.
@@ -121,9 +89,109 @@ class Estimator:
         """
         raise NotFittedError(f"{type(self).__name__} has no component {attribute!r}")
 
-    def __repr__(self) -> str:
-        inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
-        return f"{type(self).__name__}({inner})"
+
+E = TypeVar("E", bound=Estimator)
+
+
+def parameter_names(cls: type) -> list[str]:
+    """Names of the parameters of a constructor.
+
+    >>> class Ruler(Estimator):
+    ...     def __init__(self, *, inches: float = 12.0) -> None:
+    ...         self.inches = inches
+    >>> parameter_names(Ruler)
+    ['inches']
+    """
+    signature = inspect.signature(cls.__init__)  # type: ignore[misc]  # of the class itself, not of an instance
+    kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [n for n, p in signature.parameters.items() if n != "self" and p.kind in kinds]
+
+
+def check_names(cls: type, names: Any, place: str = "") -> None:
+    """Refuse names that are no parameters of a class.
+
+    Raises
+    ------
+    UsageError
+        The hint names the nearest parameter, or lists them all.
+    """
+    known = parameter_names(cls)
+    for name in names:
+        if name in known:
+            continue
+        near = [n for n in known if name in MEANINGS.get(n, ("", ()))[1] or name in n.split("_")]
+        near = near or difflib.get_close_matches(name, known, n=1)
+        guess = f"did you mean {near[0]!r}? " if near else ""
+        raise UsageError(
+            f"{place or cls.__name__}: no parameter {name!r}",
+            hint=f"{guess}the parameters are {', '.join(known)}" if known else "it takes no parameters",
+        )
+
+
+def construct(cls: type[E], params: Mapping[str, Any], place: str = "") -> E:
+    """Construct an estimator from a table of parameters; ``place`` tells an error message where it comes from.
+
+    Raises
+    ------
+    UsageError
+        A parameter is unknown, or its value is not one that it can have.
+    """
+    check_names(cls, params, place)
+    check_values(cls, params, place)
+    return cls(**params)
+
+
+def clone(estimator: E) -> E:
+    """Make an unfitted copy with the same parameters."""
+    return type(estimator)(**estimator.get_params(deep=False))
+
+
+def check_params(estimator: Estimator) -> None:
+    """Check the parameters of an estimator against the annotations of its constructor and against its ``ranges``.
+
+    Raises
+    ------
+    UsageError
+        The message names the parameter, its value and what is allowed.
+
+    >>> from momus.parameters import Range
+    >>> class Ruler(Estimator):
+    ...     ranges = {"inches": Range(0, above=True)}
+    ...     def __init__(self, *, inches: float = 12.0) -> None:
+    ...         self.inches = inches
+    >>> check_params(Ruler(inches=float("nan")))
+    Traceback (most recent call last):
+    momus.errors.UsageError: Ruler: inches is nan, expected a finite number
+      → correct inches; it is 12.0 by default
+    """
+    check_values(type(estimator), estimator.get_params(deep=False))
+
+
+def json_params(estimator: Estimator) -> dict[str, Any]:
+    """Return the parameters as JSON values; an object is represented by its class and its memory address.
+
+    The address tells two objects of one class apart: an earlier run with another object is not mistaken for this.
+
+    >>> class Reader(Estimator):
+    ...     def __init__(self, *, read: object = None, times: int = 1) -> None:
+    ...         self.read = read
+    ...         self.times = times
+    >>> plain = json_params(Reader(read=print))
+    >>> plain["times"], plain["read"].startswith("<builtins.print at 0x")
+    (1, True)
+    """
+    return {name: redacted_value(_json_value(value), name) for name, value in estimator.get_params(deep=False).items()}
+
+
+def fitted_state(estimator: Estimator) -> dict[str, Any]:
+    """Return the fitted attributes."""
+    return {k: v for k, v in vars(estimator).items() if k.endswith("_") and not k.startswith("_")}
+
+
+def reset(estimator: Estimator) -> None:
+    """Delete the fitted attributes, and private ones, such as a network that was opened."""
+    for name in [name for name in vars(estimator) if name.endswith("_") or name.startswith("_")]:
+        delattr(estimator, name)
 
 
 def _json_value(value: Any) -> Any:

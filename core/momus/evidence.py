@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
-from momus.errors import StoreError, UsageError
+from momus.errors import UsageError
+from momus.schema import build
 
 Cell = str | int | float | None
 Role = Literal["real", "generated", "fitted", "reference"]
@@ -224,7 +225,6 @@ def both(real: _S, generated: _S) -> tuple[tuple[Role, _S], tuple[Role, _S]]:
 
 
 Evidence = Table | Chart | Heatmap | Graph | MarkedDocument
-_KINDS: dict[str, type[Any]] = {k.__name__: k for k in (Table, Chart, Heatmap, Graph, MarkedDocument)}
 
 
 def to_json(item: Evidence) -> dict[str, Any]:
@@ -245,25 +245,4 @@ def from_json(data: dict[str, Any]) -> Evidence:
     StoreError
         The kind is unknown or a field is missing.
     """
-    content = dict(data)
-    kind = _KINDS.get(content.pop("kind", ""))
-    if kind is None:
-        name = data.get("kind")
-        raise StoreError(f"unknown kind of evidence {name!r}", hint="was this written by a newer version of momus?")
-    try:
-        if kind is Chart:
-            content["x"], content["y"] = Axis(**content["x"]), Axis(**content["y"])
-            content["series"] = tuple(Series(**s) for s in content["series"])
-        elif kind is Graph:
-            content["edges"] = tuple(Edge(**e) for e in content["edges"])
-        elif kind is MarkedDocument:
-            content["steps"] = tuple(Step(**s) for s in content["steps"])
-        elif kind is Table:
-            content["columns"], content["rows"] = tuple(content["columns"]), tuple(map(tuple, content["rows"]))
-            if (overuse := content.get("overuse")) is not None:
-                items = tuple(Overused(**item) for item in overuse["items"])
-                content["overuse"] = Overuse(**{**overuse, "items": items})
-        item: Evidence = kind(**content)
-    except (KeyError, TypeError) as error:
-        raise StoreError(f"evidence of kind {kind.__name__} is incomplete: {error}") from error
-    return item
+    return build(Evidence, data, "evidence", "was this written by a newer version of momus?")  # type: ignore[arg-type]

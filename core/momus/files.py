@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from momus.errors import StoreError, UsageError
 from momus.locking import is_on_disk, try_lock
+from momus.schema import SEAL, seal
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMULA = r"^[=+\-@\t\r]"
 """Spreadsheets read texts that begin so as formulas."""
-SEAL = "sha256"
-"""Key of the digest of a sealed JSON object."""
 PART = ".part"
 """Ending of temporary files."""
 
@@ -220,32 +219,8 @@ def file_digest(path: Path) -> str:
 
 
 def write_sealed(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON object with the SHA-256 of its content: damage is noticed when it is read (`read_sealed`)."""
-    write_json(path, {**content, SEAL: _seal(content)})
-
-
-def read_sealed(path: Path) -> dict[str, Any]:
-    """Read what `write_sealed` wrote.
-
-    Raises
-    ------
-    ValueError
-        The file is no such JSON, or was changed.
-    OSError
-        It cannot be read.
-    """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    if not isinstance(content, dict) or content.pop(SEAL, None) != _seal(content):
-        raise ValueError("the file was changed or damaged after it was written (SHA-256)")
-    return content
-
-
-def _seal(content: dict[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    """Write a JSON object with the SHA-256 of its content, which `momus.schema.read_json` checks."""
+    write_json(path, {**content, SEAL: seal(content)})
 
 
 def write_json(path: Path, content: Any) -> None:

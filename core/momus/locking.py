@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 from multiprocessing import reduction
 from pathlib import Path
 from typing import Any, Self
@@ -34,6 +35,10 @@ TRIES = 50
 """How often a lock file that was deleted meanwhile is opened again."""
 
 
+class BusyError(StoreError):
+    """Another process holds the lock."""
+
+
 class Lock:
     """An exclusive lock on a path, held until `release` or the end of the process and of the workers that hold it.
 
@@ -55,6 +60,23 @@ class Lock:
         self.path, self.of = path, of
         self._file: int | None = None
 
+    def wait(self, seconds: float = 60.0) -> Self:
+        """Lock, once other processes have ended or released it.
+
+        Raises
+        ------
+        StoreError
+            Another process still holds the lock after this time, or the file cannot be written.
+        """
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                return self.acquire()
+            except BusyError:
+                if time.monotonic() > end:
+                    raise
+            time.sleep(0.02)
+
     def acquire(self) -> Self:
         """Lock, or fail at once.
 
@@ -75,7 +97,7 @@ class Lock:
                 holder = _holder(file)
                 os.close(file)
                 if error.errno in BUSY:
-                    raise StoreError(
+                    raise BusyError(
                         f"{self.of} is in use by {holder}", hint="wait for it, or name another folder with --out"
                     ) from None
                 raise StoreError(
@@ -88,7 +110,7 @@ class Lock:
                 self._name_holder()
                 return self
             os.close(file)
-        raise StoreError(f"{self.of} is in use by other processes", hint="wait for them")
+        raise BusyError(f"{self.of} is in use by other processes", hint="wait for them")
 
     def _name_holder(self) -> None:
         """Write the process number into the lock file; if the disk takes no more, do not keep the lock."""

@@ -22,6 +22,31 @@ DEEPEST = 20
 """How deep tables and lists of a parameter may be nested."""
 UNFIT = re.compile("[\0\ud800-\udfff]")
 PLAIN = (bool, int, float, str, type(None))
+MEANINGS: Mapping[str, tuple[str, Sequence[str]]] = {
+    "n_states": ("number K of discrete states of z", ("k", "number", "states", "buckets", "clusters", "n_clusters")),
+    "n_topics": ("number K of topics", ("k", "topics")),
+    "n_components": ("number of components of a model of features", ("k", "components")),
+    "order": ("n of the n-grams", ("n", "ngram")),
+    "vocabulary_size": ("most words or terms that are kept", ("features", "terms", "most_words", "max_features")),
+    "min_count": ("fewest occurrences of a word, or documents of a term", ("least", "least_count", "min_df")),
+    "max_share": ("largest share of documents that a word may be in", ("most_documents", "max_df")),
+    "max_tokens": ("tokens of a text that are read, from its beginning", ("longest", "max_length", "words")),
+    "smoothing": ("what is added to counts", ("beta", "alpha", "prior")),
+    "expectation": ("how E log P_c(z) is computed", ()),
+    "embedder": ("what turns texts into vectors", ("features", "encoder")),
+    "model": ("folder or name of a model that an adapter opens", ("path",)),
+    "options": ("further parameters of an adapter", ("parameters", "settings", "kwargs")),
+    "tokens": ("name of the tokenizer", ("tokenizer",)),
+    "lower": ("whether text is lower-cased first", ("lowercase",)),
+    "language": ("language (ISO 639-1) of lists of words", ("lang",)),
+    "titles": ("whether titles of sections are read", ()),
+    "block": ("tokens of a block of running text", ()),
+    "groups": ("contiguous groups of text for the jackknife", ()),
+    "bins": ("number of bins", ("n_bins",)),
+    "alike": ("similarity from which texts count as repeated", ("threshold",)),
+    "seed": ("seed of all randomness", ("random_state",)),
+}
+"""Parameters that several estimators have: one name for each meaning, and other names that users may try."""
 SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, Sequence, AbstractSet)
 
 
@@ -101,7 +126,7 @@ def check_values(cls: type, values: Mapping[str, Any], place: str = "") -> None:
     for name, value in values.items():
         fault = _fault(kinds.get(name, Any), value) or _out_of_range(cls, name, value)
         if fault:
-            raise UsageError(f"{place}: {name} is {_shown(value)}, expected {fault}", hint=_hint(cls, name))
+            raise UsageError(f"{place}: {name} is {shown(value)}, expected {fault}", hint=_hint(cls, name))
 
 
 @cache
@@ -151,7 +176,7 @@ def _out_of_range(cls: type, name: str, value: Any) -> str:
 def _fault(kind: Any, value: Any) -> str:
     """Say what a value of this type looks like if this is none, else an empty string."""
     if kind is Any or kind is object:
-        return _unfit_plain(value)
+        return unfit_plain(value)
     origin = get_origin(kind)
     if origin is Literal:
         good = any(value == word and type(value) is type(word) for word in get_args(kind))
@@ -160,11 +185,12 @@ def _fault(kind: Any, value: Any) -> str:
         faults = [_fault(option, value) for option in get_args(kind)]
         return "" if "" in faults else " or ".join(dict.fromkeys(faults))
     if kind in PLAIN or kind is None:
-        return _plain_fault(type(None) if kind is None else kind, value)
+        return plain_fault(type(None) if kind is None else kind, value)
     return _container_fault(origin or kind, get_args(kind), value)
 
 
-def _plain_fault(kind: type, value: Any) -> str:
+def plain_fault(kind: type, value: Any) -> str:
+    """Say what a plain value of this type looks like if this is none, else an empty string."""
     if kind is bool:
         return "" if isinstance(value, bool) else "true or false"
     if kind is int:
@@ -194,7 +220,7 @@ def _container_fault(origin: Any, inner: tuple[Any, ...], value: Any) -> str:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             return "a table of names and values"
-        return _unfit_plain(dict(value)) or _table_fault(inner, value)
+        return unfit_plain(dict(value)) or _table_fault(inner, value)
     return ""  # a class: objects are left to the estimator
 
 
@@ -209,7 +235,7 @@ def _table_fault(inner: tuple[Any, ...], value: Mapping[Any, Any]) -> str:
     return ""
 
 
-def _unfit_plain(value: Any, depth: int = 0) -> str:
+def unfit_plain(value: Any, depth: int = 0) -> str:
     """Refuse what no file can hold as a plain value: NaN, huge numbers, nesting without end."""
     if depth > DEEPEST:
         return f"tables and lists of at most {DEEPEST} levels"
@@ -218,10 +244,10 @@ def _unfit_plain(value: Any, depth: int = 0) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "a finite number"
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
-    return next((fault for fault in (_unfit_plain(v, depth + 1) for v in inner) if fault), "")
+    return next((fault for fault in (unfit_plain(v, depth + 1) for v in inner) if fault), "")
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Write a value as in a file, at most 60 characters."""
     try:
         text = json.dumps(value) if isinstance(value, bool) or value is None else repr(value)
@@ -234,4 +260,4 @@ def _hint(cls: type, name: str) -> str:
     parameter = inspect.signature(cls).parameters.get(name)
     if parameter is None or parameter.default is inspect.Parameter.empty:
         return f"correct {name}"
-    return f"correct {name}; it is {_shown(parameter.default)} by default"
+    return f"correct {name}; it is {shown(parameter.default)} by default"

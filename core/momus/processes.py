@@ -13,11 +13,14 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
 LOOKED_EVERY = 0.5
 """Seconds between two looks at the parent, where the system does not tell."""
 PR_SET_PDEATHSIG = 1
+HELD = {signal.SIGINT}
+"""Signals that a process does not get while it starts; the others end it without a word."""
 THREADS = "OMP_NUM_THREADS"
 """Variable that says in how many threads a process computes."""
 
@@ -49,7 +52,7 @@ def pool_of(jobs: int, prepare: Callable[..., None], *given: Any) -> Iterator[Pr
     with safe_path(), threads_each(max(1, (os.cpu_count() or 1) // jobs)):
         pool = ProcessPoolExecutor(
             jobs,
-            mp_context=multiprocessing.get_context("spawn"),
+            mp_context=_Context(),
             initializer=_prepare,
             initargs=(os.getpid(), prepare, given),
         )
@@ -63,9 +66,32 @@ def pool_of(jobs: int, prepare: Callable[..., None], *given: Any) -> Iterator[Pr
     pool.shutdown()
 
 
+class _Process(SpawnProcess):
+    """A process that signals reach only once it can end in silence: before, Python would print a traceback."""
+
+    def start(self) -> None:
+        """Start the process with the signals held back, which it inherits."""
+        if not hasattr(signal, "pthread_sigmask"):
+            super().start()
+            return
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Context(SpawnContext):
+    """Starts such processes."""
+
+    Process = _Process
+
+
 def _prepare(parent: int, prepare: Callable[..., None], given: tuple[Any, ...]) -> None:
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
     prepare(*given)
 
 

@@ -20,10 +20,10 @@ from momus.critic import (
     StatisticsMixin,
     TokenCritic,
     Values,
-    kolmogorov_smirnov,
-    mean_gap,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
@@ -58,12 +58,12 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
     name = "length"
     axis = "length of documents"
     question = "Are documents as long as real ones, and as varied in length? z is the number of tokens."
-    headline = "ks"
-    told = "mean_length"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in length", "less usual in length")
-    }
-    limits = "It cannot see what a document says, nor whether its end is one: only how long it is."
+    reporting = Reporting(
+        headline="ks",
+        told="mean_length",
+        directions={"latent_nll": ("more usual in length", "less usual in length")},
+        limits="It cannot see what a document says, nor whether its end is one: only how long it is.",
+    )
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"bins": Range(0, 100_000)}
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from momus.critic import (
-    WORDS,
     Critic,
     EvidenceMixin,
     ExplanationMixin,
@@ -16,24 +15,23 @@ from momus.critic import (
     Note,
     Pooled,
     Rows,
-    Scripts,
     StateSequences,
     Statistic,
     StatisticsMixin,
-    entropy,
-    shares,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.tools import Embedder, make_adapter
-from momus.errors import UsageError
-from momus.estimator import Estimator
+from momus.critic.hooks import DeviceMixin, NotesMixin, ScriptsMixin
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import entropy, shares
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
+from momus.text.scripts import WORDS, Scripts
 from momus_critics.figures import percent, rounded
-from momus_critics.passages.tfidf import LsaEmbedder
+from momus_critics.passages.tfidf import make_embedder
 
 SCALE, MIXTURES = 5.0, 25
 SHOWN, EXCERPT = 20, 80
@@ -95,7 +93,16 @@ def effective_number(pooled: Floats) -> Floats:
     return np.asarray(np.exp(entropy(pooled)))
 
 
-class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Mauve(
+    Critic[StateSequences],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    ComponentsMixin,
+    DeviceMixin,
+    NotesMixin,
+    ScriptsMixin,
+):
     """z is the cluster of a document's features; P_c(z) is the share of real text in that cluster.
 
     A yardstick. The clusters are learned from the real text that the critic is fitted on, not from both texts together:
@@ -105,11 +112,11 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
 
     Parameters
     ----------
-    features
+    embedder
         ``lsa`` (latent semantic analysis of the first words), or an embedder adapter such as ``transformers``.
     options
         Parameters of the adapter, for instance ``{model = "…"}``.
-    buckets
+    n_states
         Number of clusters; 0 uses a tenth of the number of fitted documents, from 2 to 500.
     seed
         Seeds k-means.
@@ -118,42 +125,37 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
     name = "mauve"
     axis = "MAUVE"
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."
+    reporting = Reporting(
+        headline="mauve_gap",
+        told="effective_regions",
+        directions={
+            "latent_nll": ("in more usual regions", "in less usual regions"),
+            "latent_ppl": ("in more usual regions", "in less usual regions"),
+        },
+        limits=(
+            "It cannot see what its features do not encode: those of the default, word order and text after 400 words."
+        ),
+        aggregated=False,
+    )
     sequence = True
     scripts: ClassVar[Scripts] = WORDS
-    guard = False
-    headline = "mauve_gap"
-    told = "effective_regions"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("in more usual regions", "in less usual regions"),
-        "latent_ppl": ("in more usual regions", "in less usual regions"),
-    }
-    limits = "It cannot see what its features do not encode: those of the default, word order and text after 400 words."
-    needs = 4
-    uses_device = True
+    min_documents = 4
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"buckets": Range(0, 10**6)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_states": Range(0, 10**6)}
 
     def __init__(
-        self, *, features: str = "lsa", options: Mapping[str, Any] | None = None, buckets: int = 0, seed: int = 0
+        self, *, embedder: str = "lsa", options: Mapping[str, Any] | None = None, n_states: int = 0, seed: int = 0
     ) -> None:
-        self.features = features
+        self.embedder = embedder
         self.options = options
-        self.buckets = buckets
+        self.n_states = n_states
         self.seed = seed
 
     def component(self, attribute: str) -> Estimator:
         """Make the embedder."""
         if attribute != "embedder_":
             return super().component(attribute)
-        embedder = (
-            LsaEmbedder.with_params({"dimensions": 50, **(self.options or {})}, place="embedder 'lsa'")
-            if self.features == "lsa"
-            else make_adapter("embedder", self.features, self.options or {}, own=("lsa",))
-        )
-        if not isinstance(embedder, Embedder):
-            kind = type(embedder).__name__
-            raise UsageError(f"embedder {self.features!r} gives {kind}, not a momus.critic.tools.Embedder")
-        return embedder
+        return make_embedder(self.embedder, self.options, {"dimensions": 50})
 
     def fit(self, real: Corpus) -> Self:
         """Cluster the features of real text by k-means, along their principal directions."""
@@ -168,7 +170,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
         _, s, v = np.linalg.svd(x - self.mean_, full_matrices=False)
         rank = int(np.searchsorted(np.cumsum(s**2) / max(float((s**2).sum()), 1e-300), 0.9)) + 1
         self.directions_ = v[:rank].T.copy()
-        k = self.buckets or int(np.clip(len(real) // 10, 2, 500))
+        k = self.n_states or int(np.clip(len(real) // 10, 2, 500))
         z = (x - self.mean_) @ self.directions_
         k = min(k, len(np.unique(z.round(9), axis=0)))  # no more clusters than distinct documents
         self.centres_ = KMeans(k, n_init=5, random_state=self.seed).fit(z).cluster_centers_
@@ -271,7 +273,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, ExplanationM
         k, d = self.centres_.shape
         return [
             Note(
-                f"MAUVE with {k} clusters of real text, {d} directions of {self.features} features, seed {self.seed}, "
+                f"MAUVE with {k} clusters of real text, {d} directions of {self.embedder} features, seed {self.seed}, "
                 f"c = {SCALE:g}; values under other settings are not comparable."
             )
         ]

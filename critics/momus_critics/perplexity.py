@@ -18,9 +18,11 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
-    kolmogorov_smirnov,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import kolmogorov_smirnov
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Ints
@@ -47,7 +49,7 @@ class ScoredTexts:
         return len(self.scores)
 
 
-class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, ExplanationMixin, DeviceMixin, NotesMixin):
     """z is the text itself, P_c a language model: Latent PPL is the perplexity of the text under it.
 
     With ``scorer = "ngram"``, P_c is an interpolated Kneser–Ney model fitted on the real text. Any other scorer is an
@@ -77,15 +79,16 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
     name = "perplexity"
     axis = "predictability of words"
     question = "Is text as predictable as real text, word by word? z is the text, P_c a language model."
+    reporting = Reporting(
+        headline="latent_ppl",
+        directions={"latent_nll": ("more probable as wholes", "less probable as wholes")},
+        limits=(
+            "It cannot see whether a text makes sense: a loop of probable words is the most predictable text of all."
+        ),
+        stepless="no token with a probability",
+        aggregated=False,
+    )
     sequence = True
-    guard = False
-    headline = "latent_ppl"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more probable as wholes", "less probable as wholes")
-    }
-    limits = "It cannot see whether a text makes sense: a loop of probable words is the most predictable text of all."
-    no_steps = "no token with a probability"
-    uses_device = True
     _model: NGramText | None = None
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 10), "per": OneOf("words", "tokens")}
@@ -141,11 +144,6 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         state.require(inside, "ngrams_", f"numbers of {len(vocabulary):,} words")
         ordered = (np.diff(contexts) > 0) | ((np.diff(contexts) == 0) & (np.diff(symbols) > 0))
         state.require(bool(ordered.all()), "ngrams_", "each n-gram once, in ascending order")
-
-    def reset(self) -> None:
-        """Reset, and drop the model."""
-        super().reset()
-        vars(self).pop("_model", None)
 
     def _scorer(self) -> TextScorer:
         if self.scorer == "ngram":

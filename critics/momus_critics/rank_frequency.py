@@ -20,9 +20,10 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
-    TokenStates,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.reporting import Reporting
+from momus.critic.tokens import TokenStates
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums, offsets_of, places_of
 from momus.numeric.types import Ints
@@ -63,17 +64,19 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
     name = "rank-frequency"
     axis = "common and rare words"
     question = "Do frequent and rare words share the text as in real text? z is the rank of each token, P_c Zipf's law."
-    sequence = True
-    headline = "ks"
-    told = "exponent"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more probable word by word", "less probable word by word"),
-        "latent_ppl": ("written in commoner words", "written in rarer words"),
-    }
-    limits = (
-        "It cannot see which words are common and which are rare, nor their order: only how often each rank occurs."
+    reporting = Reporting(
+        headline="ks",
+        told="exponent",
+        directions={
+            "latent_nll": ("more probable word by word", "less probable word by word"),
+            "latent_ppl": ("written in commoner words", "written in rarer words"),
+        },
+        limits=(
+            "It cannot see which words are common and which are rare, nor their order: only how often each rank occurs."
+        ),
+        aggregated=False,
     )
-    guard = False  # the KS distances already compare the aggregated posteriors, which are counts by rank
+    sequence = True
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"ranks": Range(0, 10**7)}
 

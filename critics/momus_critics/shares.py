@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
-    kolmogorov_smirnov,
-    mean_gap,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import LanguageMixin, NotesMixin
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
@@ -67,11 +68,11 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
     distance between their distributions of shares, and by the difference of mean shares (Meister & Cotterell 2021).
     """
 
-    headline = "ks"
-    told = "mean_share"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in this share", "less usual in this share")
-    }
+    reporting = Reporting(
+        headline="ks",
+        told="mean_share",
+        directions={"latent_nll": ("more usual in this share", "less usual in this share")},
+    )
     kind = "of the kind"
     one = "token of the kind"
 
@@ -214,7 +215,7 @@ def fit_beta_binomial(hits: Ints, tokens: Ints) -> tuple[float, float]:
     return float(a), float(b)
 
 
-class StopwordShare(TokenShare):
+class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
     """z is the number of stopwords in a document.
 
     Parameters
@@ -224,7 +225,7 @@ class StopwordShare(TokenShare):
     language
         Language of the list of stopwords (ISO 639-1 code). None: each document's own where its metadata has the field
         ``language``, and English where it has not.
-    words
+    stopwords
         A list to use instead.
     lists
         ``shipped`` or ``iso``, see `momus_critics.stopword_lists.stopwords`.
@@ -239,9 +240,12 @@ class StopwordShare(TokenShare):
     name = "stopword-share"
     axis = "share of stopwords"
     question = "Do function words make up the same share of a text as in real text? z is the number of stopwords."
+    reporting = replace(
+        TokenShare.reporting,
+        limits="It cannot see which stopwords these are, nor where they stand: only how many tokens are stopwords.",
+    )
     kind = "stopwords"
     one = "stopword"
-    limits = "It cannot see which stopwords these are, nor where they stand: only how many tokens are stopwords."
 
     def __init__(
         self,
@@ -249,12 +253,12 @@ class StopwordShare(TokenShare):
         tokens: str = "words",
         lower: bool = True,
         language: str | None = None,
-        words: list[str] | None = None,
+        stopwords: list[str] | None = None,
         lists: str = "shipped",
     ) -> None:
         super().__init__(tokens=tokens, lower=lower)
         self.language = language
-        self.words = words
+        self.stopwords = stopwords
         self.lists = lists
 
     def fit_counts(self, real: Corpus) -> Counts:
@@ -267,7 +271,7 @@ class StopwordShare(TokenShare):
         languages = set(map(str, counts.table("languages")[0]))
         unlisted = self._without_list(languages)
         # if no document has a list, asking for one is an error that says which there are
-        used = sorted(languages - unlisted or languages) if self.words is None else []
+        used = sorted(languages - unlisted or languages) if self.stopwords is None else []
         self.lists_ = {
             code: {"source": source, "words": sorted(stopwords(code, self.lists))}
             for code in used
@@ -302,7 +306,7 @@ class StopwordShare(TokenShare):
 
     def assumed_language(self, corpus: Corpus) -> str:
         """The language of the list, unless documents have their own or words are given."""
-        if self.words is not None or (self.language is None and any(corpus.languages)):
+        if self.stopwords is not None or (self.language is None and any(corpus.languages)):
             return ""
         return self.language or "en"
 
@@ -316,14 +320,14 @@ class StopwordShare(TokenShare):
 
     def _list(self, language: str) -> frozenset[str]:
         """The stopwords of a language: those given, those kept by `fit`, or those of this machine."""
-        if self.words is not None:
-            return frozenset(self.words)
+        if self.stopwords is not None:
+            return frozenset(self.stopwords)
         kept = vars(self).get("lists_", {}).get(language)
         return stopwords(language, self.lists) if kept is None else frozenset(kept["words"])
 
     def _languages(self, corpus: Corpus) -> list[str]:
         """The language whose list each document is read with."""
-        if self.language is not None or self.words is not None:
+        if self.language is not None or self.stopwords is not None:
             return [self.language or "en"] * len(corpus)
         return [code or "en" for code in corpus.languages]
 
@@ -333,7 +337,7 @@ class StopwordShare(TokenShare):
 
     def _without_list(self, languages: set[str]) -> set[str]:
         """Those of these languages that have no list and are no parameter."""
-        if self.language is not None or self.words is not None:
+        if self.language is not None or self.stopwords is not None:
             return set()
         kept = vars(self).get("lists_", {})
         return {code for code in languages if code not in kept and not has_stopwords(code)}
@@ -365,11 +369,14 @@ class SymbolShare(TokenShare):
     question = (
         "Do punctuation and numbers make up the same share of a text as in real text? z is the number of such tokens."
     )
+    reporting = replace(
+        TokenShare.reporting,
+        limits=(
+            "It cannot see which symbols these are, nor whether they stand in the right place: only how many there are."
+        ),
+    )
     kind = "symbols"
     one = "symbol"
-    limits = (
-        "It cannot see which symbols these are, nor whether they stand in the right place: only how many there are."
-    )
 
     def is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word has no letter."""

@@ -49,7 +49,7 @@ def stopwords(language: str, lists: str = "shipped") -> frozenset[str]:
         raise UsageError(
             f"no stopwords for language {language!r}",
             hint=f"choose one of {', '.join(sorted({*LANGUAGES, *iso.langs()}))}, or pass your list as parameter "
-            "`words`",
+            "`stopwords`",
         )
     return frozenset(word.lower() for word in iso.stopwords(language))
 

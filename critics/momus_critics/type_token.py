@@ -20,10 +20,10 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
-    kolmogorov_smirnov,
-    mean_gap,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
@@ -68,7 +68,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
     ----------
     tokens, lower
         See `TokenCritic`.
-    n
+    order
         Length of the n-grams whose types are counted.
 
     >>> from momus import Corpus
@@ -80,18 +80,18 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
     name = "type-token"
     axis = "lexical diversity"
     question = "Do documents have as many different words as real ones of their length? z is the number of types."
-    headline = "ks"
-    told = "relative_types"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in diversity", "less usual in diversity")
-    }
-    limits = "It cannot see which words are used, nor how often each is: only how many are different."
+    reporting = Reporting(
+        headline="ks",
+        told="relative_types",
+        directions={"latent_nll": ("more usual in diversity", "less usual in diversity")},
+        limits="It cannot see which words are used, nor how often each is: only how many are different.",
+    )
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n": Range(1, 100)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 100)}
 
-    def __init__(self, *, tokens: str = "words", lower: bool = True, n: int = 1) -> None:
+    def __init__(self, *, tokens: str = "words", lower: bool = True, order: int = 1) -> None:
         super().__init__(tokens=tokens, lower=lower)
-        self.n = n
+        self.order = order
 
     def fit(self, real: Corpus) -> Self:
         """Fit α and β."""
@@ -99,7 +99,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by their numbers of n-grams and of types."""
-        z = self.project(real.take(np.flatnonzero(real.tokens(self.tokenizer).lengths >= self.n)))
+        z = self.project(real.take(np.flatnonzero(real.tokens(self.tokenizer).lengths >= self.order)))
         return Counts.of_values(pairs=z.tokens * PACK + z.types)
 
     def fit_from(self, counts: Counts) -> Self:
@@ -116,12 +116,14 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents shorter than an n-gram."""
-        return [f"fewer than {self.n} tokens" if t < self.n else None for t in batch.tokens(self.tokenizer).lengths]
+        return [
+            f"fewer than {self.order} tokens" if t < self.order else None for t in batch.tokens(self.tokenizer).lengths
+        ]
 
     def project(self, batch: Corpus) -> Growth:
         """Count n-grams and their types."""
         table = batch.tokens(self.tokenizer)
-        return Growth(table.lengths - self.n + 1, count_types(table, self.n))
+        return Growth(table.lengths - self.order + 1, count_types(table, self.order))
 
     def log_prior(self, latents: Growth) -> LogPrior:
         """log P_c(types | tokens)."""
@@ -151,7 +153,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
         ``relative_types`` is Σ v / Σ α t^β: the type–token ratio as a share of that of real documents of the same
         lengths, 1 where a text has as many different words as the law of real text expects.
         """
-        words = "words" if self.n == 1 else f"{self.n}-grams"
+        words = "words" if self.order == 1 else f"{self.order}-grams"
         return (
             Statistic(
                 "ks",
@@ -228,7 +230,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
         z = self.project(document)
         marks = {i: Mark("repeated", f"as {i - first:,} words before") for i, first in _repeats(words).items()}
         prior = self.log_prior(z)
-        kind = "different words" if self.n == 1 else f"different {self.n}-grams"
+        kind = "different words" if self.order == 1 else f"different {self.order}-grams"
         note = (
             f"{int(z.types[0]):,} {kind} among {int(z.tokens[0]):,}; {float(self._mean(z)[0]):,.0f} are expected in "
             f"real text of this length. Marked: repeated stretches of {STRETCH} words, and repeated words of {LONG} "

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from momus.critic import (
-    AGGREGATED,
     AggregatedPosteriorMixin,
     Counted,
     Counts,
@@ -21,11 +20,13 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
-    TokenStates,
-    supremum,
-    total_variation,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NamedStatesMixin
+from momus.critic.reporting import Reporting
+from momus.critic.scores import AGGREGATED
+from momus.critic.statistic import supremum, total_variation
+from momus.critic.tokens import TokenStates
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
@@ -49,6 +50,7 @@ class Unigram(
     EvidenceMixin,
     ExplanationMixin,
     MergeableMixin,
+    NamedStatesMixin,
 ):
     """z is each word; P_c(z) is the empirical pmf of real text, with Good–Turing mass for unseen words.
 
@@ -65,15 +67,17 @@ class Unigram(
     name = "unigram"
     axis = "vocabulary"
     question = "Are words used as often as in real text? z is the word, P_c its relative frequency in real text."
+    reporting = Reporting(
+        headline="tvd",
+        told="common_share",
+        directions={
+            "latent_nll": ("more probable word by word", "less probable word by word"),
+            "latent_ppl": ("written in commoner words", "written in rarer words"),
+            "posterior_entropy": ("less varied in vocabulary", "more varied in vocabulary"),
+        },
+        limits="It cannot see the order of words: a shuffled text has the same vocabulary.",
+    )
     sequence = True
-    headline = "tvd"
-    told = "common_share"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more probable word by word", "less probable word by word"),
-        "latent_ppl": ("written in commoner words", "written in rarer words"),
-        "posterior_entropy": ("less varied in vocabulary", "more varied in vocabulary"),
-    }
-    limits = "It cannot see the order of words: a shuffled text has the same vocabulary."
 
     def fit(self, real: Corpus) -> Self:
         """Count words; the last entry of ``log_probabilities_`` is for unseen words."""

@@ -38,7 +38,7 @@ EVIDENCE = {
     "keyness": "over-used",
 }
 """Which piece of evidence is the figure; of the others, the first."""
-CONFIG = {"code-mixing": {"topics": 3}}
+CONFIG = {"code-mixing": {"n_topics": 3}}
 
 
 def measure(critic: str) -> dict[str, Any]:

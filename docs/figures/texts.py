@@ -88,7 +88,7 @@ def templated() -> Texts:
     texts = looped()
     fit, real = (Corpus.from_documents(list(c.slice(0, 80)), c.name) for c in (texts.fit, texts.real))
     about = f"{texts.about}; the first 200 words and symbols of each"
-    config = {"templates": {"tagger": "spacy", "words": 200}}
+    config = {"templates": {"tagger": "spacy", "max_tokens": 200}}
     return replace(texts, fit=fit, real=real, about=about, config=config)
 
 

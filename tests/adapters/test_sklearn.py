@@ -181,7 +181,7 @@ def test_mixtures_are_those_of_scikit_learn(kind, tmp_path):
     assert z.marginals == pytest.approx(model.predict_proba(x), abs=1e-8)
     scores = critic.score(of_numbers(x))
     assert -scores.nll == pytest.approx(model.predict_proba(x) @ np.log(model.weights_))
-    own = GaussianMixtureCritic(features=NUMBERS, components=2, covariance=kind, ridge=1e-6).fit(of_numbers(x))
+    own = GaussianMixtureCritic(features=NUMBERS, n_components=2, covariance_type=kind, ridge=1e-6).fit(of_numbers(x))
     assert np.sort(own.weights_) == pytest.approx([0.3, 0.7], abs=0.01)
     assert own.score(of_numbers(x)).latent_nll == pytest.approx(stats.entropy([0.3, 0.7]), abs=0.03)
     critic.save(tmp_path)
@@ -210,15 +210,15 @@ def test_principal_components_have_their_exact_posterior(tmp_path):
     assert PCACritic.load(tmp_path, trust=True).score(of_numbers(x)).nll == pytest.approx(scores.nll)
 
 
-BAG = {"scale": "log", "most_words": 20}
+BAG = {"scale": "log", "vocabulary_size": 20}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "critic",
     [
-        GaussianMixtureCritic(components=3, feature_options=BAG),
-        PCACritic(components=3, feature_options=BAG),
+        GaussianMixtureCritic(n_components=3, feature_options=BAG),
+        PCACritic(n_components=3, feature_options=BAG),
         DocumentClasses(classifier="classified:of_documents"),
         SectionClasses(classifier="classified:of_documents"),
     ],
@@ -247,8 +247,8 @@ def test_the_critic_of_sections_takes_any_classifier_by_name(make_sectioned, tmp
         (DocumentClasses(classifier=""), "has no classifier"),
         (DocumentClasses(classifier=object()), "has no predict_proba"),
         (DocumentClasses(classifier="classified:of_documents", smoothing=0.0), "smoothing is 0.0"),
-        (GaussianMixtureCritic(features=NUMBERS, covariance="round"), "covariance is 'round'"),
-        (GaussianMixtureCritic(features=NUMBERS, components=900), "n_components"),
+        (GaussianMixtureCritic(features=NUMBERS, covariance_type="round"), "covariance_type is 'round'"),
+        (GaussianMixtureCritic(features=NUMBERS, n_components=900), "components"),
         (PCACritic(features=NUMBERS), "leave a variance of"),
     ],
 )

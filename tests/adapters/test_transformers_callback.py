@@ -8,6 +8,7 @@ import torch
 
 from momus import Corpus
 from momus.critic import Critic
+from momus.critic.powers import headline_of
 from momus.errors import NotFittedError, UsageError
 from momus.inference import holm
 from momus.inference.sequential import Looks, spent
@@ -160,14 +161,14 @@ def test_always_valid_p_is_holm_over_critics_and_spending_over_looks(tokenizer, 
             least[critic.name] = min(least[critic.name], adjusted * 0.1 / spent(0.1, look), 1.0)
             frame = callback.frame()
             rows = frame[(frame["step"] == look - 1) & (frame["critic"] == critic.name)]
-            headline = rows[rows["statistic"] == critic.headline_statistic].iloc[0]
+            headline = rows[rows["statistic"] == headline_of(critic)].iloc[0]
             assert headline["p_always"] == pytest.approx(least[critic.name])
             assert headline["alarm"] == (adjusted <= spent(0.1, look))
-            others = rows[rows["statistic"] != critic.headline_statistic]
+            others = rows[rows["statistic"] != headline_of(critic)]
             assert others["p_always"].isna().all()
             assert others["alarm"].isna().all()
             logged = state.log_history[0]
-            assert logged[f"momus/{critic.name}/{critic.headline_statistic}/alarm"] == float(headline["alarm"])
+            assert logged[f"momus/{critic.name}/{headline_of(critic)}/alarm"] == float(headline["alarm"])
     assert callback.frame()["alarm"].iloc[-4:].dropna().all()  # nonsense is found at the third look
 
 

@@ -87,11 +87,11 @@ SOME = ("batch_size_changes_nothing", "posterior_is_proper", "saved_critics_scor
 
 @pytest.mark.parametrize("checks", [SOME, pytest.param(None, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_conformance(of_texts, of_tokens, checks):
-    options = {"model": of_texts, "precision": "float64", "longest": 16}
+    options = {"model": of_texts, "precision": "float64", "max_tokens": 16}
     named = "momus_adapters.transformers.classifier:TransformersClassifier"
     for critic in (
         DocumentClasses(classifier=named, classifier_options=options),
-        TokenClasses(model=of_tokens, precision="float64", longest=16),
+        TokenClasses(model=of_tokens, precision="float64", max_tokens=16),
     ):
         report = check_critic(critic, documents(40), checks=checks)
         assert not report.counts.get("failed"), str(report)

@@ -18,7 +18,7 @@ WORDS = {
     "colours": ["red", "blue", "pink", "green"],
     "numbers": ["one", "two", "six", "ten"],
 }
-TUNING = {"rate": 3e-3, "epochs": 6, "batch": 16, "longest": 32}
+TUNING = {"rate": 3e-3, "epochs": 6, "batch": 16, "max_tokens": 32}
 
 
 def documents(n, seed, flip=0.0):
@@ -94,7 +94,7 @@ def test_the_critic_takes_it_by_name_and_saves_it_whole(encoder, corpus, tmp_pat
 
 
 def test_embeddings_do_not_depend_on_the_batch(encoder):
-    embedder = TransformersEmbedder(model=encoder, longest=32, batch=4)
+    embedder = TransformersEmbedder(model=encoder, max_tokens=32, batch=4)
     assert isinstance(embedder, Embedder)
     texts = ["ape bear", "red " * 50, "", "one two six", "cat"]
     x = embedder.fit(texts).embed(texts)

@@ -22,7 +22,7 @@ import intervals  # noqa: E402
 import means  # noqa: E402
 import table  # noqa: E402
 
-from momus.critic import kolmogorov_smirnov, total_variation  # noqa: E402
+from momus.critic.statistic import kolmogorov_smirnov, total_variation  # noqa: E402
 from momus.inference import TestResult  # noqa: E402
 
 STUDIES = [s for m in (groups, means, intervals, distances, detectable, floor) for s in m.STUDIES]

@@ -59,7 +59,12 @@ def test_only_the_axes_asked_for(run):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--axis", "nothing"], "it has length"), (["--power", "2"], "between"), (["--difference", "0"], "above 0")],
+    [
+        (["--axis", "nothing", "--difference", 0.2], "it has length"),
+        (["--power", "2", "--difference", 0.2], "between"),
+        (["--difference", "0"], "above 0"),
+        ([], "smallest difference that would matter"),
+    ],
 )
 def test_wrong_options_are_refused(run, arguments, message):
     error = called(run, *arguments).exception

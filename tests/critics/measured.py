@@ -4,7 +4,8 @@ import numpy as np
 
 import momus
 from momus import Corpus
-from momus.critic import Counted, aligned, pool
+from momus.critic import Counted
+from momus.critic.rows import aligned, pool
 
 
 def measured(critic, real, generated=None):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from momus.critic import Pooled
+from momus.critic.powers import headline_of
 from momus_critics.chains import transitions as chain
 from momus_critics.chains.base import FOLDS, ChainCritic
 from momus_critics.chains.posterior import factorised
@@ -75,7 +76,7 @@ def test_log_prior_counts_the_end_as_a_step(critic):
         expected = sum(np.log(critic.transitions_[a, b]) for a, b in pairwise(path))
         assert prior.values[i] == pytest.approx(expected)
     assert prior.steps.tolist() == [len(d) + 1 for d in DOCUMENTS]
-    assert (critic.sequence, critic.headline_statistic) == (True, "latent_ppl")
+    assert (critic.sequence, headline_of(critic)) == (True, "latent_ppl")
 
 
 def test_statistics_are_shares_of_transitions(critic):

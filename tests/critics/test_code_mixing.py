@@ -151,7 +151,7 @@ def languages(n, seed, mixed=0.0, switch=False, length=60):
 
 @pytest.fixture(scope="module")
 def critic():
-    return CodeMixing(topics=3, sweeps=60).fit(languages(200, 0)[0])
+    return CodeMixing(n_topics=3, sweeps=60).fit(languages(200, 0)[0])
 
 
 def test_topics_are_languages_and_mixtures_are_found(critic):
@@ -182,14 +182,14 @@ def test_a_switch_is_shown_where_it_is(critic):
 
 
 def test_a_second_fit_is_the_same(critic):
-    again = CodeMixing(topics=3, sweeps=60).fit(languages(200, 0)[0])
+    again = CodeMixing(n_topics=3, sweeps=60).fit(languages(200, 0)[0])
     assert np.array_equal(again.phi_, critic.phi_)
     assert np.array_equal(again.alpha_, critic.alpha_)
 
 
 def test_wrong_parameters_are_errors():
     with pytest.raises(UsageError, match="topics is 1"):
-        CodeMixing(topics=1).fit(languages(20, 0)[0])
+        CodeMixing(n_topics=1).fit(languages(20, 0)[0])
     with pytest.raises(FittingError, match="0 words"):
         CodeMixing().fit(Corpus.from_texts([f"word{i}" for i in range(20)]))
     with pytest.raises(FittingError, match="α of shape"):

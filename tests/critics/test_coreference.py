@@ -101,7 +101,7 @@ documents = st.lists(st.lists(symbol, min_size=1, max_size=12), min_size=1, max_
 @settings(max_examples=60, deadline=None)
 @given(documents, documents, st.sampled_from([1, 2, 3, 5]), st.sampled_from(["kneser-ney", "absolute"]))
 def test_probabilities_are_those_of_the_definition(fitted, scored, order, smoothing):
-    process = ChainProcess(kinds=KINDS, order=order, smoothing=smoothing).fit(chains_of(fitted))
+    process = ChainProcess(kinds=KINDS, order=order, discounting=smoothing).fit(chains_of(fitted))
     literal = Literal(fitted, order, smoothing)
     found = np.exp(process.log_probabilities(chains_of(scored)))
     i = 0
@@ -116,7 +116,7 @@ def test_probabilities_are_those_of_the_definition(fitted, scored, order, smooth
 @settings(max_examples=60, deadline=None)
 @given(documents, documents, st.sampled_from([1, 2, 5]), st.sampled_from(["kneser-ney", "absolute"]))
 def test_every_distribution_sums_to_one(fitted, scored, order, smoothing):
-    process = ChainProcess(kinds=KINDS, order=order, smoothing=smoothing).fit(chains_of(fitted))
+    process = ChainProcess(kinds=KINDS, order=order, discounting=smoothing).fit(chains_of(fitted))
     for key in np.unique(process.coder.windows(chains_of(fitted + scored))[-1]).tolist():
         outcomes = process.outcomes(key)
         assert len(np.unique(outcomes)) == len(outcomes)
@@ -138,7 +138,7 @@ def test_wrong_orders_are_errors():
     with pytest.raises(UsageError, match="order is 12"):
         ChainProcess(kinds=40, order=12)
     with pytest.raises(UsageError, match="smoothing is"):
-        ChainProcess(kinds=5, smoothing="none")
+        ChainProcess(kinds=5, discounting="none")
 
 
 # From mentions to symbols

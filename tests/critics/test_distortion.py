@@ -13,7 +13,9 @@ from scipy import stats
 import momus
 from momus import Corpus
 from momus.conformance import check_critic
+from momus.critic.hooks import missing_params
 from momus.errors import MomusError
+from momus.estimator import clone
 from momus.evidence import from_json, to_json
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
@@ -198,7 +200,8 @@ def arpa(tmp_path_factory):
 @pytest.mark.slow
 def test_the_critic_keeps_its_contract_and_finds_a_flat_model(arpa):
     critic = Distortion(
-        language={"scorer": "kenlm", "path": arpa["language"]}, model={"scorer": "kenlm", "path": arpa["flat"]}
+        language_scorer={"scorer": "kenlm", "path": arpa["language"]},
+        model_scorer={"scorer": "kenlm", "path": arpa["flat"]},
     )
     model = NGramModel(3).fit(SEED, 8)
     flat = NGramModel(2).fit(NOISE, 8)
@@ -207,7 +210,7 @@ def test_the_critic_keeps_its_contract_and_finds_a_flat_model(arpa):
         drawn = draw_language(of, 300, seed)
         return [" ".join(f"w{t}" for t in drawn[i]) for i in range(300) if len(drawn[i])]
 
-    report = check_critic(critic.clone(), Corpus.from_texts(texts(model, 5)))
+    report = check_critic(clone(critic), Corpus.from_texts(texts(model, 5)))
     assert report.ok, [r for r in report.records if r.status == "failed"]
     result = momus.compare(texts(model, 0), {"flat": texts(flat, 1), "same": texts(model, 2)}, critics=[critic], seed=0)
     rows = {v.generated: v for v in result.verdicts if v.statistic == "error"}
@@ -216,6 +219,6 @@ def test_the_critic_keeps_its_contract_and_finds_a_flat_model(arpa):
 
 
 def test_it_needs_a_configuration():
-    assert not Distortion().is_configured
+    assert missing_params(Distortion())
     with pytest.raises(MomusError, match=r"\[distortion\]"):
         Distortion().fit(Corpus.from_texts(["a b", "c d"]))

@@ -6,7 +6,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 import momus
 from momus import Corpus, MomusError
-from momus.critic import Counted, aggregated
+from momus.critic import Counted
+from momus.critic.hooks import scored_units, settled
+from momus.critic.latents import aggregated
 from momus_critics.diversity import Diversity
 from momus_critics.diversity.answers import by_prompt, effective_number
 from momus_critics.diversity.latents import between_similarity, relative_variance
@@ -35,7 +37,7 @@ def test_similarities_are_those_of_scikit_learn():
     fit, corpus = answers(10, 3, 0), answers(4, 4, 1)
     critic = Diversity().fit(fit)
     tfidf = TfidfVectorizer(sublinear_tf=True, token_pattern=r"\w+").fit([d.text for d in fit])
-    z = critic.project(critic.units(corpus))
+    z = critic.project(scored_units(critic, corpus))
     for i, prompt in enumerate(z.prompts):
         x = tfidf.transform([d.text for d in corpus if d.prompt == prompt])
         k = (x @ x.T).toarray()
@@ -116,7 +118,7 @@ def test_documents_of_a_group_are_compared_where_no_prompt_is_answered_twice():
 
 def test_variance_within_and_between_prompts_is_that_of_all_pairs():
     critic, corpus = Diversity().fit(answers(10, 3, 0)), answers(7, 4, 5)
-    units = critic.units(corpus)
+    units = scored_units(critic, corpus)
     x, _ = critic._vectors(units)
     k = (x @ x.T).toarray()
     prompt = np.repeat(np.arange(7), 4)
@@ -131,7 +133,7 @@ def test_variance_within_and_between_prompts_is_that_of_all_pairs():
 @pytest.mark.parametrize("of", ["unigram", "repetition", "discourse"])
 def test_the_latents_of_another_critic_are_compared(of, tmp_path):
     critic, corpus = Diversity(of=of).fit(answers(10, 3, 0)), answers(6, 3, 1)
-    z = critic.project(critic.units(corpus))
+    z = critic.project(scored_units(critic, corpus))
     inner = critic.critic_
     for i, prompt in enumerate(z.prompts):
         own = Corpus.from_texts(sorted(d.text for d in corpus if d.prompt == prompt))
@@ -156,9 +158,9 @@ def test_critics_without_states_of_documents_are_refused():
 
 def test_attend_counts_among_as_many_answers_as_every_text_has():
     critic = Diversity().fit(answers(10, 6, 0))
-    assert critic.attend([answers(8, 5, 1), answers(8, 3, 2)])
+    assert settled(critic, [answers(8, 5, 1), answers(8, 3, 2)])
     assert critic.size_ == 3
-    assert not critic.attend([answers(8, 5, 1), answers(8, 3, 2)])
+    assert not settled(critic, [answers(8, 5, 1), answers(8, 3, 2)])
     rows = critic.score(answers(8, 5, 1)).rows["distinct"]
     assert rows[:, 0].max() <= 3 + 1e-6
 
@@ -166,6 +168,6 @@ def test_attend_counts_among_as_many_answers_as_every_text_has():
 def test_answers_of_a_prompt_are_shown_by_group():
     critic = Diversity().fit(answers(10, 3, 0))
     corpus = Corpus.from_texts(["wak wbl wcm", "wdn weo wfp", "wak wbl wcm"], prompts=["p"] * 3)
-    marked = critic.explain(critic.units(corpus))
+    marked = critic.explain(scored_units(critic, corpus))
     assert [s.label for s in marked.steps] == ["group 1", "group 1", ""]
     assert "effective number" in marked.note

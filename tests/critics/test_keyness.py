@@ -10,7 +10,8 @@ from scipy import stats
 from momus import Corpus
 from momus.controls import DEFECTS
 from momus.controls.sentences import PHRASES
-from momus.critic import align
+from momus.critic.hooks import settled
+from momus.critic.rows import align
 from momus.verdicts.judge import judge
 from momus_critics.keyness import Keyness
 from momus_critics.keyness.evidence import keys_of, listed
@@ -71,7 +72,7 @@ def test_keys_are_the_same_in_every_text():
 def test_windows_literally():
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(list("abcdefgh"), rng.integers(3, 40))) for _ in range(12)]
-    critic = Keyness(least=2).fit(Corpus.from_texts(texts))
+    critic = Keyness(min_count=2).fit(Corpus.from_texts(texts))
     latents = critic.project(Corpus.from_texts(texts))
     matrix, w = latents.matrix.toarray(), critic.window_
     for i, text in enumerate(texts):
@@ -125,8 +126,8 @@ def test_planted_phrases_are_found_and_listed():
     fit, real, other = sentences(60, 0), sentences(60, 1), sentences(60, 2, name="made")
     planted = DEFECTS["stock-phrases"].plant(other, 0.05).corpus
     critic = Keyness().fit(fit)
-    assert critic.attend([real, planted])
-    assert not critic.attend([real, planted])
+    assert settled(critic, [real, planted])
+    assert not settled(critic, [real, planted])
     a, b = critic.score(real), critic.score(planted)
     found = {v.statistic: v for v in judge(critic, a, b, permutations=199, resamples=99)}
     assert found["higher_criticism"].p < 0.02
@@ -139,7 +140,7 @@ def test_planted_phrases_are_found_and_listed():
 def test_length_makes_no_keys():
     fit, real, short = sentences(80, 0), sentences(80, 1, length=40), sentences(80, 2, length=10, name="short")
     critic = Keyness().fit(fit)
-    critic.attend([real, short])
+    settled(critic, [real, short])
     a, b = critic.score(real), critic.score(short)
     assert listed(keys_of(a.summary, b.summary), over=True) == []
     assert listed(keys_of(a.summary, b.summary)[::-1], over=False) == []
@@ -151,7 +152,7 @@ def test_of_nested_phrases_the_longest_is_listed():
     texts = sentences(40, 1)
     made = Corpus.from_texts([f"{d.text} At the end of the day it rained." for d in sentences(40, 2)], name="made")
     critic = Keyness().fit(sentences(40, 0))
-    critic.attend([texts, made])
+    settled(critic, [texts, made])
     keys = listed(keys_of(critic.score(texts).summary, critic.score(made).summary), over=True)
     terms = [k.term for k in keys]
     assert not any(a != b and f" {a} " in f" {b} " for a in terms for b in terms)
@@ -160,7 +161,7 @@ def test_of_nested_phrases_the_longest_is_listed():
 
 
 def test_names_that_only_generated_text_has_are_counted_by_document():
-    critic = Keyness(least=2).fit(sentences(20, 0))
+    critic = Keyness(min_count=2).fit(sentences(20, 0))
     made = Corpus.from_texts(["So Elara met Kai. He saw Elara.", "Then Elara left.", "The elara of old"], name="made")
     *_, names = critic.evidence(critic.score(sentences(9, 1)).summary, critic.score(made).summary)
     assert names.rows == [("Elara", 2, pytest.approx(66.67))]
@@ -168,5 +169,5 @@ def test_names_that_only_generated_text_has_are_counted_by_document():
 
 def test_unusual_terms_are_marked():
     fit = Corpus.from_texts([*["the cat sat on the mat and so it was"] * 30, *["the odd zebra came"] * 2])
-    marked = Keyness(least=2).fit(fit).explain(Corpus.from_texts(["The cat and the zebra sat on the mat"]))
+    marked = Keyness(min_count=2).fit(fit).explain(Corpus.from_texts(["The cat and the zebra sat on the mat"]))
     assert "zebra" in "".join(s.text for s in marked.steps if s.marked)

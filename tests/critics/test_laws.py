@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import momus
 from momus import Corpus
 from momus.errors import FittingError
+from momus.estimator import clone
 from momus.laws import tokens_needed
 from momus.laws.jackknife import jackknife
 from momus.numeric.ragged import number_keys
@@ -184,7 +185,7 @@ def test_blocks_share_tokens_and_keep_the_tail():
 def test_short_texts_are_told_how_much_they_need(critic):
     needed = rf"needs {tokens_needed(critic.minimum):,} \({critic.minimum:,} without"
     with pytest.raises(FittingError, match=f"has 300 tokens.*{needed}"):
-        critic.clone().fit(Corpus.from_texts(["w x y " * 100]))
+        clone(critic).fit(Corpus.from_texts(["w x y " * 100]))
 
 
 def test_too_short_generated_text_is_not_tested():

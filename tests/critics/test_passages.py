@@ -13,6 +13,7 @@ from scipy.stats import norm
 from sklearn.metrics import homogeneity_score
 
 from momus import Corpus, load_critic
+from momus.critic.powers import headline_of
 from momus.errors import FittingError, StoreError, UsageError
 from momus_critics.passages import Passages
 from momus_critics.passages.pieces import corpus_pieces, spans, split_pieces
@@ -44,7 +45,7 @@ def documents(n, seed, order=None):
 
 @pytest.fixture(scope="module")
 def critic():
-    return Passages(words=15).fit(documents(120, 0)[0])
+    return Passages(piece_length=15).fit(documents(120, 0)[0])
 
 
 def test_states_are_parts_or_within_parts_not_topics(critic):
@@ -65,9 +66,9 @@ def test_disorder_is_found_and_order_is_not(critic):
 
 
 def test_the_headline_is_misplacement_against_random_places_of_the_same_document(critic):
-    assert critic.headline_statistic == "misplacement"
+    assert headline_of(critic) == "misplacement"
     corpus = documents(8, 6, order=lambda rng: rng.permutation(PARTS))[0]
-    pieces, offsets = corpus_pieces(corpus, critic.words, critic.most_pieces)
+    pieces, offsets = corpus_pieces(corpus, critic.piece_length, critic.max_pieces)
     features = critic.places_.transform(critic.embedder_.embed(pieces), offsets)
     found = critic.score(corpus).rows["misplacement"]
     for i, (a, b) in enumerate(pairwise(offsets)):
@@ -210,7 +211,7 @@ def test_the_posterior_is_that_of_all_chains_of_states(critic):
     """Enumerate the chains of one short document, given its stretches."""
     corpus, _ = documents(1, 7, order=lambda rng: [0, 2, 1])
     latents = critic.project(corpus)
-    pieces, offsets = corpus_pieces(corpus, critic.words, critic.most_pieces)
+    pieces, offsets = corpus_pieces(corpus, critic.piece_length, critic.max_pieces)
     x = critic.places_.transform(critic.embedder_.embed(pieces), offsets)
     ((_, borders),) = critic.segmenter_.decode(x, offsets)
     model, k = critic.segmenter_, critic.states

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import ttest_ind
 
 from momus import Corpus, load_critic
+from momus.critic.powers import headline_of
 from momus_critics.passages import Passages
 from momus_critics.passages.faults import SectionProcess
 from momus_critics.passages.typed import type_names
@@ -105,15 +106,15 @@ def running(corpus):
 
 @pytest.fixture(scope="module")
 def critic():
-    return Passages(words=15, number=4).fit(titled(80, 0))
+    return Passages(piece_length=15, n_states=4).fit(titled(80, 0))
 
 
 def test_titles_of_the_fitted_text_make_types_and_the_headline(critic):
-    assert critic.headline_statistic == "fault_evidence"
+    assert headline_of(critic) == "fault_evidence"
     assert set(critic.typed_.types_) == {*PARTS, "<other>"}
     assert critic.notes()[-1].text.startswith("5 section types learned from the titles")
-    assert Passages(words=15, number=4).fit(running(titled(80, 0))).headline_statistic == "misplacement"
-    assert Passages(words=15, number=4, titles="never").fit(titled(80, 0)).headline_statistic == "misplacement"
+    assert headline_of(Passages(piece_length=15, n_states=4).fit(running(titled(80, 0)))) == "misplacement"
+    assert headline_of(Passages(piece_length=15, n_states=4, titles="never").fit(titled(80, 0))) == "misplacement"
 
 
 def test_faults_of_order_are_found_and_order_is_not(critic):

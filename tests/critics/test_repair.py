@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from momus.critic.powers import headline_of
 from momus.text.corpus import Corpus
 from momus.verdicts.judge import judge
 from momus_critics.chains.repair import CHANCE, FAULTY, KINDS, LESS, MORE, ORDER, best_repairs, fault_evidence
@@ -137,7 +138,7 @@ def test_the_headline_and_the_share_of_documents_with_a_fault_find_what_is_damag
     real, other = critic.score(documents(60)), critic.score(documents(60, swapped=damaged))
     verdicts = judge(critic, real, other, paired=False, seed=0, permutations=999, resamples=99, only_headline=False)
     (headline,) = [v for v in verdicts if v.headline]
-    assert headline.statistic == critic.headline_statistic == "fault_evidence"
+    assert headline.statistic == headline_of(critic) == "fault_evidence"
     assert headline.p is not None
     assert headline.p <= 0.01
     (found,) = [v for v in verdicts if v.statistic == "fault_share"]

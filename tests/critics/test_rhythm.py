@@ -10,7 +10,7 @@ from momus import Corpus
 from momus.controls import DEFECTS
 from momus.verdicts.judge import judge
 from momus_critics.rhythm import Rhythm
-from momus_critics.rhythm.lengths import DASH, MARKS, SentenceLengths, moments
+from momus_critics.rhythm.lengths import SentenceLengths, moments
 from momus_critics.rhythm.process import LengthProcess
 
 from .measured import measured
@@ -21,7 +21,7 @@ def lengths_of(documents, begins=None):
     offsets = np.concatenate([[0], np.cumsum([len(d) for d in documents])])
     first = np.zeros(len(words), dtype=bool)
     first[offsets[:-1]] = True
-    return SentenceLengths(words, first if begins is None else begins, offsets, np.zeros((len(documents), len(MARKS))))
+    return SentenceLengths(words, first if begins is None else begins, offsets)
 
 
 def simulated(rng, documents, sentences, b=(2.7, 0.2, 0.3, 0.1), r=3.0, centre=2.5):
@@ -128,15 +128,6 @@ def test_sentences_of_one_length_have_finite_statistics():
             assert np.isfinite(s.function(rows[s.rows].sum(axis=0)[None])).all(), s.name
 
 
-def test_marks_and_dashes_are_counted():
-    critic = Rhythm().fit(prose(20, 0))
-    z = critic.project(Corpus.from_texts(["Yes — no, no -- not? (Never!) Well-known."]))
-    counts = dict(zip((name for name, _ in MARKS), z.marks[0].tolist(), strict=True))
-    assert counts["dash"] == z.marks[0, DASH] == 2
-    assert counts["comma"] == counts["question mark"] == counts["exclamation mark"] == counts["full stop"] == 1
-    assert counts["bracket"] == 2
-
-
 def test_statistics_of_known_texts():
     """Ten sentences of 3 words and ten of 13 or 14 by turns, four to a paragraph, with three dashes and two `--`."""
     short, long = "It was so.", "It rained — all day and all night upon the roof of the house."
@@ -149,20 +140,11 @@ def test_statistics_of_known_texts():
     values = measured(Rhythm().fit(prose(20, 0)), Corpus.from_texts([text, text]))
     assert values["sentence_length"] == pytest.approx(np.mean(sizes))
     assert values["paragraph_length"] == pytest.approx(4)
-    assert values["dashes"] == pytest.approx(1000 * 5 / sum(sizes))  # per 1,000 words
     x = np.log(sizes) - np.log(sizes).mean()
     variance = x @ x / 19
     assert values["spread"] == pytest.approx(np.sqrt(variance), abs=0.0011)
     unbiased = (x[1:] @ x[:-1] + variance * 19 / 20) / (19 * variance)
     assert values["neighbour_correlation"] == pytest.approx(unbiased)
-
-
-def test_the_distance_of_marks_is_their_total_variation():
-    critic = Rhythm().fit(prose(20, 0))
-    real, other = Corpus.from_texts(["Yes, no. So it is; so be it."]), Corpus.from_texts(["Yes? No. So it is."])
-    # real: one comma, one semicolon, two full stops; other: one question mark, two full stops
-    expected = (1 / 4 + 1 / 4 + 1 / 3 + abs(2 / 4 - 2 / 3)) / 2
-    assert measured(critic, real, other)["marks"] == pytest.approx(expected)
 
 
 def test_least_likely_sentences_are_marked_and_two_documents_shown():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from momus import Corpus
+from momus.critic.hooks import settled
 from momus.text.titles import frequent_titles, normalize_title
 from momus_critics.chains import posterior as joint
 from momus_critics.chains import transitions as chain
@@ -168,12 +169,12 @@ def test_titles_are_read_only_if_all_texts_have_them():
     critic = Sections().fit(titled(30, 0))
     real = titled(12, 1)
     turned = Corpus.from_sections([[(s.title, s.text) for s in reversed(d.sections)] for d in real], name="turned")
-    assert critic.attend([real, turned])
-    assert not critic.attend([real, turned])  # nothing changes the second time
+    assert settled(critic, [real, turned])
+    assert not settled(critic, [real, turned])  # nothing changes the second time
     names = [critic.state_names[i] for i in critic.project(turned).states[:4]]
     assert names == ["copyright", "design", "motivation", "abstract"]
     assert "latent_ppl_by_bodies" in {s.name for s in critic.statistics()}
-    assert critic.attend([real, without_titles(turned)])
+    assert settled(critic, [real, without_titles(turned)])
     assert "latent_ppl_by_bodies" not in {s.name for s in critic.statistics()}
     bodies = critic.score(real)
     assert np.allclose(bodies.nll, critic.score(without_titles(real)).nll)
@@ -182,7 +183,7 @@ def test_titles_are_read_only_if_all_texts_have_them():
 
 def test_titles_are_never_read_if_asked_so():
     critic = Sections(titles="never").fit(titled(30, 0))
-    assert not critic.attend([titled(12, 1)])
+    assert not settled(critic, [titled(12, 1)])
     assert not hasattr(critic, "titled_")
 
 
@@ -206,7 +207,7 @@ def test_a_rare_title_is_read_by_its_words():
     ]
     critic = Sections().fit(Corpus.from_sections(rows))
     text = Corpus.from_sections([[("Abstract", "short"), ("Motivation and goals", "unseen"), ("End", "bye")]])
-    critic.attend([text])
+    settled(critic, [text])
     assert critic.state_names[critic.project(text).states[1]].startswith("motivation")
 
 

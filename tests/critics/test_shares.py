@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from momus import Corpus, MomusError
+from momus.estimator import clone
 from momus_critics.shares import StopwordShare, SymbolShare, fit_beta_binomial
 from momus_critics.stopword_lists import LANGUAGES, stopwords
 
@@ -30,7 +31,7 @@ def test_beta_binomial_recovers_its_parameters():
 def test_all_numbers_of_hits_have_probability_one(critic, length):
     hit = {"stopword-share": "the", "symbol-share": ","}[critic.name]
     mixed = [" ".join([hit] * k + ["stone"] * (9 - k)) for k in (1, 2, 2, 4)]
-    fitted = critic.clone().fit(Corpus.from_texts(mixed))
+    fitted = clone(critic).fit(Corpus.from_texts(mixed))
     all_numbers = [" ".join([hit] * k + ["stone"] * (length - k)) for k in range(length + 1)]
     nll = fitted.score(Corpus.from_texts(all_numbers)).nll
     assert np.exp(-nll).sum() == pytest.approx(1)
@@ -69,7 +70,7 @@ def test_stopwords():
     assert {"nicht", "und"} <= stopwords("de")
     with pytest.raises(MomusError, match="`words`"):
         StopwordShare(language="xx").fit(Corpus.from_texts(["a", "b"]))
-    mine = StopwordShare(words=["foo"]).fit(Corpus.from_texts(["foo bar", "bar"]))
+    mine = StopwordShare(stopwords=["foo"]).fit(Corpus.from_texts(["foo bar", "bar"]))
     assert mine.project(Corpus.from_texts(["foo the foo"])).hits.tolist() == [2]
 
 

@@ -6,6 +6,7 @@ import pytest
 from momus import Corpus, MomusError
 from momus.conformance import check_critic
 from momus.controls import DEFECTS
+from momus.critic.hooks import missing_params
 from momus.verdicts.judge import judge
 from momus_critics.templates import Templates
 from momus_critics.templates.evidence import LENGTH
@@ -58,7 +59,7 @@ def test_steps_and_states(critic):
 
 
 def test_only_the_first_words_are_tagged():
-    critic = Templates(tagger="spacy", words=6).fit(made(20, 0))
+    critic = Templates(tagger="spacy", max_tokens=6).fit(made(20, 0))
     z = critic.project(Corpus.from_texts(["The old dog slept. It was late and dark.", "No."]))
     assert z.lengths.tolist() == [6, 2]
     assert np.diff(z.sentences).tolist() == [5, 1, 2]
@@ -102,7 +103,7 @@ def test_unlikely_words_are_marked(critic):
 
 
 def test_without_a_tagger_it_is_left_out():
-    assert not Templates().is_configured
+    assert missing_params(Templates())
     with pytest.raises(MomusError, match="tagger is 'none'"):
         Templates(tagger="none").fit(made(5, 0))
 

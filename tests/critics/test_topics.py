@@ -233,7 +233,7 @@ def corpus(n, seed, company=0.9):
 
 @pytest.mark.slow
 def test_broken_company_is_found(tmp_path):
-    critic = Topics(topics=6, seed=1, checkpoint=str(tmp_path)).fit(corpus(300, 0))
+    critic = Topics(n_topics=6, seed=1, checkpoint=str(tmp_path)).fit(corpus(300, 0))
     real, other, mixed = (critic.score(c) for c in (corpus(150, 1), corpus(150, 2), corpus(150, 3, company=-0.9)))
     assert stats.ttest_ind(real.nll, other.nll).pvalue > 0.01
     assert stats.ttest_ind(mixed.nll, real.nll).statistic > 5
@@ -250,15 +250,15 @@ def test_broken_company_is_found(tmp_path):
 
 
 def test_mean_posterior_drops_the_trace():
-    full = Topics(topics=4).fit(corpus(60, 0))
-    only_mean = Topics(topics=4, posterior="mean").fit(corpus(60, 0))
+    full = Topics(n_topics=4).fit(corpus(60, 0))
+    only_mean = Topics(n_topics=4, expectation="mean").fit(corpus(60, 0))
     z = full.project(corpus(5, 1))
     gap = full.log_prior(z).values - only_mean.log_prior(z).values
     assert gap == pytest.approx(-0.5 * z.variance @ np.diag(np.linalg.inv(full.covariance_)))
 
 
 def test_density_is_that_of_the_normal_distribution():
-    critic = Topics(topics=4).fit(corpus(60, 0))
+    critic = Topics(n_topics=4).fit(corpus(60, 0))
     z = critic.project(corpus(5, 1))
     certain = replace(z, variance=np.zeros_like(z.variance))
     expected = stats.multivariate_normal(critic.mean_, critic.covariance_).logpdf(z.mean)
@@ -269,7 +269,7 @@ def test_little_vocabulary_and_wrong_names_are_errors():
     with pytest.raises(FittingError, match="words of"):
         Topics().fit(Corpus.from_texts(["same words here"] * 20))
     with pytest.raises(UsageError, match="posterior is 'sharp'"):
-        Topics(posterior="sharp").fit(corpus(20, 0))
+        Topics(expectation="sharp").fit(corpus(20, 0))
 
 
 def test_vocabulary_rules():

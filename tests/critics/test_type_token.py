@@ -20,7 +20,7 @@ WHITE = get_tokenizer("whitespace", lower=False)
 def test_reference_figures(data):
     wikitext = momus.read_corpus(data / "wikitext-2" / "train.txt.gz", fmt="lines")
     for n, reference in ((1, (0.98501, 0.90131)), (2, (0.91936, 1.00054))):
-        critic = TypeToken(n=n, tokens="whitespace", lower=False).fit(wikitext)
+        critic = TypeToken(order=n, tokens="whitespace", lower=False).fit(wikitext)
         assert (critic.alpha_, critic.beta_) == pytest.approx(reference, abs=1e-5)
 
 
@@ -58,7 +58,7 @@ def test_documents_of_one_length_have_an_exponent_of_one():
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_scores_are_poisson_probabilities_of_the_types(n):
-    critic = TypeToken(n=n).fit(texts(40, 0))
+    critic = TypeToken(order=n).fit(texts(40, 0))
     documents = ["a b a c", "a a a a a a", "a b"]
     scores = critic.score(Corpus.from_texts(documents))
     for text, nll in zip(documents, scores.nll, strict=True):
@@ -88,7 +88,7 @@ def test_statistics_literally():
 
 
 def test_short_documents_are_unscored():
-    critic = TypeToken(n=3).fit(texts(20, 0))
+    critic = TypeToken(order=3).fit(texts(20, 0))
     reasons = critic.score(Corpus.from_texts(["a b c", "a b", ""])).reasons
     assert reasons[0] is None
     assert all(reasons[1:])

@@ -10,6 +10,7 @@ import pytest
 from momus import Corpus, evidence
 from momus.critic import Critic, RunningTextCritic
 from momus.critic.registry import critic_class, make_critics
+from momus.estimator import clone
 from momus.evidence import Chart
 from momus.plugins import critic_names
 from momus.text.tokens import get_tokenizer
@@ -51,11 +52,11 @@ def zipfian(n, seed, length=80, exponent=1.1, types=400, name="real"):
 @pytest.mark.parametrize("cls", [*SHIPPED, *ADAPTERS], ids=lambda c: c.name)
 def test_axes_have_short_names_and_limits(cls):
     assert 0 < len(cls.axis) <= LONGEST_AXIS
-    assert cls.limits.endswith(".")
-    assert "\n" not in cls.limits
-    assert len(cls.limits) <= 120
-    assert set(cls.directions) <= {"latent_nll", "latent_ppl", "posterior_entropy"}
-    for phrase in (p for pair in cls.directions.values() for p in pair):
+    assert cls.reporting.limits.endswith(".")
+    assert "\n" not in cls.reporting.limits
+    assert len(cls.reporting.limits) <= 120
+    assert set(cls.reporting.directions) <= {"latent_nll", "latent_ppl", "posterior_entropy"}
+    for phrase in (p for pair in cls.reporting.directions.values() for p in pair):
         assert len(phrase.split()) <= LONGEST_PHRASE
 
 
@@ -117,7 +118,7 @@ def told(critic, real, generated):
     ids=lambda x: x.name if isinstance(x, Critic) else str(x),
 )
 def test_a_planted_change_is_told_in_its_direction(critic, changed, direction):
-    critic = critic.clone().fit(zipfian(150, 0))
+    critic = clone(critic).fit(zipfian(150, 0))
     word, verdict = told(critic, zipfian(120, 1), zipfian(120, 2, name="changed", **changed))
     assert word == direction
     assert verdict.p < 0.05
@@ -181,7 +182,7 @@ def test_mauve_names_regions_by_their_most_central_document():
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(topics[t].split(), 30)) for t in ("sea", "law") * 30]
     real = Corpus.from_texts(texts, name="real")
-    critic = Mauve(buckets=2, options={"dimensions": 2}).fit(real)
+    critic = Mauve(n_states=2, options={"dimensions": 2}).fit(real)
     of = {t: critic.project(Corpus.from_texts([words])).states[0] for t, words in topics.items()}
     assert of["sea"] != of["law"]
     z = (critic.embedder_.embed([d.text for d in real]) - critic.mean_) @ critic.directions_

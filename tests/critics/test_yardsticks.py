@@ -80,7 +80,7 @@ def test_wrong_parameters_are_named():
     with pytest.raises(MomusError, match="scorer 'kenlm'"):
         Perplexity(scorer="kenlm").fit(corpus)
     with pytest.raises(MomusError, match="choose one of lsa"):
-        Mauve(features="oracle").fit(corpus)
+        Mauve(embedder="oracle").fit(corpus)
 
 
 def test_the_words_of_a_document_are_explained():

@@ -13,6 +13,7 @@ from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
 from momus import Corpus
+from momus.estimator import fitted_state
 
 FOLDER = Path(__file__).parents[2] / "examples"
 sys.path.insert(0, str(FOLDER))
@@ -98,8 +99,8 @@ def agree(seed, apart, from_truth):
 
     program = importlib.import_module("pyro_topics")
     fit, held, truth = simulated(seed)
-    options = {"least_count": 1, "most_documents": 1.0}
-    own = Topics(topics=4, language="", **options).fit(fit).score(held)
+    options = {"min_count": 1, "max_share": 1.0}
+    own = Topics(n_topics=4, language="", **options).fit(fit).score(held)
     fitted = program.critic(4, options).fit(fit)
     other = fitted.score(held)
     assert other.latent_nll == pytest.approx(own.latent_nll, rel=apart)
@@ -107,7 +108,7 @@ def agree(seed, apart, from_truth):
     assert other.latent_nll == pytest.approx(truth, rel=from_truth)
     assert np.corrcoef(own.nll, other.nll)[0, 1] > 0.95
     exact = program.critic(4, options, expectation="importance", draws=400)
-    vars(exact).update(fitted.state())
+    vars(exact).update(fitted_state(fitted))
     assert np.corrcoef(own.nll, exact.score(held).nll)[0, 1] > 0.98
 
 

@@ -12,6 +12,7 @@ from momus.conformance.corpora import answers, documents, prose
 from momus.critic import LogPrior, RunningTextCritic
 from momus.critic.registry import critic_class, make_critics
 from momus.errors import MomusError, UsageError
+from momus.estimator import check_params, construct, parameter_names
 from momus.parameters import OneOf, Range, ranges_of
 from momus.plugins import CRITICS
 from momus.text.tokens import get_tokenizer
@@ -46,7 +47,7 @@ def needed(tmp_path_factory):
     return {
         "pcfg": {"treebank": str(folder / "trees.mrg")},
         "templates": {"tagger": "spacy"},
-        "distortion": {"language": scorers[0], "model": scorers[1]},
+        "distortion": {"language_scorer": scorers[0], "model_scorer": scorers[1]},
     }
 
 
@@ -58,7 +59,7 @@ def text_for(name):
 
 
 def parameters():
-    return [(name, parameter) for name in SHIPPED for parameter in CLASSES[name].parameter_names()]
+    return [(name, parameter) for name in SHIPPED for parameter in parameter_names(CLASSES[name])]
 
 
 def test_every_shipped_critic_is_fuzzed():
@@ -85,7 +86,7 @@ def test_odd_values_are_refused_with_words_or_work(name, parameter, needed):
     text, refused = text_for(name), 0
     for value in ODD:
         try:
-            critic = CLASSES[name].with_params({**needed.get(name, {}), parameter: value}, place=f"[{name}]")
+            critic = construct(CLASSES[name], {**needed.get(name, {}), parameter: value}, place=f"[{name}]")
             critic.fit(text).score(text)
         except MomusError as error:
             refused += f"{parameter} is " in error.message
@@ -97,7 +98,7 @@ def test_odd_values_are_refused_without_a_fit(name, parameter):
     refused = 0
     for value in ODD:
         try:
-            CLASSES[name].with_params({parameter: value}, place=f"[{name}]")
+            construct(CLASSES[name], {parameter: value}, place=f"[{name}]")
         except MomusError as error:
             refused += f"{parameter} is " in error.message
     assert refused >= 15
@@ -106,8 +107,8 @@ def test_odd_values_are_refused_without_a_fit(name, parameter):
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_defaults_are_allowed_and_all_ranges_name_parameters(name):
     cls = CLASSES[name]
-    cls().check_params()
-    assert set(ranges_of(cls)) - {"seed"} <= set(cls.parameter_names())
+    check_params(cls())
+    assert set(ranges_of(cls)) - {"seed"} <= set(parameter_names(cls))
 
 
 @pytest.mark.parametrize(

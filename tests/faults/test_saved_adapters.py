@@ -28,7 +28,7 @@ assert _spec.loader is not None
 mutations = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(mutations)
 
-BAG = {"feature_options": {"least_count": 1, "most_documents": 1.0}}
+BAG = {"feature_options": {"min_count": 1, "max_share": 1.0}}
 WORDS = ["cat", "dog", "mat", "rain", "day", "hill", "town"]
 QUICK, FULL = 20, 600
 
@@ -58,9 +58,9 @@ def classes():
 
 
 MAKERS = {
-    "full": lambda: GaussianMixtureCritic(components=2, covariance="full", ridge=0.1, **BAG),
-    "diag": lambda: GaussianMixtureCritic(components=2, ridge=0.1, **BAG),
-    "pca": lambda: PCACritic(components=2, **BAG),
+    "full": lambda: GaussianMixtureCritic(n_components=2, covariance_type="full", ridge=0.1, **BAG),
+    "diag": lambda: GaussianMixtureCritic(n_components=2, ridge=0.1, **BAG),
+    "pca": lambda: PCACritic(n_components=2, **BAG),
     "classes": lambda: DocumentClasses(classifier=classes()),
     "pyro": pyro_critic,
 }

@@ -120,7 +120,7 @@ def test_scores_come_back_as_they_were(sectioned, tmp_path):
     from momus_critics.sections import Sections
     from momus_critics.unigram import Unigram
 
-    for critic in (Unigram(), Sections(min_documents=2)):
+    for critic in (Unigram(), Sections(min_count=2)):
         scores = critic.fit(sectioned["fit"]).score(sectioned["real"])
         assert write_scores(scores, tmp_path)
         again = read_scores(tmp_path)

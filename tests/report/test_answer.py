@@ -15,6 +15,7 @@ from momus.report.answer import Cell, answer_of
 from momus.report.sentences import axis_sentences, first_sentences, joined, mark, short
 from momus.report.trust_line import trust_items
 from momus.runs.result import Comparison, CriticResult, Unscored
+from momus.schema import build
 
 LENGTH = Wording("length", ("shorter", "longer"), "words")
 
@@ -94,6 +95,13 @@ def test_axes_are_sorted_by_size_and_not_by_p():
 def test_a_direction_needs_an_interval_on_one_side_of_0(difference, sign, word):
     cell = Cell(row("length", "opt", 3.0), told("length", "opt", difference))
     assert (cell.sign, cell.direction) == (sign, word)
+
+
+def test_directions_are_adjusted_over_the_told_rows_of_the_table():
+    rows = [row(f"axis-{i}", "opt", 3.0) for i in range(20)]
+    rows += [told(f"axis-{i}", "opt", -31.0, p=0.001 if i == 3 else 0.02) for i in range(20)]
+    signs = {a.critic: a.cells[0].sign for a in answer_of(comparison(rows)).axes}
+    assert signs == {f"axis-{i}": -1 if i == 3 else 0 for i in range(20)}
 
 
 def test_there_is_no_direction_where_texts_are_not_told_apart():
@@ -203,7 +211,7 @@ def test_many_unscored_documents_are_marked(trusted):
 
 def test_a_result_survives_its_way_through_json(trusted):
     (result,) = trusted.results
-    again = CriticResult.from_json(result.to_json())
-    assert again.examples == result.examples
+    again = build(CriticResult, result.to_json(), "x")
+    assert list(again.examples) == list(result.examples)
     assert again.distribution == result.distribution
     assert [v.wording for v in again.verdicts] == [v.wording for v in result.verdicts]

@@ -168,7 +168,7 @@ def test_ranks_are_drawn_nearest_first(found, axes):
     draw_rows(axes, ranks_rows(found.joint.ranking))
     assert [t.get_text() for t in axes.get_yticklabels()] == list(CORPORA)
     assert [x for x, _, _ in dots(axes)] == [8.0, 8.25, 8.5]
-    assert {"1.00", "0.00", "P(nearest)"} <= {t.get_text() for t in axes.texts}
+    assert {"1.00", "0.00", "bootstrap share"} <= {t.get_text() for t in axes.texts}
     with pytest.raises(UsageError, match="too few prompts"):
         ranks_rows(Ranking([], {"length": "too few prompts"}, 0.95, 999, True), of="length")
 

@@ -189,10 +189,10 @@ def test_no_number_is_lost(found, page):
 
 def test_findings_and_equivalence_do_not_contradict_each_other():
     row = replace(verdict("a", "x", 2.0), p_adjusted=0.001, delta=0.5)
-    assert finding_words(replace(row, equivalent=True)) == "beyond human variation, but surely by less than 0.5"
+    assert finding_words(replace(row, equivalent=True)) == "beyond human variation, but significantly by less than 0.5"
     assert finding_words(replace(row, equivalent=False)) == "beyond human variation"
     same = replace(row, p_adjusted=0.4)
-    assert finding_words(replace(same, equivalent=True)) == "not told apart, and surely less than 0.5 apart"
+    assert finding_words(replace(same, equivalent=True)) == "not told apart, and significantly less than 0.5 apart"
     assert finding_words(replace(same, equivalent=False)) == "not told apart; 0.5 apart is not excluded"
     assert finding_words(replace(same, delta=None)) == "not told apart"
     assert finding_words(replace(row, p_adjusted=None, equivalent=True)) == "not tested"

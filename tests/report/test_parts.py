@@ -8,10 +8,12 @@ import pytest
 from scipy import stats
 
 from momus import Corpus, compare, read_comparison
-from momus.critic import Critic, Decomposition, DecompositionMixin, LogPrior, Scores, Values
+from momus.critic import Critic, LogPrior, Scores, Values
+from momus.critic.powers import Decomposition, DecompositionMixin
 from momus.report.exports import comparison_json
 from momus.report.terminal import comparison_text
 from momus.report.words import parts_sentence
+from momus.schema import build
 from momus.verdicts.decomposition import Estimate, PartRow, Parts, parts_of
 from momus.verdicts.settings import Settings
 from momus_critics.sections import Sections
@@ -78,7 +80,7 @@ def test_a_run_folder_keeps_the_parts(run):
     made, folder, _ = run
     again = read_comparison(folder)
     assert again.results[0].parts == made.results[0].parts
-    assert Parts.from_json(json.loads(json.dumps(made.results[0].parts.to_json()))) == made.results[0].parts
+    assert build(Parts, json.loads(json.dumps(made.results[0].parts.to_json())), "x") == made.results[0].parts
     assert comparison_json(again)["parts"]["sections"]["unit"] == "nats per step"
 
 

@@ -7,16 +7,18 @@ text: class shares, or a Markov chain of classes for sequences.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, check_fitted, is_fitted
+from momus.critic.reporting import Reporting
 from momus.errors import FittingError, StoreError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, construct, fitted_state
 from momus.evidence import Evidence, Table
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
@@ -36,12 +38,14 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
     A subclass sets ``classes_`` (their names) and implements `marginals`.
     """
 
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("in a more probable order", "in a less probable order"),
-        "latent_ppl": ("in a more usual order", "in a less usual order"),
-        "posterior_entropy": ("less varied in classes", "more varied in classes"),
-    }
-    limits = "It cannot see what its classes do not tell apart, nor the errors of its classifier."
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("in a more probable order", "in a less probable order"),
+            "latent_ppl": ("in a more usual order", "in a less usual order"),
+            "posterior_entropy": ("less varied in classes", "more varied in classes"),
+        },
+        limits="It cannot see what its classes do not tell apart, nor the errors of its classifier.",
+    )
     smoothing: float
 
     @abstractmethod
@@ -53,7 +57,7 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
         if not self.smoothing > 0:
             raise UsageError(f"smoothing is {self.smoothing}", hint="give a number above 0")
         usable = real.take([i for i, r in enumerate(self.unscored(real)) if r is None])
-        if len(usable) < self.needs:
+        if len(usable) < self.min_documents:
             raise FittingError(
                 f"critic {self.name!r}: {len(usable)} of {counted(len(real), 'document')} of {real.name!r} can be "
                 "classified",
@@ -102,7 +106,7 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
     classes_: list[str]
 
 
-class DocumentClasses(ClassChain):
+class DocumentClasses(ClassChain, ComponentsMixin, DeviceMixin):
     """z is the class of a document, P_c the class shares of real text; E log P_c(z) = Σ_k P(k | x) log π_k.
 
     Parameters
@@ -132,11 +136,13 @@ class DocumentClasses(ClassChain):
     name = "document-classes"
     axis = "classes of documents"
     question = "Are the classes of documents, as a classifier sees them, distributed as in real text?"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        **ClassChain.directions,
-        "latent_nll": ("in more usual classes", "in less usual classes"),
-    }
-    uses_device = True
+    reporting = replace(
+        ClassChain.reporting,
+        directions={
+            **ClassChain.reporting.directions,
+            "latent_nll": ("in more usual classes", "in less usual classes"),
+        },
+    )
 
     def __init__(
         self,
@@ -190,7 +196,7 @@ class DocumentClasses(ClassChain):
         if isinstance(classifier, str):
             if not classifier:
                 raise UsageError(f"critic {self.name!r} has no classifier", hint="give an object with predict_proba")
-            if self.is_fitted and self.classifier_options:  # loaded: a folder must not choose a call and its arguments
+            if is_fitted(self) and self.classifier_options:  # loaded: a folder must not choose a call and its arguments
                 raise StoreError(
                     f"the folder holds no classifier, and {classifier!r} is not called with options from a folder",
                     hint="fit the critic again, or name a callable without options",
@@ -224,7 +230,7 @@ class DocumentClasses(ClassChain):
             named = resolve(self.classifier, "classifier")
             if not (isinstance(named, type) and issubclass(named, Estimator)):
                 raise UsageError(f"classifier {self.classifier!r} is no subclass of momus.estimator.Estimator")
-            return named.with_params(self.classifier_options or {}, place="classifier")
+            return construct(named, self.classifier_options or {}, place="classifier")
         return super().component(attribute)
 
     def _pieces(self, batch: Corpus) -> tuple[list[str], Ints]:
@@ -247,11 +253,6 @@ class DocumentClasses(ClassChain):
             )
         return p / p.sum(axis=1, keepdims=True), offsets
 
-    def reset(self) -> None:
-        """Drop the fitted state."""
-        super().reset()
-        vars(self).pop("_built_", None)
-
     def save(self, folder: str | Path) -> None:
         """Write the critic, with its classifier as arrays or by name.
 
@@ -260,14 +261,17 @@ class DocumentClasses(ClassChain):
         StoreError
             The classifier can be saved in neither way.
         """
-        self.check_fitted()
-        params, state = self.get_params(), self.state()
+        check_fitted(self)
+        params, state = self.get_params(deep=False), fitted_state(self)
         if self.features:
             params["features"] = name_of(self.features, "features")
         live = self._live()
         if isinstance(live, Estimator):
             if not isinstance(self.classifier, str):
-                params |= {"classifier": name_of(type(live), "classifier"), "classifier_options": live.get_params()}
+                params |= {
+                    "classifier": name_of(type(live), "classifier"),
+                    "classifier_options": live.get_params(deep=False),
+                }
         elif not isinstance(self.classifier, str) or self.classifier_options or _is_sklearn(live):
             params["classifier"] = self.classifier if isinstance(self.classifier, str) else ""
             state["estimator_"] = SavedEstimator.of(live)
@@ -286,7 +290,10 @@ class SectionClasses(DocumentClasses):
     name = "section-classes"
     axis = "order of section classes"
     question = "Do section classes, as a classifier sees them, follow one another as in real documents?"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = ClassChain.directions
+    reporting = replace(
+        DocumentClasses.reporting,
+        directions=ClassChain.reporting.directions,
+    )
     sequence = True
 
     def unscored(self, batch: Corpus) -> list[str | None]:

@@ -7,6 +7,7 @@ lengths)``, like those of hmmlearn; neither hmmlearn nor pickle is needed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +16,9 @@ from scipy.stats import multivariate_normal
 
 from momus.critic import Note
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NotesMixin, check_fitted
 from momus.errors import StoreError, UsageError
+from momus.estimator import fitted_state
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -27,7 +30,7 @@ Steps = tuple[Floats, Ints]
 AGREE = 1e-6
 
 
-class HMMCritic(ClassChain):
+class HMMCritic(ClassChain, NotesMixin):
     """−log P_c(z) = −log π_{z_1} − Σ log A_{z_{m−1} z_m}, in expectation under the model's own posterior.
 
     * If the model exposes its emissions (``means_`` and ``covars_``: normal; ``emissionprob_``: categorical), the
@@ -48,8 +51,11 @@ class HMMCritic(ClassChain):
 
     name = "hmm"
     axis = "hidden Markov states"
-    limits = "It cannot see what its observations leave out, nor more than one step of context."
     question = "Do hidden states, as a given hidden Markov model infers them, follow one another as in real text?"
+    reporting = replace(
+        ClassChain.reporting,
+        limits="It cannot see what its observations leave out, nor more than one step of context.",
+    )
     sequence = True
     smoothing = 1.0
 
@@ -197,14 +203,14 @@ class HMMCritic(ClassChain):
         StoreError
             The model does not expose its emissions, or the observations cannot be found by name.
         """
-        self.check_fitted()
+        check_fitted(self)
         if not self.emission_:
             raise StoreError(
                 f"critic {self.name!r} cannot be saved: the emissions of {type(self.model).__name__} are not known",
                 hint="give a model with means_ and covars_, or with emissionprob_",
             )
         named = type(self)(model="", observations=name_of(self.observations, "observations"))
-        vars(named).update(self.state())
+        vars(named).update(fitted_state(self))
         super(HMMCritic, named).save(folder)
 
 

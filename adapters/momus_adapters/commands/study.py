@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
 from momus.cli import EXIT_CODES
 from momus.cli.options import Json, Reading, Without, expanded
 from momus.cli.printing import echo, print_json, print_view
+from momus.parameters import Range
 
 if TYPE_CHECKING:
     from momus_adapters.study.protocol import Protocol
@@ -80,7 +81,7 @@ def new(
     Next: send each rater a page; `momus study read STUDY answers/*.json`.
     """
     from momus.cli.options import comma_separated, named_paths
-    from momus.runs.texts import as_corpus
+    from momus.reading import as_corpus
     from momus_adapters.study.build import create
     from momus_adapters.study.view import made_view
 
@@ -118,20 +119,25 @@ def _protocol(preset: str | None, config: Path | None) -> Protocol:
     return Protocol() if config is None else read_protocol(config)
 
 
+class Pilot(TypedDict):
+    """What is needed of the result of an earlier study: standard deviations of its random effects, in logits."""
+
+    sds: dict[str, Annotated[float, Range(0, 1000)]]
+
+
 def _pilot(path: Path | None) -> dict[str, float] | None:
     """Standard deviations of the random effects of an earlier study."""
-    import json
-
-    from momus.errors import UsageError
+    from momus.errors import StoreError, UsageError
+    from momus.schema import read_json
 
     if path is None:
         return None
+    hint = "write it with `momus study read --out FILE`"
     try:
-        sds = json.loads(path.read_text(encoding="utf-8"))["sds"]
-        return {str(k): float(v) for k, v in sds.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return read_json(path, Pilot, hint)["sds"]
+    except (FileNotFoundError, StoreError) as error:
         raise UsageError(
-            f"--pilot {path}: not the result of a study ({error})", hint="write it with `momus study read --out FILE`"
+            f"--pilot {path}: not the result of a study ({str(error).splitlines()[0]})", hint=hint
         ) from error
 
 

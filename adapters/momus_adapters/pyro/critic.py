@@ -12,8 +12,10 @@ import torch
 
 from momus.critic import Critic, Draws, EvidenceMixin, LogPrior, Note, Pooled, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, TokenizerMixin, check_fitted, is_fitted
+from momus.critic.reporting import Reporting
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, fitted_state
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
@@ -51,7 +53,9 @@ class PyroDraws(Draws):
     effective: Floats
 
 
-class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
+class PyroCritic(
+    Critic[PyroDraws], StatisticsMixin, EvidenceMixin, ComponentsMixin, DeviceMixin, NotesMixin, TokenizerMixin
+):
     """z is the latents that a Pyro model samples per document; P_c is their prior, the guide their posterior.
 
     The contract: ``model(x, size)`` and ``guide(x, size)`` take the rows of a batch of documents, a float tensor
@@ -125,8 +129,9 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
     name = "pyro"
     axis = "latents of a Pyro program"
     question = "Are the latents of a Pyro program as likely under its prior as those of real text?"
-    limits = "It cannot see what its program and its features leave out."
-    uses_device = True
+    reporting = Reporting(
+        limits="It cannot see what its program and its features leave out.",
+    )
 
     def __init__(
         self,
@@ -168,7 +173,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The tokenizer of the features, once fitted."""
-        return getattr(self._reader(), "tokenizer", None) if self.is_fitted else None
+        return getattr(self._reader(), "tokenizer", None) if is_fitted(self) else None
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted object that saved arrays or saved features are read into."""
@@ -327,10 +332,10 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin):
         StoreError
             One of them cannot be imported by name: a lambda, or a function defined inside a function.
         """
-        self.check_fitted()
+        check_fitted(self)
         names = {role: name_of(getattr(self, role), role) for role in ("model", "guide", "features")}
-        named = type(self)(**{**self.get_params(), **names})
-        vars(named).update(self.state())
+        named = type(self)(**{**self.get_params(deep=False), **names})
+        vars(named).update(fitted_state(self))
         super(PyroCritic, named).save(folder)
 
 

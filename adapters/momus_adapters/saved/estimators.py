@@ -16,7 +16,7 @@ from scipy import sparse
 
 from momus.critic.fitted import Fitted
 from momus.errors import StoreError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus_adapters.saved.objects import Tensors
 
 PACKAGE = "sklearn."
@@ -54,7 +54,7 @@ class Rebuilt:
             ) from error
 
 
-class SavedEstimator(Estimator):
+class SavedEstimator(Estimator, ComponentsMixin):
     """A fitted scikit-learn estimator that can be saved.
 
     >>> from sklearn.naive_bayes import MultinomialNB

@@ -7,17 +7,21 @@ critic needs neither the object nor pickle. For classifiers, see `momus_adapters
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from scipy.special import logsumexp
 
-from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, StateSequences, aggregated, pool
+from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, StateSequences
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import check_fitted
+from momus.critic.latents import aggregated
+from momus.critic.reporting import Reporting
+from momus.critic.rows import pool
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, fitted_state, reset
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
@@ -30,7 +34,7 @@ KINDS = ("full", "tied", "diag", "spherical")
 """Covariances of a Gaussian mixture, as scikit-learn names them."""
 
 
-class FeatureCritic(Critic[Z], Generic[Z]):
+class FeatureCritic(Critic[Z], ComponentsMixin, Generic[Z]):
     """Base class of critics of document features, one row per document; subclasses define the model of the rows."""
 
     features: Features
@@ -69,12 +73,13 @@ class FeatureCritic(Critic[Z], Generic[Z]):
         UsageError
             The model is of another kind, or reads rows of another width.
         """
-        clone: Any = self.clone()
-        clone._learn = lambda rows: model  # go through `fit`: it resets the critic and records the text's fingerprint
-        clone.fit(real)
-        clone.project(real.take([i for i, r in enumerate(clone.unscored(real)) if r is None][:1]))
-        self.reset()
-        vars(self).update(clone.state())
+        # through `fit`, which records the fingerprint of the text
+        adopting: Any = type(type(self).__name__, (type(self),), {"_learn": lambda _, rows: model})
+        other = adopting(**self.get_params(deep=False))
+        other.fit(real)
+        other.project(real.take([i for i, r in enumerate(other.unscored(real)) if r is None][:1]))
+        reset(self)
+        vars(self).update(fitted_state(other))
         return self
 
     def _read(self, real: Corpus) -> Floats:
@@ -83,7 +88,7 @@ class FeatureCritic(Critic[Z], Generic[Z]):
         if isinstance(features, Estimator):
             self.features_: Any = features
         usable = [i for i, r in enumerate(unscored_of(features, real)) if r is None]
-        if len(usable) < self.needs:
+        if len(usable) < self.min_documents:
             raise FittingError(
                 f"critic {self.name!r}: {len(usable)} of {counted(len(real), 'document')} of {real.name!r} have "
                 "features",
@@ -122,9 +127,9 @@ class FeatureCritic(Critic[Z], Generic[Z]):
 
     def save(self, folder: str | Path) -> None:
         """Write the critic; features are stored by name."""
-        self.check_fitted()
-        named = type(self)(**{**self.get_params(), "features": name_of(self.features, "features")})
-        vars(named).update(self.state())
+        check_fitted(self)
+        named = type(self)(**{**self.get_params(deep=False), "features": name_of(self.features, "features")})
+        vars(named).update(fitted_state(self))
         super(FeatureCritic, named).save(folder)
 
 
@@ -133,7 +138,7 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
 
     Parameters
     ----------
-    components, covariance, seed
+    n_components, covariance_type, seed
         ``n_components``, ``covariance_type`` and ``random_state`` of scikit-learn's ``GaussianMixture``.
     ridge
         Its ``reg_covar``.
@@ -144,24 +149,26 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     name = "gaussian-mixture"
     axis = "clusters of documents"
     question = "Do documents fall into clusters of features in the same shares as real documents?"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("in more usual clusters", "in less usual clusters"),
-        "posterior_entropy": ("spread over fewer clusters", "spread over more clusters"),
-    }
-    limits = "It cannot see what its features do not encode, nor how documents differ within a cluster."
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("in more usual clusters", "in less usual clusters"),
+            "posterior_entropy": ("spread over fewer clusters", "spread over more clusters"),
+        },
+        limits="It cannot see what its features do not encode, nor how documents differ within a cluster.",
+    )
 
     def __init__(
         self,
         *,
-        components: int = 8,
-        covariance: str = "diag",
+        n_components: int = 8,
+        covariance_type: str = "diag",
         ridge: float = 1e-3,
         features: Features = BAG,
         feature_options: dict[str, Any] | None = None,
         seed: int = 0,
     ) -> None:
-        self.components = components
-        self.covariance = covariance
+        self.n_components = n_components
+        self.covariance_type = covariance_type
         self.ridge = ridge
         self.features = features
         self.feature_options = feature_options
@@ -170,10 +177,10 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     def _learn(self, rows: Floats) -> Any:
         from sklearn.mixture import GaussianMixture
 
-        if self.covariance not in KINDS:
-            raise UsageError(f"covariance is {self.covariance!r}", hint=f"choose one of {', '.join(KINDS)}")
+        if self.covariance_type not in KINDS:
+            raise UsageError(f"covariance_type is {self.covariance_type!r}", hint=f"choose one of {', '.join(KINDS)}")
         model = GaussianMixture(
-            self.components, covariance_type=self.covariance, reg_covar=self.ridge, random_state=self.seed
+            self.n_components, covariance_type=self.covariance_type, reg_covar=self.ridge, random_state=self.seed
         )
         return model.fit(rows)
 
@@ -247,7 +254,7 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
 
     Parameters
     ----------
-    components, seed
+    n_components, seed
         ``n_components`` and ``random_state`` of scikit-learn's ``PCA``.
     features, feature_options
         See `momus_adapters.features`.
@@ -256,20 +263,20 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
     name = "pca"
     axis = "principal components"
     question = "Do documents lie where real documents lie in the principal subspace of their features?"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("closer to typical documents", "further from typical documents")
-    }
-    limits = "It cannot see what its features do not encode, nor what varies outside the leading components."
+    reporting = Reporting(
+        directions={"latent_nll": ("closer to typical documents", "further from typical documents")},
+        limits="It cannot see what its features do not encode, nor what varies outside the leading components.",
+    )
 
     def __init__(
         self,
         *,
-        components: int = 8,
+        n_components: int = 8,
         features: Features = BAG,
         feature_options: dict[str, Any] | None = None,
         seed: int = 0,
     ) -> None:
-        self.components = components
+        self.n_components = n_components
         self.features = features
         self.feature_options = feature_options
         self.seed = seed
@@ -277,7 +284,7 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
     def _learn(self, rows: Floats) -> Any:
         from sklearn.decomposition import PCA
 
-        return PCA(min(self.components, min(rows.shape) - 1), random_state=self.seed).fit(rows)
+        return PCA(min(self.n_components, min(rows.shape) - 1), random_state=self.seed).fit(rows)
 
     def _take(self, model: Any) -> None:
         try:

@@ -9,7 +9,7 @@ import numpy as np
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
@@ -18,7 +18,7 @@ from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
 from momus_adapters.saved.objects import resolve
 
 
-class SklearnPosterior(CalibratedPosterior):
+class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
     """TF-IDF and a scikit-learn classifier of your choice, calibrated by a temperature on held-out documents.
 
     Use it by name: ``Sections(posterior="sklearn", model="sklearn.naive_bayes:ComplementNB")``.
@@ -27,9 +27,9 @@ class SklearnPosterior(CalibratedPosterior):
     ----------
     model
         ``"sklearn.module:Class"`` with ``predict_proba``; it can be saved if its state is arrays and numbers.
-    parameters
+    options
         Keyword arguments of its constructor.
-    words
+    vocabulary_size
         Maximum size of the vocabulary.
     validation
         Share of documents held out.
@@ -41,14 +41,14 @@ class SklearnPosterior(CalibratedPosterior):
         self,
         *,
         model: str = "sklearn.naive_bayes:MultinomialNB",
-        parameters: dict[str, Any] | None = None,
-        words: int = 20_000,
+        options: dict[str, Any] | None = None,
+        vocabulary_size: int = 20_000,
         validation: float = 0.2,
         seed: int = 0,
     ) -> None:
         self.model = model
-        self.parameters = parameters
-        self.words = words
+        self.options = options
+        self.vocabulary_size = vocabulary_size
         self.validation = validation
         self.seed = seed
 
@@ -95,7 +95,7 @@ class SklearnPosterior(CalibratedPosterior):
     def _vectorizer(self) -> Any:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        return TfidfVectorizer(max_features=self.words, sublinear_tf=True)
+        return TfidfVectorizer(max_features=self.vocabulary_size, sublinear_tf=True)
 
     def _classifier(self) -> Any:
         if not self.model.startswith(PACKAGE):
@@ -103,22 +103,17 @@ class SklearnPosterior(CalibratedPosterior):
         classifier: Any = resolve(self.model, "model")
         if not hasattr(classifier, "predict_proba"):
             raise UsageError(f"{self.model} has no predict_proba", hint="name a classifier with probabilities")
-        options = dict(self.parameters or {})
+        options = dict(self.options or {})
         try:
             if "random_state" in classifier().get_params():
                 options.setdefault("random_state", self.seed)
             return classifier(**options)
         except TypeError as error:
-            raise UsageError(f"{self.model}: {error}", hint="correct parameters") from error
+            raise UsageError(f"{self.model}: {error}", hint="correct options") from error
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted object that the saved pipeline is read into."""
         return SavedEstimator() if attribute == "estimator_" else super().component(attribute)
-
-    def reset(self) -> None:
-        """Drop the fitted state."""
-        super().reset()
-        vars(self).pop("_built_", None)
 
     def _logits(self, texts: list[str]) -> Floats:
         if getattr(self, "_built_", None) is None:

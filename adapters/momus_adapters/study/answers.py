@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from momus.errors import ReadingError
+from momus.errors import ReadingError, StoreError
 from momus.report.safe import one_line
+from momus.schema import build, read_json
 from momus_adapters.study.design import Trial
-from momus_adapters.study.label_studio import answers_of_export, is_export
+from momus_adapters.study.label_studio import SavedAnswers, answers_of_export
 from momus_adapters.study.store import Study
 
-FORMAT = "momus-answers-1"
+PASS = "pass files that a rater's page saved, or a JSON export of Label Studio"
 LARGEST = 50_000_000
 """Bytes of a file of answers at most."""
 
@@ -95,36 +95,27 @@ def read_answers(study: Study, paths: Sequence[Path]) -> Answers:
     return found
 
 
-def _files(study: Study, path: Path) -> Iterable[tuple[list[dict[str, Any]], list[str]]]:
+def _files(study: Study, path: Path) -> Iterable[tuple[list[SavedAnswers], list[str]]]:
     """The answer files in one file, and notes."""
     try:
         if path.stat().st_size > LARGEST:
-            raise ValueError(f"larger than {LARGEST:,} bytes")
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if is_export(content):
+            raise StoreError(f"{path}: larger than {LARGEST:,} bytes", hint=PASS)
+        content = read_json(path, Any, PASS)
+        if isinstance(content, list) and content:
             made, notes = answers_of_export(study, content)
             return [(made, [f"{path.name}: {n}" for n in notes])]
-        _check(study, content)
-        return [([content], [])]
-    except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error) or "nested too deeply"
-        raise ReadingError(
-            f"{path}: not a readable file of answers ({one_line(reason, 300)})",
-            hint="pass files that a rater's page saved, or a JSON export of Label Studio",
-        ) from error
+        saved = build(SavedAnswers, content, str(path), PASS)
+        if saved["study"] != study.name:
+            raise StoreError(f"{path}: of study {saved['study']!r}, and this is {study.name!r}", hint=PASS)
+        return [([saved], [])]
+    except OSError as error:
+        raise ReadingError(f"{path}: cannot be read ({error.strerror})", hint=PASS) from error
+    except (StoreError, ValueError) as error:
+        reason = one_line(str(error).split("\n")[0].removeprefix(f"{path}: "), 300)
+        raise ReadingError(f"{path}: not a readable file of answers ({reason})", hint=PASS) from error
 
 
-def _check(study: Study, content: Any) -> None:
-    """Make sure that this is what a page saves."""
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"no object of format {FORMAT}")
-    if content.get("study") != study.name:
-        raise ValueError(f"it is of study {content.get('study')!r}, and this is {study.name!r}")
-    if not isinstance(content.get("rater"), str) or not isinstance(content.get("answers"), list):
-        raise ValueError("it names no rater, or has no answers")
-
-
-def _joined(study: Study, rater: int, files: Sequence[dict[str, Any]]) -> tuple[list[Answer], int, int]:
+def _joined(study: Study, rater: int, files: Sequence[SavedAnswers]) -> tuple[list[Answer], int, int]:
     """Valid answers in the order of the trials, the number of invalid ones, and of changed ones."""
     trials = {t.code: t for t in study.design.trials if t.rater == rater}
     latest: dict[str, Answer] = {}

@@ -15,10 +15,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 from xml.sax.saxutils import quoteattr
 
 from momus.files import replace_file, write_json
+from momus.schema import build
 from momus.text.corpus import Corpus
 from momus_adapters.study.design import Trial
 from momus_adapters.study.store import LABEL_STUDIO, Study
@@ -126,33 +127,60 @@ def _choices(name: str, of: str, options: list[str], header: str, required: bool
     return [*lines, "  </Choices>"]
 
 
-def is_export(content: Any) -> bool:
-    """Whether JSON looks like an export: a list of tasks with annotations."""
-    return isinstance(content, list) and all(isinstance(t, dict) and "annotations" in t for t in content)
+ANSWERS: Literal["momus-answers-1"] = "momus-answers-1"
+"""Format of files of answers."""
 
 
-def answers_of_export(study: Study, tasks: list[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+class SavedAnswers(TypedDict):
+    """What a rater's page saves; each answer is checked by itself."""
+
+    format: Literal["momus-answers-1"]
+    study: str
+    rater: str
+    answers: list[Any]
+    comment: NotRequired[str | None]
+
+
+class _Data(TypedDict):
+    study: str
+    rater: str
+    trial: str
+
+
+class _Annotation(TypedDict):
+    result: list[dict[str, Any]]
+    was_cancelled: NotRequired[bool | None]
+    lead_time: NotRequired[float | None]
+    updated_at: NotRequired[str | None]
+    created_at: NotRequired[str | None]
+
+
+class _Task(TypedDict):
+    data: _Data
+    annotations: list[_Annotation] | None
+
+
+def answers_of_export(study: Study, content: list[Any]) -> tuple[list[SavedAnswers], list[str]]:
     """Answer files, one per rater, as the page would have saved them; and what took no part, in words.
 
     Raises
     ------
-    ValueError
+    StoreError
         A task or an annotation is not of the documented form.
+    ValueError
+        An answer is not among the choices, or a task is of another study.
     """
+    tasks = build(list[_Task], content, "export of Label Studio", "export the annotations as JSON")
     found: dict[str, list[dict[str, Any]]] = {}
     people: dict[str, set[str]] = {}
     notes: list[str] = []
     cancelled = 0
-    for number, t in enumerate(tasks, 1):
-        data = t.get("data")
-        if not isinstance(data, dict) or not all(isinstance(data.get(k), str) for k in ("study", "rater", "trial")):
-            raise ValueError(f"task {number} has no study, rater and trial in its data")
+    for number, task in enumerate(tasks, 1):
+        data = task["data"]
         if data["study"] != study.name:
             raise ValueError(f"task {number} is of study {data['study']!r}, and this is {study.name!r}")
         mine = found.setdefault(data["rater"], [])
-        for annotation in t["annotations"]:
-            if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
-                raise ValueError(f"an annotation of task {number} has no result")
+        for annotation in task["annotations"] or ():
             if annotation.get("was_cancelled"):
                 cancelled += 1
                 continue
@@ -173,18 +201,18 @@ def answers_of_export(study: Study, tasks: list[Mapping[str, Any]]) -> tuple[lis
         for rater, who in people.items()
         if len(who) > 1
     ]
-    files = [
-        {"format": "momus-answers-1", "study": study.name, "rater": rater, "answers": answers, "comment": ""}
+    files: list[SavedAnswers] = [
+        {"format": ANSWERS, "study": study.name, "rater": rater, "answers": answers, "comment": ""}
         for rater, answers in found.items()
     ]
     return files, notes
 
 
-def _chosen(result: list[Any], number: int) -> dict[str, str]:
+def _chosen(result: list[dict[str, Any]], number: int) -> dict[str, str]:
     """What was chosen, by the name of the question."""
     chosen = {}
     for r in result:
-        if not isinstance(r, dict) or r.get("type") != "choices":
+        if r.get("type") != "choices":
             continue
         value = r.get("value")
         options = value.get("choices") if isinstance(value, dict) else None

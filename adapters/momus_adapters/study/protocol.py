@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 from momus.errors import UsageError
 from momus.limits import MOST_SEED
 from momus.parameters import OneOf, Range, check_values
+from momus.schema import read_toml
 
 Kind = Literal["rating", "pair", "set"]
 SET = 4
@@ -113,6 +114,8 @@ class Protocol:
         check_values(type(self), asdict(self), "study")
         if not 2 <= len(self.scale) <= 11 or len(set(self.scale)) < len(self.scale):
             raise UsageError("a scale needs 2 to 11 different labels", hint="give them from the worst to the best")
+        if not self.question.strip():
+            raise UsageError("the question is empty", hint=f"ask one, or name one of {', '.join(QUESTIONS)}")
         if self.judgements is not None and self.judgements > self.raters:
             raise UsageError(
                 f"{self.judgements} raters are to judge each item, but there are {self.raters}",
@@ -176,11 +179,7 @@ def read_protocol(path: Path) -> Protocol:
     UsageError
         The file cannot be read, or has keys or values that cannot be used.
     """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"--config {path}: {error}", hint='write e.g. question = "coherence"') from error
-    return protocol_of(table, f"--config {path}")
+    return protocol_of(read_toml(path, f"--config {path}", 'write e.g. question = "coherence"'), f"--config {path}")
 
 
 def preset(name: str) -> Protocol:

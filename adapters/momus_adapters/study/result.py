@@ -10,6 +10,7 @@ import numpy as np
 
 from momus.errors import FittingError, UsageError
 from momus.files import plain
+from momus.limits import MOST_SEED
 from momus.numeric.types import Floats
 from momus_adapters.study.answers import Answer, Answers
 from momus_adapters.study.axis import AxisRow, axis_rows
@@ -122,6 +123,10 @@ def analysed(
     UsageError
         There are no answers, or a rater to exclude does not exist.
     """
+    if not 0 <= max_failed <= 1:  # which NaN is not
+        raise UsageError(f"--max-failed {max_failed:g}: not a share", hint="give a number from 0 to 1, such as 0.5")
+    if not 0 <= seed <= MOST_SEED:
+        raise UsageError(f"--seed {seed}: not a seed", hint=f"give a whole number from 0 to {MOST_SEED}")
     unknown = [n for n in exclude if n not in study.raters]
     if unknown:
         raise UsageError(f"no rater is called {unknown[0]!r}", hint=f"raters are {', '.join(study.raters)}")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from momus.numeric.types import Floats
-from momus_adapters.study.answers import FORMAT
 from momus_adapters.study.design import Trial
+from momus_adapters.study.label_studio import ANSWERS
 from momus_adapters.study.store import Study
 
 SIDES = ("right", "equal", "left")
@@ -74,7 +74,7 @@ def simulated_answers(study: Study, truth: Truth, seed: int = 0) -> list[dict[st
                 value = _answer(study, t, np.zeros(len(quality)) if asleep else quality, 0.0 if asleep else lean, rng)
             seconds = round(float(rng.lognormal(3.0, 0.4)), 1)
             answers.append({"trial": t.code, "answer": value, "seconds": seconds, "at": f"{len(answers):06d}"})
-        files.append({"format": FORMAT, "study": study.name, "rater": name, "comment": "", "answers": answers})
+        files.append({"format": ANSWERS, "study": study.name, "rater": name, "comment": "", "answers": answers})
     return files
 
 

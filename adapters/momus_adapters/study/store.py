@@ -13,16 +13,21 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
 
-from momus.errors import StoreError
-from momus.files import PART, plain, read_sealed, write_json, write_sealed
+from momus.errors import MomusError, StoreError
+from momus.files import PART, plain, write_sealed
+from momus.parameters import Range
+from momus.schema import read_json, seal
 from momus_adapters.study.design import Design, Trial
-from momus_adapters.study.excerpts import Excerpt
+from momus_adapters.study.excerpts import LONGEST, Excerpt
 from momus_adapters.study.protocol import Protocol, protocol_of
 
 STUDY, KEY, RATERS, LABEL_STUDIO = "study.json", "key.json", "raters", "label-studio"
-FORMAT = "momus-study-1"
+FORMAT: Literal["momus-study-1"] = "momus-study-1"
+BACKUP = "take the files of the study from a backup, or make it again"
+UNITLESS = ("check", "training")
+"""Roles of trials that judge no item."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,15 @@ def finish_study(study: Study, folder: Path, record: Mapping[str, Any]) -> None:
     StoreError
         The folder cannot be written.
     """
-    public = {
+    public = _public(study)
+    try:
+        write_sealed(folder / STUDY, plain({**public, **record}))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _public(study: Study) -> _StudyRecord:
+    return {
         "format": FORMAT,
         "study": study.name,
         "protocol": study.protocol.to_json(),
@@ -116,10 +129,11 @@ def finish_study(study: Study, folder: Path, record: Mapping[str, Any]) -> None:
         "labels": list(study.labels),
         "raters": study.raters,
     }
-    try:
-        write_json(folder / STUDY, plain({**public, **record}))
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+
+
+def _public_seal(public: _StudyRecord) -> str:
+    """Digest of what raters see and answers depend on; ``key.json`` holds it."""
+    return seal({name: public[name] for name in ("protocol", "corpora", "labels", "raters")})
 
 
 def _unwritable(folder: Path, error: OSError) -> StoreError:
@@ -131,6 +145,7 @@ def _key(study: Study) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "study": study.name,
+        "public": _public_seal(_public(study)),
         "passages": [_excerpt_json(e) for e in design.passages],
         "items": [list(i) for i in design.items],
         "trials": [_trial_json(t) for t in design.trials],
@@ -164,6 +179,42 @@ def _trial_json(t: Trial) -> dict[str, Any]:
     }
 
 
+class _PassageRecord(TypedDict):
+    """A passage in ``key.json``."""
+
+    corpus: str
+    id: str
+    prompt: str | None
+    sections: Annotated[int, Range(0, LONGEST)]
+    titles: list[str]
+    sha256: str
+    yardsticks: dict[str, float]
+
+
+class _KeyRecord(TypedDict):
+    """The content of ``key.json``."""
+
+    format: Literal["momus-study-1"]
+    study: str
+    public: str
+    passages: list[_PassageRecord]
+    items: list[tuple[int, ...]]
+    trials: list[Trial]
+    values: dict[str, list[float | None]]
+    axes: dict[str, str]
+
+
+class _StudyRecord(TypedDict):
+    """What is needed of the content of ``study.json``."""
+
+    format: Literal["momus-study-1"]
+    study: str
+    protocol: dict[str, Any]
+    corpora: list[str]
+    labels: list[str]
+    raters: list[str]
+
+
 def read_study(folder: Path) -> Study:
     """Read a study; its passages have no text.
 
@@ -173,34 +224,43 @@ def read_study(folder: Path) -> Study:
         The folder holds no study, or a file is damaged, changed or of another study.
     """
     try:
-        public = json.loads((folder / STUDY).read_text(encoding="utf-8"))
-        key = read_sealed(folder / KEY)
-        if public["format"] != FORMAT or key["study"] != public["study"]:
-            raise ValueError("study.json and key.json are of different studies")
-        protocol = protocol_of(public["protocol"], str(folder / STUDY))
-        passages = [
-            Excerpt(p["corpus"], p["id"], p["prompt"], ("",) * p["sections"], tuple(p["titles"]), p["yardsticks"])
-            for p in key["passages"]
-        ]
-        trials = [
-            Trial(t["code"], t["rater"], t["role"], tuple(t["passages"]), t["unit"], t["expected"])
-            for t in key["trials"]
-        ]
-        items = [tuple(i) for i in key["items"]]
-        _check_numbers(trials, items, len(passages), protocol)
-        design = Design(passages, items, trials, None)
-        return Study(public["study"], protocol, public["corpora"], design, public["labels"], key["values"], key["axes"])
+        public = read_json(folder / STUDY, _StudyRecord, BACKUP, sealed=True)
+        key = read_json(folder / KEY, _KeyRecord, BACKUP, sealed=True)
     except FileNotFoundError as error:
         hint = "name a folder that `momus study new --out` wrote, with its key"
         raise StoreError(f"{error.filename}: not found", hint=hint) from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"{folder}: not a readable study ({error})", hint="take its files from a backup") from error
+    if key["study"] != public["study"] or key["public"] != _public_seal(public):
+        raise StoreError(
+            f"{folder}: {STUDY} is not the one that {KEY} belongs to (protocol, corpora, labels or raters differ)",
+            hint=BACKUP,
+        )
+    try:
+        protocol = protocol_of(public["protocol"], str(folder / STUDY))
+    except MomusError as error:
+        raise StoreError(f"{folder / STUDY}: {error.message}", hint=BACKUP) from error
+    passages = [
+        Excerpt(p["corpus"], p["id"], p["prompt"], ("",) * p["sections"], tuple(p["titles"]), p["yardsticks"])
+        for p in key["passages"]
+    ]
+    fault = _fault(public, key, protocol)
+    if fault:
+        raise StoreError(f"{folder / KEY}: {fault}", hint=BACKUP)
+    design = Design(passages, key["items"], key["trials"], None)
+    return Study(public["study"], protocol, public["corpora"], design, public["labels"], key["values"], key["axes"])
 
 
-def _check_numbers(trials: Sequence[Trial], items: Sequence[tuple[int, ...]], n: int, protocol: Protocol) -> None:
-    for numbers in (*items, *(t.passages for t in trials)):
+def _fault(public: _StudyRecord, key: _KeyRecord, protocol: Protocol) -> str:
+    """What contradicts itself in a study, in words; empty if nothing does."""
+    corpora, n, items = public["corpora"], len(key["passages"]), key["items"]
+    for numbers in (*items, *(t.passages for t in key["trials"])):
         if len(numbers) != protocol.width or not all(0 <= k < n for k in numbers):
-            raise ValueError("an item names a passage that is not there")
-    for t in trials:
-        if not -1 <= t.unit < len(items) or not 0 <= t.rater < protocol.raters:
-            raise ValueError(f"trial {t.code} names an item or a rater that is not there")
+            return "an item names a passage that is not there"
+    for t in key["trials"]:
+        if not -1 <= t.unit < len(items) or not 0 <= t.rater < protocol.raters or (t.unit < 0) != (t.role in UNITLESS):
+            return f"trial {t.code} names an item or a rater that is not there"
+    strange = next((p["corpus"] for p in key["passages"] if p["corpus"] not in corpora), None)
+    if strange is not None:
+        return f"a passage is of {strange!r}, and the corpora are {', '.join(corpora)}"
+    if any(len(values) != n or name not in key["axes"] for name, values in key["values"].items()):
+        return "a critic has no axis, or not one value for each passage"
+    return ""

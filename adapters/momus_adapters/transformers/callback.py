@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from transformers import TrainerCallback
 
 from momus.critic import Critic, Scores
+from momus.critic.hooks import check_fitted, overlap
 from momus.errors import UsageError
 from momus.inference.sequential import Look, Looks, add_family, spent
 from momus.text.corpus import Corpus
@@ -131,7 +132,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         if len(set(names)) < len(names):
             raise UsageError(f"two critics share a name: {', '.join(names)}", hint="give each critic its own name")
         for critic in self.critics:
-            critic.check_fitted()
+            check_fitted(critic)
 
     def watch(self, reward: Reward | None = None) -> Reward:
         """Wrap one reward function of a trainer of TRL, so that looks take the completions that it gets.
@@ -273,7 +274,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         if self._scores:
             return
         for critic in self.critics:
-            shared = critic.overlap(self.real)
+            shared = overlap(critic, self.real)
             if shared:
                 warnings.warn(
                     f"critic {critic.name!r} was fitted on {shared} of {counted(len(self.real), 'document')} of the "

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic.hooks import DeviceMixin
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of
 from momus.numeric.temperature import softmax
@@ -41,7 +42,7 @@ class TransformersClassifier(Estimator):
     ----------
     model
         A folder, or a name on the model hub.
-    longest
+    max_tokens
         Maximum number of tokens read per text.
     batch
         Texts per batch.
@@ -54,10 +55,16 @@ class TransformersClassifier(Estimator):
     device: str = "cpu"
 
     def __init__(
-        self, *, model: str = "", longest: int = 256, batch: int = 32, temperature: float = 1.0, precision: str = "auto"
+        self,
+        *,
+        model: str = "",
+        max_tokens: int = 256,
+        batch: int = 32,
+        temperature: float = 1.0,
+        precision: str = "auto",
     ) -> None:
         self.model = model
-        self.longest = longest
+        self.max_tokens = max_tokens
         self.batch = batch
         self.temperature = temperature
         self.precision = precision
@@ -78,7 +85,7 @@ class TransformersClassifier(Estimator):
 
         loaded = self._loaded()
         network = loaded.network.to(self.device)
-        ids = tokenize(loaded.tokenizer, list(texts), self.longest)
+        ids = tokenize(loaded.tokenizer, list(texts), self.max_tokens)
         logits = np.zeros((len(ids), len(loaded.classes)))
         with torch.inference_mode(), autocast(self.device, loaded.cast):
             for rows in sorted_batches([len(r) for r in ids], self.batch):
@@ -87,15 +94,15 @@ class TransformersClassifier(Estimator):
         return softmax(logits, self.temperature)
 
 
-class TokenClasses(ClassChain):
+class TokenClasses(ClassChain, DeviceMixin):
     """z is the class of each token (word piece) of a document, P_c a Markov chain of classes learned on real text.
 
     The posterior is that of a token classifier, for each token given the text; special tokens are left out. Documents
-    are truncated to ``longest`` tokens.
+    are truncated to ``max_tokens`` tokens.
 
     Parameters
     ----------
-    model, longest, batch, precision
+    model, max_tokens, batch, precision
         As in `TransformersClassifier`.
     smoothing
         Additive constant for the counts of classes and transitions.
@@ -105,19 +112,18 @@ class TokenClasses(ClassChain):
     axis = "order of token classes"
     question = "Do token classes, as a token classifier sees them, follow one another as in real documents?"
     sequence = True
-    uses_device = True
 
     def __init__(
         self,
         *,
         model: str = "",
-        longest: int = 256,
+        max_tokens: int = 256,
         batch: int = 32,
         smoothing: float = 1.0,
         precision: str = "auto",
     ) -> None:
         self.model = model
-        self.longest = longest
+        self.max_tokens = max_tokens
         self.batch = batch
         self.smoothing = smoothing
         self.precision = precision
@@ -133,15 +139,10 @@ class TokenClasses(ClassChain):
             self._network_ = _Network("AutoModelForTokenClassification", self.model, self.precision)
         return self._network_
 
-    def reset(self) -> None:
-        """Drop the fitted state and the network."""
-        super().reset()
-        vars(self).pop("_network_", None)
-
     def _tokens(self, batch: Corpus) -> tuple[list[NDArray[np.int32]], list[Bools]]:
         """Token ids of each document, and a mask of those that are not special tokens."""
         tokenizer: Any = self._loaded().tokenizer
-        ids = tokenize(tokenizer, [d.text for d in batch], self.longest)
+        ids = tokenize(tokenizer, [d.text for d in batch], self.max_tokens)
         special = np.array(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}))
         return ids, [~np.isin(r, special) for r in ids]
 

@@ -136,7 +136,7 @@ class TransformersEmbedder(Estimator):
     ----------
     model
         A folder, or a name on the model hub.
-    longest
+    max_tokens
         Maximum number of tokens read per text.
     batch
         Texts per batch.
@@ -146,9 +146,9 @@ class TransformersEmbedder(Estimator):
 
     device: str = "cpu"
 
-    def __init__(self, *, model: str = "", longest: int = 128, batch: int = 64, precision: str = "auto") -> None:
+    def __init__(self, *, model: str = "", max_tokens: int = 128, batch: int = 64, precision: str = "auto") -> None:
         self.model = model
-        self.longest = longest
+        self.max_tokens = max_tokens
         self.batch = batch
         self.precision = precision
 
@@ -169,7 +169,7 @@ class TransformersEmbedder(Estimator):
         import torch
 
         network, tokenizer = self._load()
-        rows = tokenize(tokenizer, texts, self.longest)
+        rows = tokenize(tokenizer, texts, self.max_tokens)
         out = np.zeros((len(rows), network.config.hidden_size))
         batches = sorted_batches([len(r) for r in rows], self.batch)
         with stage("embedding", len(rows)) as advance, torch.inference_mode(), autocast(self.device, self.precision):

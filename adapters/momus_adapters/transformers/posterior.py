@@ -30,7 +30,7 @@ class TransformersPosterior(CalibratedPosterior):
         A folder, or a name on the model hub.
     epochs, rate, batch
         Passes over the sections, peak learning rate of AdamW, sections per step (the paper: 3, 2e-5, 32).
-    longest
+    max_tokens
         Maximum number of tokens read per section.
     layers
         Number of top encoder layers to train; −1 trains all of them and the embeddings. The head is always trained.
@@ -56,7 +56,7 @@ class TransformersPosterior(CalibratedPosterior):
         epochs: int = 3,
         rate: float = 2e-5,
         batch: int = 32,
-        longest: int = 256,
+        max_tokens: int = 256,
         layers: int = -1,
         balance: float = 0.0,
         validation: float = 0.1,
@@ -68,7 +68,7 @@ class TransformersPosterior(CalibratedPosterior):
         self.epochs = epochs
         self.rate = rate
         self.batch = batch
-        self.longest = longest
+        self.max_tokens = max_tokens
         self.layers = layers
         self.balance = balance
         self.validation = validation
@@ -96,7 +96,7 @@ class TransformersPosterior(CalibratedPosterior):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             network, tokenizer = load("AutoModelForSequenceClassification", self.model, num_labels=states)
-            rows = tokenize(tokenizer, corpus.section_texts.to_pylist(), self.longest)
+            rows = tokenize(tokenizer, corpus.section_texts.to_pylist(), self.max_tokens)
             self._network, self._pad = network.to(self.device), int(tokenizer.pad_token_id)
             counts = np.bincount(labels[train], minlength=states).astype(np.float64)
             weights = np.maximum(counts, 1.0) ** -self.balance
@@ -223,13 +223,8 @@ class TransformersPosterior(CalibratedPosterior):
         self._restore()
         return self._network.eval().to(self.device), self._tokenizer, self._pad
 
-    def reset(self) -> None:
-        """Drop the fitted state and the network."""
-        super().reset()
-        self._network = None
-
     def predict(self, batch: Corpus) -> Floats:
         """Calibrated probabilities, float array (N, K)."""
         self._restore()
-        rows = tokenize(self._tokenizer, batch.section_texts.to_pylist(), self.longest)
+        rows = tokenize(self._tokenizer, batch.section_texts.to_pylist(), self.max_tokens)
         return softmax(self._logits(rows) - self.log_weights_, self.temperature_)

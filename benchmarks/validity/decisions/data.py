@@ -6,7 +6,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from momus.critic import Statistic, kolmogorov_smirnov, mean, mean_gap, perplexity, total_variation
+from momus.critic import Statistic
+from momus.critic.statistic import kolmogorov_smirnov, mean, mean_gap, perplexity, total_variation
 from momus.numeric.types import Floats, Ints
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")

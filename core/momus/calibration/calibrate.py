@@ -15,18 +15,22 @@ from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.calibration.store import Calibration, temporary_folder, write_calibration
 from momus.calibration.worker import CELLS, Crew, Task, Work, crew_of
 from momus.controls import DEFECTS
-from momus.critic import Critic, usable_documents
+from momus.critic import Critic
+from momus.critic.hooks import DeviceMixin, row_unit
+from momus.critic.powers import headline_of
+from momus.critic.splitting import usable_documents
 from momus.engine.chosen import absent_warnings, chosen_critics
 from momus.errors import FittingError, StoreError, UsageError
+from momus.estimator import json_params
 from momus.evidence import Wording
 from momus.files import refuse_link
 from momus.locking import Lock
 from momus.numeric.devices import resolve_device
 from momus.progress import Reporter, default_reporter
-from momus.reading import ReadingOptions
+from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.runs.folder import REPORT, RUN, RunFolder
 from momus.runs.named_files import files_named
-from momus.runs.texts import FIT_SHARE, TextSource, as_corpus, check_splittable, reading_notes
+from momus.runs.texts import FIT_SHARE, check_splittable, reading_notes
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.verdicts.statistics import wordings
@@ -97,11 +101,11 @@ def calibrate(
     units = units_of(held_out, plan.by)
     n_units = len(held_out if units is None else units)
     plan.check(n_units)
-    device = resolve_device(device) if any(c.uses_device for c in chosen) else "cpu"
+    device = resolve_device(device) if any(isinstance(c, DeviceMixin) for c in chosen) else "cpu"
     with ExitStack() as stack:
         folder, lock = _folder(out, stack)
         refuse_link(folder / REPORT)  # now, and not after hours of work
-        files = {c.name: files_named(c.json_params()) for c in chosen}
+        files = {c.name: files_named(json_params(c)) for c in chosen}
         work = Work(fitting, held_out, other, chosen, plan, folder, device, files)
         crew = stack.enter_context(crew_of(work, jobs, lock))
         names = _fitted(crew, reporter, chosen, critics is not None, warnings)
@@ -126,7 +130,7 @@ def _splittable(
     chosen: Sequence[Critic[Any]], plan: Plan, explicit: bool, warnings: list[str]
 ) -> Sequence[Critic[Any]]:
     """Leave out critics of prompts if whole groups are to be split, since their rows belong to no group."""
-    prompts = [c.name for c in chosen if c.unit == PROMPT] if plan.by == "group" else []
+    prompts = [c.name for c in chosen if row_unit(c) == PROMPT] if plan.by == "group" else []
     if prompts and explicit:
         raise UsageError(
             f"critic {prompts[0]!r} compares prompts, which cannot be split by group",
@@ -231,10 +235,10 @@ def _described(chosen: Sequence[Critic[Any]], names: Sequence[str]) -> list[dict
         {
             "name": c.name,
             "axis": c.axis,
-            "unit": c.unit,
-            "statistic": c.headline_statistic,
-            "label": wordings(c, ()).get(c.headline_statistic, Wording()).label,
-            "params": c.get_params(),
+            "unit": row_unit(c),
+            "statistic": headline_of(c),
+            "label": wordings(c, ()).get(headline_of(c), Wording()).label,
+            "params": c.get_params(deep=False),
         }
         for c in chosen
         if c.name in names

@@ -14,7 +14,8 @@ import numpy as np
 from momus.calibration.judges import SplitJudge
 from momus.calibration.plan import NULL, Units, draw, split
 from momus.errors import StoreError
-from momus.files import read_sealed, write_sealed
+from momus.files import write_sealed
+from momus.schema import read_json
 
 MISSING = "the statistic is undefined for texts of this size"
 
@@ -166,10 +167,7 @@ class CellFolder:
         path = self._file(critic, defect, strength, size)
         if not path.exists():
             return None
-        try:
-            return Cell(**read_sealed(path))
-        except (OSError, ValueError, TypeError) as error:
-            raise StoreError(f"{path}: cannot be read ({error})", hint="remove this file and run again") from error
+        return read_json(path, Cell, "remove this file and run again", sealed=True)
 
     def keep(self, cell: Cell, critic: dict[str, Any]) -> None:
         """Write a cell, finished or not."""

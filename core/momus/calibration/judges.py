@@ -6,7 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from momus.critic import Counted, Critic, RunningTextCritic, Scores, Statistic, aligned
+from momus.critic import Counted, Critic, RunningTextCritic, Scores, Statistic
+from momus.critic.powers import headline_of
+from momus.critic.rows import aligned
 from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.errors import MomusError
 from momus.inference import Design, ManyTests, compare_rows
@@ -159,7 +161,7 @@ def judge_for(
     seed: int,
 ) -> SplitJudge:
     """Build the judge of a fitted critic for a corpus and its planted version."""
-    name = critic.headline_statistic
+    name = headline_of(critic)
     if isinstance(critic, RunningTextCritic):
         law = next(s for s in critic.laws() if s.name == name)
         return LawJudge(critic, law, real[0], planted[0], wide)

@@ -128,6 +128,10 @@ class Plan:
                 raise UsageError(
                     f"size {a}x{b}: each side needs at least two {self.units}", hint="write --sizes 50,200x1000, say"
                 )
+            if max(a, b) > LARGEST:
+                raise UsageError(
+                    f"size {a:,}x{b:,}: a side has at most {LARGEST:,} {self.units}", hint="give smaller --sizes"
+                )
             if a + b > units and not self.replacement:
                 raise UsageError(
                     f"size {a}x{b} needs {a + b:,} {self.units}, but the held-out text has {units:,}",

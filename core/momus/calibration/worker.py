@@ -18,8 +18,11 @@ from momus.calibration.cells import Cell, CellFolder, measure
 from momus.calibration.judges import SplitJudge, judge_for
 from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.controls import DEFECTS, Planted
-from momus.critic import Critic, RunningTextCritic, Scores, usable_documents
+from momus.critic import Critic, RunningTextCritic, Scores
+from momus.critic.hooks import moved, row_unit, scored_units, settled
+from momus.critic.splitting import usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
+from momus.estimator import clone
 from momus.locking import Lock
 from momus.processes import pool_of, safe_path
 from momus.progress import Advance
@@ -103,10 +106,10 @@ class Worker:
             folder = self.work.folder / FITTED / name
             critic = _saved(unfitted, folder, usable_documents(self.work.fit).identity)
             if critic is None:
-                critic = unfitted.clone().to(self.work.device).fit(self.work.fit)
-                critic.attend([self.work.real])
+                critic = moved(clone(unfitted), self.work.device).fit(self.work.fit)
+                settled(critic, [self.work.real])
                 critic.save(folder)
-            self._fitted[name] = critic.to(self.work.device)
+            self._fitted[name] = moved(critic, self.work.device)
         return self._fitted[name]
 
     def _scores(self, critic: Critic[Any], corpus: Corpus) -> Scores | None:
@@ -129,8 +132,8 @@ class Worker:
             settings = _settings(unfitted)
             judge = None
             # a critic of prompts has one row per prompt, which any split keeps whole
-            units = None if unfitted.unit == PROMPT else by
-            rows = unfitted.units(self.work.real) if units is None else units
+            units = None if row_unit(unfitted) == PROMPT else by
+            rows = scored_units(unfitted, self.work.real) if units is None else units
             for size in plan.pairs(len(rows)):
                 begun = self.folder.find(settings, defect, strength, size)
                 done = 0 if begun is None else min(len(begun.p), splits)
@@ -171,7 +174,7 @@ class Worker:
     def _judge(self, name: str, planted: Corpus, null: bool) -> SplitJudge:
         critic, plan = self._critic(name), self.work.plan
         # as in a comparison, which looks at both texts before it scores them
-        if critic.attend([self.work.real] if null else [self.work.real, planted]):
+        if settled(critic, [self.work.real] if null else [self.work.real, planted]):
             self._real.pop(name, None)
         real = self._real_scores(critic)
         other = real if null else self._scores(critic, planted)
@@ -184,7 +187,7 @@ def _too_few_documents(cell: Cell) -> bool:
 
 
 def _settings(critic: Critic[Any]) -> dict[str, Any]:
-    return {"name": critic.name, "params": critic.get_params()}
+    return {"name": critic.name, "params": critic.get_params(deep=False)}
 
 
 def _saved(unfitted: Critic[Any], folder: Path, identity: str) -> Critic[Any] | None:
@@ -192,10 +195,13 @@ def _saved(unfitted: Critic[Any], folder: Path, identity: str) -> Critic[Any] | 
     if not (folder / "critic.json").exists():
         return None
     try:
-        critic = type(unfitted).load(folder, configured=unfitted.get_params())
+        critic = type(unfitted).load(folder, configured=unfitted.get_params(deep=False))
     except StoreError:  # written in part when the machine stopped; it is fitted again
         return None
-    same = critic.get_params() == unfitted.get_params() and critic.fitted_on_.get("identity") == identity
+    same = (
+        critic.get_params(deep=False) == unfitted.get_params(deep=False)
+        and critic.fitted_on_.get("identity") == identity
+    )
     return critic if same else None
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.critic.hooks import LanguageMixin
 from momus.text.counting import counted, percentage
 from momus.text.sketches import TextSketch
 from momus.text.words import EXTRA, has_icu
@@ -85,7 +86,8 @@ def language_warnings(languages: Mapping[str, Languages], real: str) -> list[str
 
 def language_warning(critic: Critic[Any], texts: Texts) -> str:
     """Say that a critic reads the real text in another language than its main one; empty if it does not."""
-    assumed, found = critic.assumed_language(texts.real), texts.languages.get(texts.real.name)
+    assumed = critic.assumed_language(texts.real) if isinstance(critic, LanguageMixin) else ""
+    found = texts.languages.get(texts.real.name)
     if not assumed or found is None or not found.main or found.main == assumed:
         return ""
     return (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from momus.checks.languages import language_warning
+from momus.critic.hooks import claimed_scripts
 from momus.text.counting import percentage
 from momus.text.scripts import Scripts, script_name
 from momus.text.sketches import TextSketch
@@ -105,7 +106,7 @@ def claiming(critics: Sequence[Critic[Any]], texts: Texts, leave_out: bool) -> t
 
 def unclaimed(critic: Critic[Any], scripts: Mapping[str, ScriptShares]) -> Unclaimed | None:
     """The text with the largest share of letters in scripts that the critic does not claim, if that is most of them."""
-    claimed = critic.claims()
+    claimed = claimed_scripts(critic)
     shares = {name: found.outside(claimed) for name, found in scripts.items()}
     worst = max(shares, key=lambda name: shares[name], default="")
     if not worst or shares[worst] <= MOST:

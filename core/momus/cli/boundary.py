@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -42,6 +43,8 @@ HINTS = {
     errno.ENOMEM: "read fewer texts at once, or use a machine with more memory",
 }
 """What to do about an error of the operating system, by its number."""
+NO_MEMORY = re.compile(r"can't allocate|cannot allocate memory|failed to map segment", re.IGNORECASE)
+"""Words of libraries, and of the loader of their files, that lack memory."""
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 AGAIN = "run the command again; if it happens again, check the disk"
 
@@ -98,7 +101,7 @@ def worded(error: BaseException) -> MomusError | None:
         return _of_encoding(error)
     if isinstance(error, RecursionError):
         return StoreError("something is nested too deeply to be read", hint=f"set {DEBUG}=1 to see where")
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or "can't allocate" in str(error):
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or NO_MEMORY.search(str(error)):
         return MomusError("the memory does not suffice", hint=HINTS[errno.ENOMEM] + "; fewer --jobs need less, too")
     if isinstance(error, BrokenProcessPool):
         return MomusError(

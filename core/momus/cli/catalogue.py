@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momus.cli.declared import declared
+from momus.critic.hooks import claimed_scripts
 from momus.errors import MissingExtraError, PluginError, StoreError
 from momus.plugins import ADAPTERS, CRITICS, Plugin, adapter_of, registered
 
@@ -91,7 +92,7 @@ def critic_view(name: str) -> RenderableType:
     return Group(
         Text(f"{cls.name} — {cls.axis}", style="bold"),
         Text(cls.question or "(this critic states no question)"),
-        Text(f"Scripts: {cls.scripts.words()}."),
+        Text(f"Scripts: {claimed_scripts(cls).words()}."),
         Text(_large_text(cls)),
         Text(f"\nIn a configuration file, under [{name}]:\n" + ("\n".join(lines) or "  (no parameters)") + "\n"),
         Text(inspect.getdoc(cls) or ""),

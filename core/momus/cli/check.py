@@ -9,6 +9,7 @@ import typer
 
 from momus.cli.options import Config, config_tables
 from momus.errors import PluginError, UsageError
+from momus.estimator import construct
 
 if TYPE_CHECKING:
     from momus.conformance import Report
@@ -69,7 +70,7 @@ def check(
     from momus.reading import read_corpus
 
     cls = find_class(critic)
-    instance = cls.with_params(config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
+    instance = construct(cls, config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
     text = read_corpus(corpus) if corpus is not None else None
     with default_reporter().stage(f"checking {cls.name}"):
         report = check_critic(instance, text, checks=check_names(slow=slow))

@@ -89,9 +89,12 @@ def filter_(
     import os
 
     from momus.cli.parts import shown_progress
+    from momus.errors import UsageError
     from momus.outliers.filtering import filter_text
 
-    for out in (keep, drop):
+    for option, out in (("--keep", keep), ("--drop", drop)):
+        if not out.name:
+            raise UsageError(f"{option} {str(out)!r}: no name of a file", hint="name a .jsonl or .parquet file")
         check_output(out, [*paths, *real, *critics])
     show: Callable[[ScoringRun], None] | None = None if quiet else shown_progress()
     folder = scores or keep.with_name(f"{keep.name}.scores")

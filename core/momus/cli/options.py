@@ -232,19 +232,13 @@ def config_tables(path: Path | None) -> dict[str, Any]:
     UsageError
         The file cannot be read, or has values outside of tables.
     """
-    import tomllib
-
     from momus.errors import UsageError
+    from momus.schema import read_toml
 
     if path is None:
         return {}
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except RecursionError:
-        raise UsageError(f"--config {path}: nested too deeply", hint="write one TOML table per critic") from None
-    except (OSError, ValueError) as error:
-        hint = "write one TOML table per critic, e.g. [length] and below it bins = 20"
-        raise UsageError(f"--config {path}: {error}", hint=hint) from error
+    hint = "write one TOML table per critic, e.g. [length] and below it bins = 20"
+    content = read_toml(path, f"--config {path}", hint)
     loose = [k for k, v in content.items() if not isinstance(v, dict)]
     if loose:
         raise UsageError(f"--config {path}: {loose[0]!r} is outside of any table", hint="put it under [critic-name]")

@@ -29,7 +29,7 @@ def plan(
         typer.Option(
             "--difference",
             "-d",
-            help="Difference to detect, in units of each axis' effect; default: its human band, else as observed.",
+            help="Smallest difference that matters to you, in units of each axis' effect; required.",
         ),
     ] = None,
     power: Annotated[float, typer.Option(help="Wanted probability of detecting the difference.")] = 0.8,
@@ -94,7 +94,7 @@ def plan_view(plans: Sequence[Plan]) -> RenderableType:
             cells += ["–", "–", "–", p.reason, ""]
         else:
             cells += [_two(p.pilot.n), f"{_two(p.pilot.units)} {p.pilot.design}"]
-            aimed = f"{p.difference:.3g} {_unit(p.pilot.effect_kind)} ({p.source})" if p.difference > 0 else "–"
+            aimed = f"{p.difference:.3g} {_unit(p.pilot.effect_kind)}" if p.difference > 0 else "–"
             cells += [aimed, p.reason, ""] if p.reason else [aimed, _needed(p), _two(p.units())]
         table.add_row(*map(Text, cells))
     return table

@@ -25,6 +25,7 @@ from momus.cli.parts import (
     tell_left_out,
 )
 from momus.cli.printing import echo
+from momus.critic.hooks import DeviceMixin, moved, overlap
 from momus.errors import UsageError
 from momus.text.counting import counted
 
@@ -79,7 +80,7 @@ def fit(
     check_critic_folder(out)
     check_output(out, [real])
     (model,) = make_critics([critic], config_tables(config))
-    if model.uses_device:
+    if isinstance(model, DeviceMixin):
         model.to(resolve_device(device))
     options = reading.options()
     reporter = default_reporter()
@@ -202,8 +203,8 @@ def _score_text(
     critic = m.load_critic(saved, trust=is_trusted(saved, trust))
     if splitting := other_splitting(critic):
         echo(f"Warning: {splitting}", err=True)
-    if critic.uses_device:
-        critic.to(resolve_device(device))
+    if isinstance(critic, DeviceMixin):
+        moved(critic, resolve_device(device))
     reporter = Silent() if quiet else default_reporter()
     corpus = options.read(text, reporter=reporter)
     options.check_kept([corpus])
@@ -228,7 +229,7 @@ def _score_text(
         echo(f"unscored: {n:,} ({reason})")
     if not scores.n_scored:
         raise typer.Exit(1)
-    shared = critic.overlap(corpus)
+    shared = overlap(critic, corpus)
     if shared:
         echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
 

@@ -11,9 +11,11 @@ import numpy as np
 
 from momus.conformance import corpora
 from momus.conformance.subject import Skip, Subject, same_scores, same_values, worst
-from momus.critic import RunningTextCritic, Scores, fit_portions, read_portion
-from momus.critic.portions import is_mergeable
+from momus.critic import RunningTextCritic, Scores
+from momus.critic.hooks import row_unit, tokenizer_of
+from momus.critic.portions import fit_portions, is_mergeable, read_portion
 from momus.errors import MomusError, NotFittedError
+from momus.estimator import clone, construct, fitted_state, parameter_names
 from momus.text.corpus import Corpus
 
 
@@ -28,10 +30,10 @@ def names_are_set(s: Subject) -> None:
 
 def construction_stores_parameters(s: Subject) -> None:
     """The constructor stores its parameters unchanged, and does nothing else."""
-    critic = type(s.critic)(**s.critic.get_params())
-    extra = sorted(set(vars(critic)) - set(critic.parameter_names()))
+    critic = type(s.critic)(**s.critic.get_params(deep=False))
+    extra = sorted(set(vars(critic)) - set(parameter_names(type(critic))))
     assert not extra, f"__init__ sets {', '.join(extra)}: set learned attributes in fit instead"
-    for key, value in s.critic.get_params().items():
+    for key, value in s.critic.get_params(deep=False).items():
         assert same_values(getattr(critic, key), value, exact=True), f"__init__ changes parameter {key!r}"
 
 
@@ -49,7 +51,7 @@ def construction_is_cheap(s: Subject) -> None:
 
     sys.addaudithook(watch)
     try:
-        type(s.critic)(**s.critic.get_params())
+        type(s.critic)(**s.critic.get_params(deep=False))
     finally:
         watching[0] = False
     assert not opened, f"__init__ triggers {opened[0]}"
@@ -59,18 +61,18 @@ def construction_is_cheap(s: Subject) -> None:
 
 def parameters_are_plain(s: Subject) -> None:
     """Parameters can be written as JSON, for the record of a run."""
-    params = s.critic.get_params()
+    params = s.critic.get_params(deep=False)
     try:
         again = json.loads(json.dumps(params, allow_nan=False))
     except (TypeError, ValueError) as error:
         raise AssertionError(f"parameters cannot be written as JSON: {error}") from error
-    assert type(s.critic).with_params(again).get_params().keys() == params.keys()
+    assert construct(type(s.critic), again).get_params(deep=False).keys() == params.keys()
 
 
 def scoring_before_fitting_is_an_error(s: Subject) -> None:
     """Scoring with an unfitted critic raises `NotFittedError`."""
     try:
-        s.critic.clone().score(s.held_out)
+        clone(s.critic).score(s.held_out)
     except NotFittedError:
         return
     raise AssertionError("score() before fit() raised no NotFittedError")
@@ -78,20 +80,20 @@ def scoring_before_fitting_is_an_error(s: Subject) -> None:
 
 def fit_returns_the_critic(s: Subject) -> None:
     """`fit` returns self and sets fitted attributes whose names end in an underscore."""
-    critic = s.critic.clone()
+    critic = clone(s.critic)
     assert critic.fit(s.fit_text) is critic, "fit() does not return self"
-    learned = set(critic.state()) - {"fitted_on_", "fitted_hashes_"}
+    learned = set(fitted_state(critic)) - {"fitted_on_", "fitted_hashes_"}
     assert learned, "fit() sets no attribute whose name ends in an underscore"
-    allowed = set(critic.parameter_names()) | {"device", "_in_fit"}
+    allowed = set(parameter_names(type(critic))) | {"device", "_in_fit"}
     loose = sorted(k for k in vars(critic) if not k.endswith("_") and k not in allowed)
     assert not loose, f"fit() sets {', '.join(loose)}: end the names of fitted attributes in an underscore"
-    assert critic.get_params() == s.critic.get_params(), "fit() changes parameters"
+    assert critic.get_params(deep=False) == s.critic.get_params(deep=False), "fit() changes parameters"
 
 
 def refitting_forgets(s: Subject) -> None:
     """Fitting on A and then on B gives the same scores as fitting on B alone."""
     other = _other_text(s)
-    critic = s.critic.clone()
+    critic = clone(s.critic)
     critic.fit(other)
     critic.fit(s.fit_text)
     _agree(critic.score(s.held_out), s.scores, "after another fit")
@@ -107,7 +109,7 @@ def same_seed_same_fit(s: Subject) -> None:
     finally:
         random.setstate(before[0])
         np.random.set_state(before[1])  # noqa: NPY002
-    first, second = s.fitted.state(), again.state()
+    first, second = fitted_state(s.fitted), fitted_state(again)
     assert first.keys() == second.keys(), "two fits set different attributes"
     for key, value in first.items():
         assert same_values(value, second[key]), f"two fits on the same text differ in {key!r}: seed its random numbers"
@@ -121,9 +123,9 @@ def merging(s: Subject) -> None:
     n = len(s.fit_text)
     order = np.random.default_rng(0).permutation(n)
     for cuts in ((n // 2,), (1, n // 3, n // 3, n - 1)):  # one part is empty, and two have one document
-        parts = [read_portion(s.critic.clone(), s.fit_text.take(rows)) for rows in np.split(order, cuts)]
-        merged = fit_portions(s.critic.clone(), s.fit_text.name, reversed(parts))
-        learned, expected = merged.state(), s.fitted.state()
+        parts = [read_portion(clone(s.critic), s.fit_text.take(rows)) for rows in np.split(order, cuts)]
+        merged = fit_portions(clone(s.critic), s.fit_text.name, reversed(parts))
+        learned, expected = fitted_state(merged), fitted_state(s.fitted)
         assert learned.keys() == expected.keys(), "fitting on parts sets other attributes"
         forgotten = {**expected, "fitted_on_": {k: v for k, v in s.fitted.fitted_on_.items() if k != "identity"}}
         for key, value in forgotten.items():
@@ -136,10 +138,10 @@ def merging(s: Subject) -> None:
 def inputs_are_untouched(s: Subject) -> None:
     """Neither fitting nor scoring changes a corpus."""
     text = s.corpus.take(s.corpus.canonical_rows)  # in this order a critic is fitted on the corpus itself
-    tokenizer = s.critic.tokenizer
+    tokenizer = tokenizer_of(s.critic)
     tokens = None if tokenizer is None else text.tokens(tokenizer).ids.copy()
     table, fingerprint = text.table, text.fingerprint
-    critic = s.critic.clone()
+    critic = clone(s.critic)
     critic.fit(text)
     critic.score(text)
     fresh = Corpus(text.table, text.name)
@@ -156,8 +158,8 @@ def scoring_learns_nothing(s: Subject) -> None:
     critic.score(other)
     critic.score(s.held_out.take(np.arange(0, len(s.held_out), 2)))
     _agree(critic.score(s.held_out), s.scores, "after scoring other text")
-    before = s.fitted.state()
-    for key, value in critic.state().items():
+    before = fitted_state(s.fitted)
+    for key, value in fitted_state(critic).items():
         assert same_values(value, before[key]), f"scoring changes {key!r}"
 
 
@@ -165,7 +167,7 @@ def little_text_is_an_error(s: Subject) -> None:
     """Fitting on too little text succeeds, or raises an error with a hint."""
     for texts in (["word"], ["", " "], ["word"] * 3):
         try:
-            s.critic.clone().fit(Corpus.from_texts(texts))
+            clone(s.critic).fit(Corpus.from_texts(texts))
         except MomusError as error:
             if not error.hint:
                 raise AssertionError(f"the error on {texts!r} has no hint: {error}") from error
@@ -174,7 +176,7 @@ def little_text_is_an_error(s: Subject) -> None:
 def _other_text(s: Subject) -> Corpus:
     if isinstance(s.critic, RunningTextCritic):
         return corpora.prose(seed=1)
-    if s.critic.unit == "prompt":
+    if row_unit(s.critic) == "prompt":
         return corpora.answers(240, seed=1)
     return corpora.documents(80, seed=1) if s.corpus is corpora.documents() else s.held_out
 

@@ -9,10 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from momus.conformance.subject import Skip, Subject, assert_same, bare_rows
-from momus.critic import Critic, RunningTextCritic, Scripts
+from momus.critic import Critic, RunningTextCritic
+from momus.critic.hooks import claimed_scripts, row_unit, scored_units, tokenizer_of
 from momus.critic.scoring import score
 from momus.errors import FittingError
 from momus.text.corpus import Corpus, Document, Section
+from momus.text.scripts import Scripts
 from momus.text.words import has_icu
 
 
@@ -224,7 +226,7 @@ def claimed_scripts_are_read(s: Subject) -> None:
 def claimed_scripts_can_be_fitted(s: Subject) -> None:
     """Fitted on text in each of ten scripts that it claims, the critic scores it alike in any batch."""
     if isinstance(s.critic, RunningTextCritic):
-        raise Skip(f"the samples are shorter than a {s.critic.unit}")
+        raise Skip(f"the samples are shorter than a {row_unit(s.critic)}")
     fits = 0
     for name in _claimed(s):
         text = documents(name)
@@ -243,9 +245,9 @@ def claimed_scripts_can_be_fitted(s: Subject) -> None:
 
 def _claimed(s: Subject) -> list[str]:
     """The scripts of the samples that the critic claims."""
-    claimed = claimed_samples(s.critic.claims())
+    claimed = claimed_samples(claimed_scripts(s.critic))
     if not claimed:
-        raise Skip(f"the critic reads {s.critic.claims().words()}, which the samples do not have")
+        raise Skip(f"the critic reads {claimed_scripts(s.critic).words()}, which the samples do not have")
     return claimed
 
 
@@ -257,7 +259,7 @@ def words_are_found(critic: Critic[object], text: Corpus) -> None:
     AssertionError
         One is.
     """
-    tokenizer = critic.tokenizer
+    tokenizer = tokenizer_of(critic)
     if tokenizer is None or not tokenizer.dictionaries:
         return
     table = text.tokens(tokenizer)
@@ -275,7 +277,7 @@ def batches_agree(fitted: Critic[object], text: Corpus) -> None:
     AssertionError
         Some do not.
     """
-    units = fitted.units(text)
+    units = scored_units(fitted, text)
     whole = score(fitted, units)
     small = score(fitted, units, batch_size=3)
     assert_same(whole, small, "with batches of 3")

@@ -11,8 +11,10 @@ from typing import Any, Literal
 import numpy as np
 
 from momus.conformance import corpora
-from momus.critic import Critic, RunningTextCritic, Scores, usable_documents
-from momus.estimator import Estimator
+from momus.critic import Critic, RunningTextCritic, Scores
+from momus.critic.hooks import row_unit, scored_units
+from momus.critic.splitting import usable_documents
+from momus.estimator import Estimator, clone, fitted_state
 from momus.numeric.types import Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
@@ -153,7 +155,7 @@ class Subject:
 
     def fit(self, corpus: Corpus) -> Critic[Any]:
         """Fit a new clone."""
-        critic: Critic[Any] = self.critic.clone()
+        critic: Critic[Any] = clone(self.critic)
         critic.fit(corpus)
         return critic
 
@@ -165,7 +167,7 @@ class Subject:
     @cached_property
     def latents(self) -> Any:
         """Latents of the held-out documents that can be scored."""
-        units = self.fitted.units(usable_documents(self.held_out))
+        units = scored_units(self.fitted, usable_documents(self.held_out))
         reasons = self.fitted.unscored(units)
         return self.fitted.project(units.take([i for i, r in enumerate(reasons) if r is None]))
 
@@ -209,7 +211,7 @@ def same_values(a: Any, b: Any, exact: bool = False) -> bool:
     from scipy import sparse
 
     if isinstance(a, Estimator) and isinstance(b, Estimator):
-        x, y = a.state(), b.state()
+        x, y = fitted_state(a), fitted_state(b)
         return x.keys() == y.keys() and all(same_values(x[k], y[k], exact) for k in x)
     if sparse.issparse(a):
         return bool(a.shape == b.shape and abs(a - b).sum() == 0)
@@ -230,4 +232,4 @@ def default_corpus(critic: Critic[Any]) -> Corpus:
     """Synthetic text for a critic: sectioned documents, answers to prompts, or running prose for critics of blocks."""
     if isinstance(critic, RunningTextCritic):
         return corpora.prose()
-    return corpora.answers() if critic.unit == "prompt" else corpora.documents()
+    return corpora.answers() if row_unit(critic) == "prompt" else corpora.documents()

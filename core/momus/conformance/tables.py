@@ -9,30 +9,23 @@ import numpy as np
 
 from momus.conformance import corpora
 from momus.conformance.subject import Skip, Subject, assert_same, bare_rows, same_values
-from momus.critic import (
-    DecompositionMixin,
-    Draws,
-    EvidenceMixin,
-    Gaussians,
-    Pooled,
-    RunningTextCritic,
-    SimplexDraws,
-    StateSequences,
-    Summary,
-)
+from momus.critic import Draws, EvidenceMixin, Gaussians, Pooled, RunningTextCritic, SimplexDraws, StateSequences
+from momus.critic.hooks import row_unit, scored_units
+from momus.critic.powers import DecompositionMixin
+from momus.critic.rows import Summary
 from momus.critic.scoring import score
 from momus.errors import MomusError
 from momus.text.corpus import Corpus
 
 
 def _documents_only(s: Subject) -> None:
-    if s.critic.unit != "document":
-        raise Skip(f"rows are {s.critic.unit}s, which depend on several documents or on each other")
+    if row_unit(s.critic) != "document":
+        raise Skip(f"rows are {row_unit(s.critic)}s, which depend on several documents or on each other")
 
 
 def one_row_for_each_id(s: Subject) -> None:
     """Every id has one row, in order, with a finite score and scored steps, or a reason."""
-    scores, ids = s.scores, s.fitted.units(s.held_out).ids
+    scores, ids = s.scores, scored_units(s.fitted, s.held_out).ids
     assert list(scores.ids) == ids, "the ids of the rows are not the ids of the corpus, in order"
     for i, reason in enumerate(scores.reasons):
         if reason is None:
@@ -140,7 +133,7 @@ def summaries_merge(s: Subject) -> None:
     """The summary of a text is the sum of the summaries of its chunks, in any grouping."""
     if not isinstance(s.fitted, EvidenceMixin):
         raise Skip("the critic has no summaries")
-    texts = s.fitted.units(s.held_out)
+    texts = scored_units(s.fitted, s.held_out)
     whole = s.scores.summary
     assert isinstance(whole, Summary), "summarize() returns no Summary"
     for cuts in ((1 / 3,), (0.2, 0.5, 0.9)):
@@ -177,7 +170,7 @@ def edge_texts_get_a_score_or_a_reason(s: Subject) -> None:
     """Empty, tiny, huge, foreign and malformed texts get a finite score or a reason."""
     scores = s.fitted.score(corpora.edges())
     assert all(r is not None or np.isfinite(x) for r, x in zip(scores.reasons, scores.nll, strict=True))
-    if s.critic.unit == "document":
+    if row_unit(s.critic) == "document":
         assert scores.reasons[0] is not None, "an empty document got a score"
         for i in range(len(corpora.edges())):
             alone = s.fitted.score(corpora.edges().slice(i, i + 1))

@@ -1,104 +1,49 @@
-"""The critic protocol: base classes, latents, statistics and summaries; plug-in authors import only from here."""
+"""The contract of a critic, and what most critics are made of; the rest is one import deeper.
 
-from momus.critic.base import Critic, Note
-from momus.critic.fitted import Fitted
-from momus.critic.latents import Draws, Gaussians, Latents, SimplexDraws, StateSequences, Values, aggregated
-from momus.critic.portions import Counts, Portion, fit_portions, read_portion
+``momus.critic.hooks`` has the mixins that only a few critics need, ``momus.critic.statistic`` the functions of pooled
+rows, ``momus.critic.tools`` the tools that adapters bring, ``momus.critic.fitted`` the checks of a saved state.
+"""
+
+from momus.critic.base import Critic
+from momus.critic.hooks import DeviceMixin, NotesMixin
+from momus.critic.latents import Draws, Gaussians, SimplexDraws, StateSequences, Values
+from momus.critic.portions import Counts
 from momus.critic.powers import (
-    PARTS,
     AggregatedPosteriorMixin,
-    Decomposition,
-    DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
     MergeableMixin,
     StatisticsMixin,
 )
-from momus.critic.rows import Counted, Pooled, Rows, Summary, align, aligned, place, pool, stack, take_rows
-from momus.critic.scores import AGGREGATED, LogPrior, Scores
-from momus.critic.splitting import usable_documents
-from momus.critic.statistic import (
-    Statistic,
-    entropy,
-    jensen_shannon,
-    kolmogorov_smirnov,
-    mean,
-    mean_gap,
-    perplexity,
-    shares,
-    supremum,
-    total_variation,
-)
-from momus.critic.tokens import RunningTextCritic, TokenCritic, TokenStates
-from momus.critic.tools import Embedder, SectionPosterior, adapter_names, make_adapter
-from momus.estimator import Estimator
-from momus.laws import Law
-from momus.text.running import RunningText
-from momus.text.scripts import ANY, SPACED, WORDS, Scripts
-from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
+from momus.critic.reporting import Note, Reporting
+from momus.critic.rows import Counted, Pooled, Rows
+from momus.critic.scores import LogPrior, Scores
+from momus.critic.statistic import Statistic
+from momus.critic.tokens import RunningTextCritic, TokenCritic
 
 __all__ = [
-    "AGGREGATED",
-    "ANY",
-    "PARTS",
-    "SPACED",
-    "WORDS",
     "AggregatedPosteriorMixin",
     "Counted",
     "Counts",
     "Critic",
-    "Decomposition",
-    "DecompositionMixin",
+    "DeviceMixin",
     "Draws",
-    "Embedder",
-    "Estimator",
     "EvidenceMixin",
     "ExplanationMixin",
-    "Fitted",
     "Gaussians",
-    "Latents",
-    "Law",
     "LogPrior",
     "MergeableMixin",
     "Note",
+    "NotesMixin",
     "Pooled",
-    "Portion",
+    "Reporting",
     "Rows",
-    "RunningText",
     "RunningTextCritic",
     "Scores",
-    "Scripts",
-    "SectionPosterior",
     "SimplexDraws",
     "StateSequences",
     "Statistic",
     "StatisticsMixin",
-    "Summary",
     "TokenCritic",
-    "TokenStates",
-    "TokenTable",
-    "Tokenizer",
     "Values",
-    "adapter_names",
-    "aggregated",
-    "align",
-    "aligned",
-    "entropy",
-    "fit_portions",
-    "get_tokenizer",
-    "jensen_shannon",
-    "kolmogorov_smirnov",
-    "make_adapter",
-    "mean",
-    "mean_gap",
-    "perplexity",
-    "place",
-    "pool",
-    "read_portion",
-    "shares",
-    "stack",
-    "supremum",
-    "take_rows",
-    "total_variation",
-    "usable_documents",
 ]

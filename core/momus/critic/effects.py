@@ -57,14 +57,14 @@ class Effect:
         return _WORDS[self.kind].format(repr(self.value)[:120])
 
 
-def effects_of(params: Mapping[str, Any], only_for_fitting: Sequence[str] = ()) -> list[Effect]:
+def effects_of(params: Mapping[str, Any], fitting_params: Sequence[str] = ()) -> list[Effect]:
     """List what a critic with these parameters would do when it scores text.
 
     Parameters
     ----------
     params
         Parameters as stored in ``critic.json``.
-    only_for_fitting
+    fitting_params
         Parameters that a fitted critic does not use again.
 
     >>> options = {"url": "http://10.0.0.1/v1", "model": "m", "key": "AWS_SECRET"}
@@ -78,7 +78,7 @@ def effects_of(params: Mapping[str, Any], only_for_fitting: Sequence[str] = ()) 
     adapters = list(registered(ADAPTERS))
     effects = []
     for parameter, key, value in _strings(params, ""):
-        if parameter.partition(".")[0] not in only_for_fitting:
+        if parameter.partition(".")[0] not in fitting_params:
             kind = _kind(key, value)
             if kind is not None:
                 effects.append(Effect(kind, parameter, redacted(value)))

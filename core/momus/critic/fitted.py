@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.errors import StoreError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, fitted_state
 
 Size = int | None
 SUMS_TO_ONE = 1e-6
@@ -164,14 +164,14 @@ def check_estimator(estimator: Estimator) -> None:
     Raises
     ------
     StoreError
-        A floating-point value is not finite, and the class does not list it in ``nonfinite``; or ``check_state`` of
-        the class refuses the state.
+        A floating-point value is not finite, and the class does not list it in ``may_be_infinite``; or ``check_state``
+        of the class refuses the state.
     """
-    nonfinite = getattr(type(estimator), "nonfinite", ())
-    for name, value in estimator.state().items():
+    unbounded = getattr(type(estimator), "may_be_infinite", ())
+    for name, value in fitted_state(estimator).items():
         if isinstance(value, Estimator):
             check_estimator(value)
-        elif name not in nonfinite and not _finite(value):
+        elif name not in unbounded and not _finite(value):
             raise Fitted(estimator).fail(name, "finite numbers")
     check = getattr(estimator, "check_state", None)
     if check is None:

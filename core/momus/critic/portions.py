@@ -17,14 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.base import Critic
+from momus.critic.hooks import tokenizer_of
 from momus.critic.powers import MergeableMixin
 from momus.critic.splitting import check_enough, documents_to_fit, splitting_of
 from momus.errors import UsageError
+from momus.estimator import check_params, reset
 from momus.numeric.types import Ints
+from momus.reading import TextSource, as_corpus
 from momus.text.digests import fingerprint_of
 
 if TYPE_CHECKING:
-    from momus.text.corpus import Corpus
+    pass
 
 Label = str | int
 
@@ -176,7 +179,7 @@ def is_mergeable(critic: Critic[Any] | type[Critic[Any]]) -> bool:
     return issubclass(critic if isinstance(critic, type) else type(critic), MergeableMixin)
 
 
-def read_portion(critic: Critic[Any], part: Corpus) -> Portion:
+def read_portion(critic: Critic[Any], texts: TextSource) -> Portion:
     """Count what a critic needs in a part of the real text; the critic is not changed.
 
     Raises
@@ -185,12 +188,13 @@ def read_portion(critic: Critic[Any], part: Corpus) -> Portion:
         The critic cannot be fitted in parts.
     """
     merging = mergeable(critic)
+    part = as_corpus(texts)
     usable, lacking = documents_to_fit(critic, part)
     left_out = len(part) - len(usable)
     if not len(usable):
         return Portion(left_out=left_out, lacking=lacking)
     counts = merging.fit_counts(usable)
-    return Portion(counts, usable.hashes, left_out, lacking, splitting_of(critic.tokenizer, usable))
+    return Portion(counts, usable.hashes, left_out, lacking, splitting_of(tokenizer_of(critic), usable))
 
 
 def fit_portions(critic: C, name: str, portions: Iterable[Portion]) -> C:
@@ -218,14 +222,14 @@ def fit_portions(critic: C, name: str, portions: Iterable[Portion]) -> C:
     (True, True)
     """
     merging = mergeable(critic)
-    critic.check_params()
-    critic.reset()
+    check_params(critic)
+    reset(critic)
     total = Portion.total(portions)
     check_enough(critic, name, len(total.hashes), len(total.hashes) + total.left_out, total.lacking)
     try:
         merging.fit_from(total.counts)
     except BaseException:
-        critic.reset()
+        reset(critic)
         raise
     critic.fitted_hashes_ = np.unique(total.hashes)
     critic.fitted_on_ = {

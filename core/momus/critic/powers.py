@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from momus.critic import hooks
+from momus.critic.reporting import Reporting
 from momus.critic.rows import Pooled, Rows, Summary
+from momus.estimator import ComponentsMixin
 from momus.numeric.types import Floats
 
 if TYPE_CHECKING:
+    from momus.critic.base import Critic
     from momus.critic.portions import Counts
     from momus.critic.statistic import Statistic
     from momus.evidence import Evidence, MarkedDocument
@@ -148,7 +152,8 @@ class MergeableMixin(ABC):
     """Fitting from counts that add up: fitted on parts of a text, in any order, equals fitted on the whole.
 
     The critic's `fit` is ``return self.fit_from(self.fit_counts(real))``. `momus fit --workers` then counts the parts
-    of a text in several processes (`momus.critic.fit_portions`); the conformance check ``merging`` compares the two.
+    of a text in several processes (`momus.critic.portions.fit_portions`); the conformance check ``merging`` compares
+    the two.
     """
 
     @abstractmethod
@@ -168,7 +173,16 @@ class LawsMixin(ABC):
         """The numbers that a whole running text has, each with the way that its standard error is estimated."""
 
 
-POWERS: Mapping[str, type[ABC]] = {
+def headline_of(critic: Critic[Any]) -> str:
+    """Name of the statistic whose p decides the verdict of a critic."""
+    headline = critic.reporting.headline or ("latent_ppl" if critic.sequence else "latent_nll")
+    if isinstance(headline, str):
+        return headline
+    names = {s.name for s in critic.statistics()} if isinstance(critic, StatisticsMixin) else set()
+    return next((name for name in headline if name in names), headline[-1])
+
+
+POWERS: Mapping[str, type[Any]] = {
     "sufficient_statistics": StatisticsMixin,
     "statistics": StatisticsMixin,
     "summarize": EvidenceMixin,
@@ -179,9 +193,23 @@ POWERS: Mapping[str, type[ABC]] = {
     "decompose": DecompositionMixin,
     "fit_counts": MergeableMixin,
     "fit_from": MergeableMixin,
+    "notes": hooks.NotesMixin,
+    "oddity": hooks.OddityMixin,
+    "settle": hooks.SettlingMixin,
+    "tokenizer": hooks.TokenizerMixin,
+    "scripts": hooks.ScriptsMixin,
+    "claims": hooks.ScriptsMixin,
+    "assumed_language": hooks.LanguageMixin,
+    "state_names": hooks.NamedStatesMixin,
+    "unit": hooks.UnitsMixin,
+    "units": hooks.UnitsMixin,
+    "device": hooks.DeviceMixin,
+    "required_params": hooks.ParameterRolesMixin,
+    "fitting_params": hooks.ParameterRolesMixin,
+    "component": ComponentsMixin,
 }
-"""Methods of the optional powers, and the mixin that each belongs to."""
-BASES: Mapping[type[ABC], str] = {LawsMixin: "RunningTextCritic"}
+"""Methods and attributes of the optional powers, and the mixin that each belongs to."""
+BASES: Mapping[type[Any], str] = {LawsMixin: "momus.critic.RunningTextCritic"}
 """Bases that bring a mixin with all that it needs."""
 
 
@@ -195,9 +223,7 @@ def check_powers(cls: type) -> None:
     """
     for method, mixin in POWERS.items():
         if hasattr(cls, method) and not issubclass(cls, mixin):
-            raise TypeError(
-                f"{cls.__name__} defines {method}() but does not inherit momus.critic."
-                f"{BASES.get(mixin, mixin.__name__)}: it would never be called"
-            )
-    if getattr(cls, "unit", "document") == "block" and not issubclass(cls, LawsMixin):
-        raise TypeError(f"{cls.__name__} has unit 'block' but does not inherit momus.critic.RunningTextCritic")
+            base = BASES.get(mixin, f"{mixin.__module__}.{mixin.__name__}")
+            raise TypeError(f"{cls.__name__} defines {method} but does not inherit {base}: it would never be used")
+    for name in {f.name for f in fields(Reporting)} & vars(cls).keys():
+        raise TypeError(f"{cls.__name__}.{name} would never be read: write reporting = Reporting({name}=…)")

@@ -9,6 +9,7 @@ from typing import Any
 from momus.critic.base import Critic
 from momus.critic.saved import read_critic_json
 from momus.errors import PluginError
+from momus.estimator import construct
 from momus.plugins import CRITICS, load_plugin
 
 
@@ -34,7 +35,7 @@ def critic_class(name: str) -> type[Any]:
 def make_critics(names: Iterable[str], config: dict[str, dict[str, Any]] | None = None) -> list[Any]:
     """Construct critics with the parameters that a configuration gives them."""
     config = config or {}
-    return [critic_class(n).with_params(config.get(n, {}), place=f"[{n}]") for n in names]
+    return [construct(critic_class(n), config.get(n, {}), place=f"[{n}]") for n in names]
 
 
 def load_critic(folder: str | Path, *, trust: bool = False) -> Any:

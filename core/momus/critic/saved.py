@@ -22,7 +22,7 @@ from scipy import sparse
 from momus.critic.effects import check_trusted, effects_of
 from momus.critic.fitted import check_estimator, check_origin
 from momus.errors import MomusError, StoreError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, construct, fitted_state
 from momus.files import file_digest, replacing
 from momus.redact import redacted_value
 
@@ -59,7 +59,7 @@ def save_critic(critic: Critic[Any], folder: Path) -> None:
         "momus": __version__,
         "critic": critic.name,
         "class": f"{type(critic).__module__}:{type(critic).__qualname__}",
-        "params": redacted_value(critic.get_params()),
+        "params": redacted_value(critic.get_params(deep=False)),
         "state": pack(critic, "", arrays),
     }
     try:
@@ -183,16 +183,16 @@ def load_critic(folder: Path, cls: type[_T], *, trust: bool = False, configured:
             hint="load it with momus.load_critic(folder), which looks up the class",
         )
     if not trust and not _same_params(configured, content["params"]):
-        fitting: tuple[str, ...] = getattr(cls, "only_for_fitting", ())
+        fitting: tuple[str, ...] = getattr(cls, "fitting_params", ())
         check_trusted(folder, content["critic"], effects_of(_chosen(cls, content["params"]), fitting))
     arrays = _read_arrays(folder, content)
     try:
-        critic = cls.with_params(content["params"], place=str(folder / JSON_NAME))
+        critic = construct(cls, content["params"], place=str(folder / JSON_NAME))
         unpack(critic, content["state"], arrays)
         if arrays:
             raise StoreError(f"array {min(arrays)!r} belongs to no fitted attribute", hint="fit and save it again")
         check_estimator(critic)
-        if hasattr(cls, "check_fitted"):
+        if hasattr(cls, "log_prior"):
             check_origin(critic)
     except StoreError as error:
         raise StoreError(f"{folder}: {error.message}", hint=error.hint) from error
@@ -245,7 +245,7 @@ _FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 def pack(estimator: Estimator, prefix: str, arrays: Arrays) -> dict[str, Any]:
     """Turn the fitted state into JSON values, moving its arrays into ``arrays`` under dotted keys."""
-    return {name: _pack_value(value, f"{prefix}{name}", arrays) for name, value in estimator.state().items()}
+    return {name: _pack_value(value, f"{prefix}{name}", arrays) for name, value in fitted_state(estimator).items()}
 
 
 def _pack_value(value: Any, key: str, arrays: Arrays) -> Any:
@@ -291,6 +291,10 @@ def _unpack_value(estimator: Estimator, name: str, value: Any, arrays: Arrays, k
     if value.get("@csr") == key and value.keys() == {"@csr", "shape"}:
         return _matrix(arrays, key, value["shape"])
     if value.keys() == {"@part"} and isinstance(value["@part"], dict):
+        if not isinstance(estimator, ComponentsMixin):
+            raise StoreError(
+                f"{type(estimator).__name__} has no component {name!r}", hint="fit and save the critic again"
+            )
         inner = estimator.component(name)
         unpack(inner, value["@part"], arrays, f"{key}.")
         return inner

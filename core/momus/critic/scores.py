@@ -32,7 +32,7 @@ class LogPrior:
         float array (n,): E_{z ~ P_c(z|x)} log P_c(z), in nats.
     steps
         int array (n,): M, the number of scored steps (1 if z is one value or one vector). A document with M = 0 is
-        unscored; the reason is `Critic.no_steps`.
+        unscored; the reason is `Reporting.stepless`.
     errors
         float array (n,), or None: Monte-Carlo standard error of ``values``.
     """
@@ -86,7 +86,7 @@ class Scores:
     z
         Latents of each row in a few words (`shown_latents`), null where unscored; None for latents without words.
     oddity
-        float64 array (n,), NaN where unscored: what ranks the outliers (`Critic.oddity`); None: the Latent NLL does.
+        float64 array (n,), NaN where unscored: what ranks the outliers (`OddityMixin`); None: the Latent NLL does.
     parts
         float64 array (n, 4), NaN where unscored: the parts of log P(x) (`momus.critic.powers.PARTS`); None if
         the critic does not decompose it.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from momus.critic.hooks import OddityMixin, check_fitted, state_names_of, tokenizer_of
 from momus.critic.latents import StateSequences, aggregated, shown_latents
 from momus.critic.powers import PARTS, AggregatedPosteriorMixin, DecompositionMixin, EvidenceMixin, StatisticsMixin
 from momus.critic.rows import Pooled, Rows, Summary, place, stack, take_rows
@@ -37,9 +38,9 @@ def score(
 
     Without ``summarize``, the scores have no summary where that is the sum of their rows.
     """
-    critic.check_fitted()
-    if critic.tokenizer is not None:
-        corpus.tokens(critic.tokenizer)  # tokenise once; slices share the tokens
+    check_fitted(critic)
+    if (tokenizer := tokenizer_of(critic)) is not None:
+        corpus.tokens(tokenizer)  # tokenise once; slices share the tokens
     scored = []
     for start, stop in batches(corpus, batch_size):
         scored.append(_score_batch(critic, corpus.slice(start, stop)))
@@ -100,16 +101,16 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> _BatchScores:
     scores.steps[scorable] = prior.steps
     if prior.errors is not None:
         scores.errors[scorable] = prior.errors
-    oddity = critic.oddity(latents)
+    oddity = critic.oddity(latents) if isinstance(critic, OddityMixin) else None
     if oddity is not None:
         scores.oddity[scorable] = np.where(np.asarray(prior.steps) < 1, np.nan, oddity)
     decomposed = critic.decompose(projected, latents) if isinstance(critic, DecompositionMixin) else None
     if decomposed is not None:
         scores.parts[scorable] = np.where(np.asarray(prior.steps)[:, None] < 1, np.nan, decomposed.columns)
     for row in scorable[np.asarray(prior.steps) < 1]:
-        scores.reasons[row], scores.nll[row], scores.steps[row] = critic.no_steps, np.nan, 0
+        scores.reasons[row], scores.nll[row], scores.steps[row] = critic.reporting.stepless, np.nan, 0
     _check_finite(critic, batch, scores)
-    words = shown_latents(latents, critic.state_names)
+    words = shown_latents(latents, state_names_of(critic))
     for row, z in zip(scorable, words if words is not None else [None] * len(scorable), strict=True):
         scores.z[row] = z if scores.reasons[row] is None else None
     rows = dict(critic.sufficient_statistics(latents)) if isinstance(critic, StatisticsMixin) else {}
@@ -118,7 +119,7 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> _BatchScores:
     scores.declared = list(rows)
     if isinstance(critic, AggregatedPosteriorMixin):
         rows[AGGREGATED] = critic.aggregated_posterior(latents)
-    elif critic.guard and isinstance(latents, StateSequences):
+    elif critic.reporting.aggregated and isinstance(latents, StateSequences):
         rows[AGGREGATED] = aggregated(latents)
     scores.rows = {key: place(table, scorable, len(batch)) for key, table in rows.items()}
     return scores
@@ -128,7 +129,7 @@ def _reasons(critic: Critic[Any], batch: Corpus) -> list[str | None]:
     """Why each document cannot be projected (None if it can); the critic is asked only about documents with text."""
     reasons = [
         p or ("empty" if b else UNSPLIT if u else None)
-        for p, b, u in zip(batch.problems, batch.blank, unsplit(critic.tokenizer, batch), strict=True)
+        for p, b, u in zip(batch.problems, batch.blank, unsplit(tokenizer_of(critic), batch), strict=True)
     ]
     readable = np.flatnonzero([r is None for r in reasons])
     if len(readable):
@@ -166,7 +167,7 @@ def pools_rows(critic: Critic[Any]) -> bool:
 
 def projected(critic: Critic[Any], reasons: Sequence[str | None]) -> int:
     """Number of documents that have latents: those that are scored, and those without a scored step."""
-    return sum(reason is None or reason == critic.no_steps for reason in reasons)
+    return sum(reason is None or reason == critic.reporting.stepless for reason in reasons)
 
 
 def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores], summarize: bool) -> Scores:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.critic.hooks import tokenizer_of
 from momus.errors import FittingError, MissingExtraError
 from momus.numeric.types import Bools
 from momus.text.counting import counted
@@ -65,10 +66,11 @@ def other_splitting(critic: Critic[Any]) -> str:
 
     A critic that was fitted on text which ICU split notes the version. Another version may have other dictionaries.
     """
-    fitted = critic.fitted_on_.get("tokenizer") if getattr(critic, "is_fitted", False) else None
-    if not isinstance(fitted, str) or critic.tokenizer is None:
+    fitted = critic.fitted_on_.get("tokenizer") if hasattr(critic, "fitted_on_") else None
+    tokenizer = tokenizer_of(critic)
+    if not isinstance(fitted, str) or tokenizer is None:
         return ""
-    now = critic.tokenizer.versioned
+    now = tokenizer.versioned
     if fitted == now:
         return ""
     return (
@@ -80,7 +82,7 @@ def other_splitting(critic: Critic[Any]) -> str:
 def documents_to_fit(critic: Critic[Any], real: Corpus) -> tuple[Corpus, int]:
     """The documents that a critic can be fitted on, and how many others lack nothing but a way to split their words."""
     filled = usable_documents(real)
-    lacking = unsplit(critic.tokenizer, filled)
+    lacking = unsplit(tokenizer_of(critic), filled)
     return (filled.take(np.flatnonzero(~lacking)) if lacking.any() else filled), int(lacking.sum())
 
 
@@ -94,16 +96,16 @@ def check_enough(critic: Critic[Any], name: str, usable: int, given: int, lackin
     FittingError
         They do not.
     """
-    if usable >= critic.needs:
+    if usable >= critic.min_documents:
         return
-    if usable + lacking >= critic.needs:
+    if usable + lacking >= critic.min_documents:
         raise MissingExtraError(
             f"critic {critic.name!r} cannot find the words of {counted(lacking, 'document')} of {name!r}, in a "
             "script that writes words together: ICU is not installed",
             EXTRA,
         )
     raise FittingError(
-        f"critic {critic.name!r} needs at least {counted(critic.needs, 'document')} with text to be fitted; "
+        f"critic {critic.name!r} needs at least {counted(critic.min_documents, 'document')} with text to be fitted; "
         f"{name!r} has {usable} of {given}",
         hint="give more real text with --fit",
     )

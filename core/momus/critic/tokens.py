@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.base import Critic
+from momus.critic.hooks import ScriptsMixin, TokenizerMixin, UnitsMixin
 from momus.critic.latents import StateSequences
 from momus.critic.powers import EvidenceMixin, LawsMixin
 from momus.evidence import Evidence
@@ -38,7 +39,7 @@ class TokenStates(StateSequences):
     vocabulary: Sequence[str] = ()
 
 
-class TokenCritic(Critic[Z], ABC):
+class TokenCritic(Critic[Z], TokenizerMixin, ScriptsMixin, ABC):
     """Base class of critics that read tokens.
 
     Parameters
@@ -69,7 +70,7 @@ class TokenCritic(Critic[Z], ABC):
         return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts
 
 
-class RunningTextCritic(TokenCritic[Z], LawsMixin, EvidenceMixin, ABC):
+class RunningTextCritic(TokenCritic[Z], LawsMixin, UnitsMixin, EvidenceMixin, ABC):
     """A critic whose unit is a block of running text instead of a document.
 
     A whole text is compared by its `laws`, each declared with its error estimate; Latent NLL is one value per block.
@@ -83,8 +84,7 @@ class RunningTextCritic(TokenCritic[Z], LawsMixin, EvidenceMixin, ABC):
     """
 
     unit = "block"
-    ordered = True
-    needs = 1
+    min_documents = 1
 
     def __init__(self, *, tokens: str = "words", lower: bool = True, block: int = 56_200) -> None:
         super().__init__(tokens=tokens, lower=lower)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from momus.critic.fitted import Fitted
 from momus.errors import UsageError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, construct
 from momus.numeric.temperature import calibration_error, fit_temperature, softmax
 from momus.numeric.types import Floats, Ints
 from momus.plugins import ADAPTERS, load_plugin, registered
@@ -113,7 +113,7 @@ def make_adapter(role: str, name: str, parameters: Mapping[str, Any], own: Seque
         raise UsageError(f"{role} is {name!r}", hint=f"choose one of {', '.join([*own, *known])}")
     factory = load_plugin(ADAPTERS, f"{role}.{name}")
     if isinstance(factory, type) and issubclass(factory, Estimator):
-        return factory.with_params(dict(parameters), place=f"{role} {name!r}")
+        return construct(factory, dict(parameters), place=f"{role} {name!r}")
     adapter = factory(**parameters)
     if not isinstance(adapter, Estimator):
         raise UsageError(f"{role} {name!r} returns a {type(adapter).__name__}, not a momus.estimator.Estimator")

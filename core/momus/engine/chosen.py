@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from momus.critic import RunningTextCritic
+from momus.critic.hooks import missing_params
 from momus.critic.powers import LawsMixin
 from momus.critic.registry import make_critics
 from momus.errors import MissingExtraError, PluginError, UsageError
@@ -107,10 +108,10 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
                 raise
             warnings.append(f"Critic {c!r} was left out: {error.message}.")
     if critics is None:
-        chosen = [c for c in chosen if c.is_configured]
+        chosen = [c for c in chosen if not missing_params(c)]
     for c in chosen:
-        if not c.is_configured:
-            missing = [p for p in c.configured if not getattr(c, p)]
+        if missing_params(c):
+            missing = missing_params(c)
             raise UsageError(
                 f"critic {c.name!r} cannot run without {' and '.join(missing)}",
                 hint=f"add a table [{c.name}] with {missing[0]} = … to a TOML file, and pass the file with --config",
@@ -130,7 +131,7 @@ def _would_run(name: str, parameters: Mapping[str, Any]) -> bool:
         critic = registered(CRITICS)[name][0].load()
     except PluginError:  # its module needs the packages itself
         return True
-    return all(parameters.get(parameter) for parameter in critic.configured)
+    return all(parameters.get(name) for name in getattr(critic, "required_params", ()))
 
 
 def _check_laws(critic: Any) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.checks.notes import mixed_prompts_warnings
 from momus.checks.scripts import claiming
+from momus.critic.hooks import DeviceMixin
 from momus.critic.splitting import icu_of
 from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, chosen_critics
 from momus.engine.in_parts import Scoring, Sources, score_large
@@ -24,18 +25,18 @@ from momus.joint.analyses import analyse
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores
 from momus.progress import Reporter, Timed, default_reporter
-from momus.reading import ReadingOptions
+from momus.reading import ReadingOptions, TextSource
 from momus.runs.folder import JOINT, REPORT, RunFolder
 from momus.runs.joint_file import write_joint
 from momus.runs.manifest import ROWS
 from momus.runs.result import Comparison, Outcome
 from momus.runs.stored_corpus import StoredCorpus
-from momus.runs.texts import Texts, TextSource, check_named, read_texts
+from momus.runs.texts import Texts, check_named, read_texts
 from momus.runs.texts_file import write_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.verdicts.atlas import check_register
-from momus.verdicts.decided_rows import floor_warnings
+from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED
 from momus.verdicts.verdict import Verdict, adjust, check_delta
@@ -126,7 +127,7 @@ def compare(
     if reuse is not None:
         reuse.check_split(fit is not None)
     chosen = selection.critics
-    device = resolve_device(settings.device) if any(c.uses_device for c in chosen) else "cpu"
+    device = resolve_device(settings.device) if any(isinstance(c, DeviceMixin) for c in chosen) else "cpu"
     settings = replace(settings, device=device)
     folder = RunFolder(out) if out is not None else None
     comparison = Comparison(folder=None if folder is None else folder.path)
@@ -167,6 +168,7 @@ def compare(
         if settings.paired is None:
             comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
         comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
+        comparison.warnings += skewness_warnings(comparison.verdicts)
         comparison.warnings += floor_warnings(comparison.pairs, settings.adjustment, pairs=True)
         few, *others = texts.analysed
         comparison.joint = analyse(comparison.axes, comparison.verdicts, few, others, settings, timed)

@@ -15,10 +15,10 @@ from momus.engine.scoring import PART_DOCUMENTS
 from momus.errors import MomusError, UsageError
 from momus.numeric.types import Bools
 from momus.progress import Timed
-from momus.reading import ReadingOptions
+from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.reading.parts import InputFile, cut, list_inputs, read_part
 from momus.runs.row_plan import PART_BYTES
-from momus.runs.texts import FIT_SHARE, TextSource, as_corpus, check_splittable, split_warning
+from momus.runs.texts import FIT_SHARE, check_splittable, split_warning
 from momus.text.corpus import Corpus
 from momus.text.splitting import split_rows, units_of
 

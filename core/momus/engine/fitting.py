@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from momus.critic import Critic, Portion, fit_portions, read_portion
-from momus.critic.portions import mergeable
+from momus.critic import Critic
+from momus.critic.portions import Portion, fit_portions, mergeable, read_portion
 from momus.errors import StoreError
 from momus.numeric.draws import hashed
 from momus.numeric.types import Ints

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from momus.critic import Critic, MergeableMixin
+from momus.critic.hooks import SettlingMixin, moved, settled
 from momus.engine.chosen import Chosen
 from momus.engine.fit_text import FitText, text_to_fit
 from momus.engine.fitting import fit_in_parts, read_sample
@@ -25,11 +26,11 @@ from momus.engine.scoring import OtherPlanError, score_parts
 from momus.errors import FittingError, MissingExtraError, MomusError, ReadingError
 from momus.files import link_or_copy
 from momus.progress import Timed, reporting
-from momus.reading import ReadingOptions
+from momus.reading import ReadingOptions, TextSource
 from momus.runs.manifest import ROWS
 from momus.runs.row_folder import RowFolder
 from momus.runs.row_store import StoredText
-from momus.runs.texts import ANALYSED, Texts, TextSource, read_texts
+from momus.runs.texts import ANALYSED, Texts, read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.sketches import TextSketch
@@ -117,7 +118,7 @@ def score_large(
         fit = text_to_fit(sources.fit, large, sources.reading, settings.seed, timed)
         failed = _fitted(critics, fit, sources.reading, scoring, reuse, timed, skip_unfit)
         critics = [c for c in critics if c.name not in failed]
-        _attend(critics, large, sources.reading, settings.seed, timed)
+        _settle(critics, large, sources.reading, settings.seed, timed)
     stored = _stored(large, critics, fit, sources.reading, scoring, reuse, timed)
     real, *generated = (text.corpus for text in stored)
     warnings = [fit.warning] if fit.warning else []
@@ -174,7 +175,7 @@ def _fitted(
     """Fit critics; the error of each that cannot be fitted on this text, by name."""
     failed: dict[str, MomusError] = {}
     for critic in critics:
-        critic.to(scoring.device)
+        moved(critic, scoring.device)
         if reuse is not None and reuse.fitted(critic, Texts(fit.corpus, fit.corpus, [], False, [])):
             continue
         try:
@@ -195,12 +196,12 @@ def _fitted(
     return failed
 
 
-def _attend(
+def _settle(
     critics: Sequence[Critic[Any]], texts: LargeTexts, reading: ReadingOptions, seed: int, timed: Timed
 ) -> None:
-    """Settle what critics read of all texts, from a sample of each; see `Critic.attend`."""
-    attending = [c for c in critics if type(c).attend is not Critic.attend]
-    if not attending:
+    """Settle what critics read of all texts, from a sample of each; see `SettlingMixin`."""
+    settling = [c for c in critics if isinstance(c, SettlingMixin)]
+    if not settling:
         return
     samples = []
     for name, path in texts.paths.items():
@@ -208,8 +209,8 @@ def _attend(
             drawn = read_sample(path, ANALYSED, reading, seed).corpus
         drawn.name = name
         samples.append(drawn)
-    for critic in attending:
-        critic.attend(samples)
+    for critic in settling:
+        settled(critic, samples)
 
 
 def _stored(

@@ -8,6 +8,7 @@ from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from momus.critic.hooks import DeviceMixin, moved
 from momus.engine.large import scored_by_parts
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import run_critic
@@ -46,7 +47,7 @@ class Work:
 
     def run(self, critic: Critic[Any], timed: Timed) -> Outcome | Failure:
         """Run one critic."""
-        critic.to(self.settings.device)
+        moved(critic, self.settings.device)
         texts = self.texts if self.plain is None or scored_by_parts(critic) else self.plain
         try:
             return run_critic(critic, texts, self.settings, timed, self.folder, self.resume, self.family, self.reuse)
@@ -94,7 +95,7 @@ def outcomes(
         timed.inner.stage(f"critics in {jobs} processes", len(critics)) as advance,
     ):
         # encoders and topic models take longest, so they begin first
-        order = sorted(range(len(critics)), key=lambda k: not critics[k].uses_device)
+        order = sorted(range(len(critics)), key=lambda k: not isinstance(critics[k], DeviceMixin))
         futures: dict[Future[_Done], int] = {pool.submit(_run, critics[k]): k for k in order}
         for future in as_completed(futures):
             done = future.result()

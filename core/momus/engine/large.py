@@ -10,18 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from momus.critic import Critic, RunningTextCritic
+from momus.critic import Critic
 from momus.critic.effects import is_trusted
+from momus.critic.hooks import row_unit
 from momus.critic.registry import load_critic
 from momus.engine.chosen import Chosen
 from momus.errors import MomusError, StoreError, UsageError
-from momus.reading import ReadingOptions
+from momus.reading import ReadingOptions, TextSource
 from momus.reading.parts import InputFile, cut, list_inputs, read_part
 from momus.runs.manifest import ROWS
 from momus.runs.row_folder import RowFolder
 from momus.runs.row_plan import PART_BYTES, Plan
 from momus.runs.row_store import StoredText
-from momus.runs.texts import Texts, TextSource
+from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 
 LARGE = 32 << 20
@@ -42,7 +43,7 @@ def row_folder(source: object) -> Path | None:
 
 def scored_by_parts(critic: Critic[Any]) -> bool:
     """Whether a critic scores documents one by one, so that it need not see a text as a whole."""
-    return not isinstance(critic, RunningTextCritic) and not critic.ordered and critic.unit == "document"
+    return row_unit(critic) == "document"
 
 
 @dataclass
@@ -105,7 +106,7 @@ def preview(texts: LargeTexts, reading: ReadingOptions) -> Texts:
             corpora[name] = few.subset(np.arange(min(PREVIEW, len(few))))
         else:
             file = texts.files[name][0]
-            _, parts = cut(file, PREVIEW, PART_BYTES, reading.encoding)
+            file, parts = cut(file, PREVIEW, PART_BYTES, reading.encoding)
             corpora[name] = read_part(file, parts[0], reading) if parts else Corpus.from_texts([])
         corpora[name].name = name
     real, *generated = corpora.values()

@@ -7,10 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.critic import Scores, usable_documents
+from momus.critic import Scores
+from momus.critic.hooks import tokenizer_of
 from momus.critic.saved import read_critic_json
-from momus.critic.splitting import icu_of, splitting_of
+from momus.critic.splitting import icu_of, splitting_of, usable_documents
 from momus.errors import MomusError, StoreError, UsageError
+from momus.estimator import fitted_state, json_params, reset
 from momus.runs.folder import RunFolder
 from momus.runs.scores_file import read_scores
 from momus.runs.texts import Texts
@@ -64,14 +66,14 @@ class Reuse:
         try:
             why = self._differs(critic, texts)
             folder = self.folder.critic_folder(critic.name)
-            loaded = None if why else type(critic).load(folder, configured=critic.get_params())
+            loaded = None if why else type(critic).load(folder, configured=critic.get_params(deep=False))
         except MomusError as error:
             why, loaded = error.message, None
         if loaded is None:
             self.warnings.append(f"Critic {critic.name!r} was fitted again: {why}.")
             return False
-        critic.reset()
-        vars(critic).update(loaded.state())
+        reset(critic)
+        vars(critic).update(fitted_state(loaded))
         return True
 
     def real(self, critic: Critic[Any], texts: Texts) -> Scores | None:
@@ -97,14 +99,14 @@ class Reuse:
         if self.signature.get("momus") != __version__:
             return f"version {self.signature.get('momus')} of Momus fitted that of {self.folder.path}"
         content = read_critic_json(folder)
-        params = critic.json_params()
+        params = json_params(critic)
         if content["params"] != params:
             names = sorted(k for k in {*params, *content["params"]} if params.get(k) != content["params"].get(k))
             return f"its parameters differ from {self.folder.path} in {', '.join(names)}"
         fitted_on = content["state"].get("fitted_on_", {})
         if fitted_on.get("fingerprint") != usable_documents(texts.fit).fingerprint:
             return f"{self.folder.path} fitted it on another text"
-        if fitted_on.get("tokenizer") != splitting_of(critic.tokenizer, texts.fit).get("tokenizer"):
+        if fitted_on.get("tokenizer") != splitting_of(tokenizer_of(critic), texts.fit).get("tokenizer"):
             return f"{self.folder.path} fitted it on words of another version of ICU"
         if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.given.identity:
             return f"titles, ids or order of the text to fit on differ from {self.folder.path}"

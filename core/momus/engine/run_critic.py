@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.checks.notes import group_notes, order_notes
-from momus.critic import EvidenceMixin, Pooled, Scores, Summary, take_rows, usable_documents
-from momus.critic.base import Note, notes_of
+from momus.critic import EvidenceMixin, Pooled, Scores
+from momus.critic.base import notes_of
+from momus.critic.hooks import OddityMixin, device_of, moved, settled, tokenizer_of
+from momus.critic.reporting import Note
+from momus.critic.rows import Summary, take_rows
 from momus.critic.scoring import pools_rows
-from momus.critic.splitting import icu_of
+from momus.critic.splitting import icu_of, usable_documents
 from momus.errors import FittingError, StoreError
+from momus.estimator import clone, json_params
 from momus.joint.axes import axis_of
 from momus.joint.distribution import distribution, told_axis
 from momus.numeric.types import Ints
@@ -145,16 +149,16 @@ def _scored(
         with timed.stage("loading"):
             reused = reuse.fitted(critic, texts)
             kept = reuse.real(critic, texts) if reused else None
-    if critic.tokenizer is not None:
+    if (tokenizer := tokenizer_of(critic)) is not None:
         ready = [texts.fit] * reused + [texts.real] * (kept is not None)
         needed = [c for c in (texts.fit, texts.real, *texts.generated) if not any(c is r for r in ready)]
         for corpus in needed:
             with timed.stage("tokenizing", corpus.name):
-                corpus.tokens(critic.tokenizer)
+                corpus.tokens(tokenizer)
     if not reused:
         with reporting(timed.inner), timed.stage("fitting", documents=len(texts.fit)):
             critic.fit(texts.fit)
-    if critic.attend((texts.real, *texts.generated)):
+    if settled(critic, (texts.real, *texts.generated)):
         kept = None
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
@@ -214,18 +218,18 @@ def _result(
         axis=critic.axis,
         question=critic.question,
         fitted_on=critic.fitted_on_,
-        params=critic.json_params(),
+        params=json_params(critic),
         verdicts=verdicts,
         pairs=pairs,
         evidence=evidence,
         outliers=outliers,
         odd_real=find_outliers(critic, texts.real, real, settings.top),
-        oddity_unit="" if real.oddity is None else critic.oddity_unit,
+        oddity_unit=critic.oddity_unit if isinstance(critic, OddityMixin) else "",
         references=references,
         examples=examples,
         distribution=None if told is None else distribution(critic, told, real.corpus),
         parts=parts_of(critic, sampled[0], sampled[1:], settings),
-        limits=critic.limits,
+        limits=critic.reporting.limits,
         unscored=count_unscored(scored),
         notes=[
             *notes_of(critic),
@@ -294,10 +298,10 @@ def _refitted(
         rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))
         with timed.stage("refitting", f"{k + 1} of {settings.refits}"):
             try:
-                again = critic.clone().to(critic.device).fit(usable.take(np.sort(rows)))
+                again = moved(clone(critic), device_of(critic)).fit(usable.take(np.sort(rows)))
             except FittingError:
                 continue
-            again.attend(corpora)
+            settled(again, corpora)
             real = again.score(corpora[0])
             for corpus in corpora[1:]:
                 for name, value in differences(again, real, again.score(corpus)).items():
@@ -312,8 +316,8 @@ def _critic_signature(critic: Critic[Any], texts: Texts, settings: Settings, fam
         "version": __version__,
         "format": RESULT_FORMAT,
         "critic": critic.name,
-        "params": critic.json_params(),
-        "files": files_named(critic.json_params()),
+        "params": json_params(critic),
+        "files": files_named(json_params(critic)),
         "fit": texts.fit.identity,
         "real": texts.real.identity,
         "generated": {c.name: c.identity for c in texts.generated},

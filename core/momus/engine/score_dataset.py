@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar, cast
 import pyarrow as pa
 
 from momus.critic import Critic, RunningTextCritic, Scores
+from momus.critic.hooks import check_fitted
 from momus.critic.registry import load_critic
 from momus.errors import UsageError
 from momus.reading import read_memory
@@ -73,7 +74,7 @@ def score_dataset(
             f"the critics are {', '.join(names) or 'none'}", hint="give one critic or more, of one name each"
         )
     for critic in loaded:
-        critic.check_fitted()
+        check_fitted(critic)
         if isinstance(critic, RunningTextCritic):
             raise UsageError(
                 f"critic {critic.name!r} measures blocks of running text, not rows", hint="leave it out, or use compare"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from momus.critic import RunningTextCritic
 from momus.critic.effects import is_trusted
+from momus.critic.hooks import DeviceMixin
 from momus.critic.registry import critic_class, load_critic
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
 from momus.critic.splitting import other_splitting
@@ -180,11 +181,13 @@ def score_parts(
     inputs, left_out = list_inputs([str(t) for t in texts], reading)
     folder = RowFolder(out)
     with folder.locked(rank):
+        begun = overwrite or not folder.manifest.exists()
         plan, notes = _settled(folder, folders, inputs, reading, part_size, resume or world > 1, overwrite)
-        digest = plan.digest
         mine = [i for i in range(len(plan)) if i % world == rank]
+        if not begun:
+            _check_inputs(folder, plan, mine)
         run = ScoringRun(folder.path, mine, left_out=left_out, notes=notes)
-        records = {i: folder.finished(i, digest) for i in mine}
+        records = {i: folder.finished(i, plan.belongs(i)) for i in mine}
         run.done = [done_of(record) for record in records.values() if record is not None]
         run.kept = len(run.done)
         if progress is not None:
@@ -194,7 +197,7 @@ def score_parts(
             run.notes += [f"Critic {name!r}: {words}"] if words else []
         waiting = [i for i, record in records.items() if record is None]
         if waiting:
-            uses_device = any(critic_class(name).uses_device for name in folders)
+            uses_device = any(issubclass(critic_class(name), DeviceMixin) for name in folders)
             trusted = tuple(name for name, path in folders.items() if is_trusted(path, trust))
             job = Job(folder.path.absolute(), resolve_device(device) if uses_device else "cpu", trusted)
             start = time.perf_counter()
@@ -288,6 +291,23 @@ def _settled(
     if earlier is None or earlier != plan:  # also where only times of files differ
         plan.write(folder.manifest)
     return plan, notes
+
+
+def _check_inputs(folder: RowFolder, plan: Plan, parts: Sequence[int]) -> None:
+    """Check that parts of files still hold what they held when the plan was made: size and time do not show it.
+
+    Raises
+    ------
+    OtherPlanError
+        A file holds another text.
+    """
+    for number in parts:
+        planned, part = plan.part(number)
+        if planned.file.has_changed(part):
+            raise OtherPlanError(
+                f"{folder.path} cannot be resumed: changed since it was begun: the content of {planned.file.path}",
+                hint="undo the change, score into another folder, or begin again with --overwrite",
+            )
 
 
 def _split_otherwise(folder: Path) -> str:

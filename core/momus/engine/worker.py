@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from momus.critic import AGGREGATED, Critic, Scores
+from momus.critic import Critic, Scores
+from momus.critic.hooks import moved, overlap, scored_units
 from momus.critic.registry import load_critic
+from momus.critic.scores import AGGREGATED
 from momus.critic.scoring import pools_rows, projected, score
 from momus.engine.interface import Done, Job, done_of
 from momus.numeric.types import Ints
@@ -40,9 +42,8 @@ class PartScorer:
     def __init__(self, job: Job) -> None:
         self.folder = RowFolder(job.folder)
         self.plan = Plan.read(self.folder.manifest)
-        self.digest = self.plan.digest
         self.critics = [
-            load_critic(self.folder.critic(name), trust=name in job.trusted).to(job.device)
+            moved(load_critic(self.folder.critic(name), trust=name in job.trusted), job.device)
             for name in self.plan.critics
         ]
 
@@ -57,7 +58,7 @@ class PartScorer:
         planned, part = self.plan.part(number)
         first = part is None or part.before == 0
         corpus = read_part(planned.file, part, self.plan.reading, check=first)
-        scored = {critic.name: score(critic, critic.units(corpus), summarize=False) for critic in self.critics}
+        scored = {critic.name: score(critic, scored_units(critic, corpus), summarize=False) for critic in self.critics}
         rows = io.BytesIO()
         table = pack(corpus, scored, TextSketch.of(corpus, sample_size(len(self.plan))))
         pq.write_table(table, rows, compression="zstd", dictionary_pagesize_limit=1 << 26, write_statistics=False)
@@ -65,8 +66,7 @@ class PartScorer:
         with synced(self.folder.rows(number)) as temporary:
             temporary.write_bytes(content)
         record = {
-            "plan": self.digest,
-            "number": number,
+            **self.plan.belongs(number),
             "documents": len(corpus),
             "characters": int(corpus.characters.sum()),
             "rows": {"bytes": len(content), "sha256": sha256(content).hexdigest()},
@@ -85,7 +85,7 @@ def _of_critic(critic: Critic[Any], corpus: Corpus, scores: Scores) -> dict[str,
         summary = summary_to_json(scores.summary, scores.rows)
     return {
         "unscored": dict(sorted(scores.unscored.items())),
-        "fitted_on": critic.overlap(corpus),
+        "fitted_on": overlap(critic, corpus),
         "nats": float(scores.nll[scores.scored].sum()),
         "steps": int(scores.steps.sum()),
         "summary": summary,

@@ -10,17 +10,22 @@ distances, half of it if there are limits of changes too, whose intervals hold a
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal, TypedDict
 
 from momus.errors import GateFailed, StoreError, UsageError
-from momus.files import read_sealed, write_sealed
+from momus.files import write_sealed
 from momus.history.baselines import Baselines
 from momus.history.checks import Check, Status, decide_changes, decide_distances
 from momus.history.diff import check_comparable, matching_corpora
 from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import EVERY, Rules
 from momus.inference.sequential import Look, Looks, spent
+from momus.locking import Lock
+from momus.schema import read_json
 
 FORMAT = "momus-gate-looks-2"
 """Format of the file that keeps the looks of a gate."""
@@ -97,6 +102,28 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
     StoreError
         A run folder or the state cannot be read.
     """
+    if not rules.sequential:
+        return _gate(run, rules, registry)
+    with _locked(Path(rules.sequential)):  # from reading the state to writing it: two gates at once are two looks
+        return _gate(run, rules, registry)
+
+
+@contextmanager
+def _locked(state: Path) -> Iterator[None]:
+    """Be the only process that looks; others wait."""
+    try:
+        state.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        hint = "name another --sequential file"
+        raise StoreError(f"{state}: cannot be written ({error.strerror})", hint=hint) from error
+    lock = Lock(state.with_name(f".{state.name}.lock"), str(state)).wait()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> GateResult:
     rules.check()
     run = run if isinstance(run, KeptRun) else KeptRun.read(run)
     for name in rules.corpus:
@@ -153,6 +180,21 @@ def _check_axes(run: KeptRun, rules: Rules) -> None:
             )
 
 
+class _Last(TypedDict):
+    """The last look: the run that was looked at, and the looks before."""
+
+    identity: str
+    before: dict[str, Any]
+
+
+class _State(TypedDict):
+    """The state file."""
+
+    format: Literal["momus-gate-looks-2"]
+    looks: dict[str, Any]
+    last: _Last
+
+
 @dataclass
 class GateLooks:
     """Looks of one gate, kept in a file.
@@ -183,18 +225,11 @@ class GateLooks:
         """
         path = Path(path)
         try:
-            content = read_sealed(path)
-            if content.get("format") != FORMAT:
-                raise ValueError(f"it has no format {FORMAT!r}")
-            last = content["last"]
-            state = last["before"] if last["identity"] == identity else content["looks"]
-            looks = Looks.from_json(json.dumps(state))
+            content = read_json(path, _State, "delete it to begin anew", sealed=True)
         except FileNotFoundError:
             return cls(path, Looks(alpha))
-        except (OSError, ValueError, KeyError, TypeError, StoreError) as error:
-            raise StoreError(
-                f"{path}: not readable as the state of a gate ({error})".split("\n")[0], hint="delete it to begin anew"
-            ) from error
+        last = content["last"]
+        looks = Looks.from_state(last["before"] if last["identity"] == identity else content["looks"])
         if looks.alpha != alpha:
             raise UsageError(
                 f"{path} was begun with alpha = {looks.alpha:g}, and now alpha is {alpha:g}",
@@ -223,7 +258,6 @@ class GateLooks:
             "last": {"identity": identity, "before": before},
         }
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             write_sealed(self.path, content)
         except OSError as error:
             raise StoreError(

@@ -48,17 +48,7 @@ class KeptRun:
             The folder holds no finished run.
         """
         folder = RunFolder(path)
-        run = cls(folder.path, folder.read_run(), folder.read_verdicts())
-        corpora = run.signature.get("corpora")
-        if not isinstance(corpora, list) or not all(
-            isinstance(c, dict) and {"name", "role", "fingerprint"} <= set(c) for c in corpora
-        ):
-            raise StoreError(f"{folder.path}: its run record has no corpora", hint="run `momus compare` again")
-        if not all(isinstance(c, dict) and isinstance(c.get("name"), str) for c in run.signature["critics"]):
-            raise StoreError(
-                f"{folder.path}: its run record has critics without names", hint="run `momus compare` again"
-            )
-        return run
+        return cls(folder.path, folder.read_run(), folder.read_verdicts())
 
     @property
     def started(self) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from momus.errors import UsageError
+from momus.schema import build, read_toml
 
 FILE, PROJECT = "momus-gate.toml", "pyproject.toml"
 EVERY = "*"
@@ -57,7 +57,7 @@ class Limit:
         critic = name.strip().removesuffix(".effect")
         try:
             limit = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             limit = math.nan
         if isinstance(value, bool) or not (critic and limit >= 0 and math.isfinite(limit)):
             raise UsageError(
@@ -174,29 +174,41 @@ def read_rules(path: Path | None = None, start: Path | None = None) -> Rules:
         path = next((here / name for name in (FILE, PROJECT) if (here / name).is_file()), None)
         if path is None:
             return Rules()
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path}: {error}", hint="write TOML, such as max-worse = 0.1") from error
-    if path.name == PROJECT:
-        content = content.get("tool", {}).get("momus", {}).get("gate", {})
+    content = read_toml(path, str(path), "write TOML, such as max-worse = 0.1")
+    for name in ("tool", "momus", "gate") if path.name == PROJECT else ():
+        content = build(dict[str, Any], content.get(name, {}), f"{path}: {name}", "see momus gate --help", UsageError)
     return _rules(content, path)
+
+
+class _Table(TypedDict, total=False):
+    """The keys of a gate in TOML."""
+
+    baseline: str
+    max: Any
+    max_worse: Any
+    require: str | list[str]
+    strict: bool
+    alpha: float
+    corpus: str | list[str]
+    sequential: str
 
 
 def _rules(content: Mapping[str, Any], path: Path) -> Rules:
     unknown = sorted(set(content) - set(KEYS))
     if unknown:
         raise UsageError(f"{path}: no key {unknown[0]!r} for a gate", hint=f"the keys are {', '.join(KEYS)}")
+    named = {key.replace("-", "_"): value for key, value in content.items()}
+    table = build(_Table, named, str(path), "see momus gate --help", UsageError)
     try:
         return Rules(
-            max=_limits(content.get("max", {}), "max"),
-            max_worse=_limits(content.get("max-worse", {}), "max-worse"),
-            require=_names(content.get("require", []), "require"),
-            baseline=_typed(content.get("baseline", ""), str, "baseline"),
-            strict=_typed(content.get("strict", False), bool, "strict"),
-            alpha=None if "alpha" not in content else float(_typed(content["alpha"], float, "alpha")),
-            corpus=_names(content.get("corpus", []), "corpus"),
-            sequential=_typed(content.get("sequential", ""), str, "sequential"),
+            max=_limits(table.get("max", {}), "max"),
+            max_worse=_limits(table.get("max_worse", {}), "max-worse"),
+            require=_names(table.get("require", [])),
+            baseline=table.get("baseline", ""),
+            strict=table.get("strict", False),
+            alpha=table.get("alpha"),
+            corpus=_names(table.get("corpus", [])),
+            sequential=table.get("sequential", ""),
         )
     except UsageError as error:
         raise UsageError(f"{path}: {error.message}", hint=error.hint) from error
@@ -217,14 +229,5 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield f"{prefix}{name}", value
 
 
-def _names(value: Any, key: str) -> tuple[str, ...]:
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
-        raise UsageError(f"{key} = {value!r}: expected names", hint=f'write {key} = ["…"]')
-    return tuple(names)
-
-
-def _typed(value: Any, kind: type, key: str) -> Any:
-    if not isinstance(value, kind):
-        raise UsageError(f"{key} = {value!r}: expected {kind.__name__}", hint="see momus gate --help")
-    return value
+def _names(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)

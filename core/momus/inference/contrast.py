@@ -9,7 +9,7 @@ from scipy import sparse
 
 from momus.critic.statistic import Statistic, mean, perplexity
 from momus.inference.multipliers import Influences, untestable
-from momus.inference.pvalues import TIE, Prepared, both_values, contrasts, count_extreme
+from momus.inference.pvalues import TIE, Prepared, both_values, contrasts, count_extreme, p_value
 from momus.inference.samples import Samples
 from momus.inference.studentised import Difference, Ratio
 from momus.inference.weights import Weights
@@ -83,8 +83,16 @@ class RatioContrast(Contrast):
         return self.ratio.under(labels).t
 
     def extreme(self, null: Floats) -> int:
-        """How many relabellings have |T| as large as the observed one."""
+        """How many relabellings have |T| as large as the observed one; twice the smaller tail if T is transformed."""
+        if self.ratio.transforms:
+            return count_extreme("value", self.here, null, tie=self.tie)
         return count_extreme("distance", abs(self.here), np.abs(null), tie=self.tie)
+
+    def p(self, null: Floats, exact: bool) -> float:
+        """p-value of T under its null distribution (B,)."""
+        if self.ratio.transforms:
+            return p_value("value", self.here, null, exact, self.tie)[0]
+        return p_value("distance", abs(self.here), np.abs(null), exact, self.tie)[0]
 
 
 class SignedContrast(Contrast):

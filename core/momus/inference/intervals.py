@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -53,6 +53,17 @@ def effective_n(weights: Floats) -> float:
 
 Interval = tuple[float, float]
 NONE: Interval = (math.nan, math.nan)
+Reach = tuple[float, float]
+"""Standard errors from an estimate to the lower and to the upper end of its interval."""
+
+
+def both_ends(interval: Callable[[float], Interval], reach: Reach) -> Interval:
+    """The lower end of the interval of one reach, and the upper end of that of another.
+
+    >>> both_ends(lambda reach: symmetric(1.0, 0.5, reach), (2.0, 4.0))
+    (0.0, 3.0)
+    """
+    return interval(reach[0])[0], interval(reach[1])[1]
 
 
 def critical_value(null: Floats, level: float, exact: bool = False) -> float:

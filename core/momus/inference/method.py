@@ -49,6 +49,9 @@ class Method:
         Length at which two running texts were compared; 0 otherwise.
     reason
         Why the row was not tested; empty where it was.
+    skewness
+        Standardised third cumulant of the difference, where T is transformed for it (`momus.inference.studentised`);
+        0 elsewhere.
     flat
         Where texts differ although the documents of neither vary: ``share``, the interval of two shares of 0 and 1
         (`momus.inference.without_variance`), or ``none``, no interval. Empty where documents vary.
@@ -70,6 +73,7 @@ class Method:
     reason: str = ""
     flat: Flat = ""
     block: int = 1
+    skewness: float = 0.0
 
     @property
     def floor(self) -> float:

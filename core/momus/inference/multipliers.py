@@ -30,8 +30,12 @@ LINEAR = (kolmogorov_smirnov, supremum)
 """Distances that are functions of the differences of shares, and defined for negative ones."""
 RARE = 5.0
 """Columns with fewer counts than this in the smaller text have nearly equal weights in the sum of squares."""
+EXPONENT = 0.5
+"""Columns of share π have weights in proportion to 1/π to this power in the sum of squares."""
 FEWEST = 2
 """Units that each text needs."""
+ENOUGH = 50
+"""Units of each text from which a distance can be tested by itself: sums of fewer signed counts have too thin tails."""
 ROUNDING = 1e-12
 """Squared influences up to this part of the squared shares are rounding."""
 
@@ -61,7 +65,8 @@ class Influences:
 
     def __init__(self, statistic: Statistic, samples: Samples) -> None:
         self.statistic, self.design = statistic, samples.design
-        self.counted = statistic.uneven == "itself" and statistic.function not in LINEAR
+        enough = min(self.design.units) >= ENOUGH
+        self.counted = statistic.uneven == "itself" and statistic.function not in LINEAR and enough
         self.squared = not self.counted and statistic.function not in LINEAR
         self.rows = samples.unit_rows
         # what a unit is large by, (units,): its counts, or its documents
@@ -140,7 +145,7 @@ class Influences:
         Beyond chance, a small difference δ of a share π adds in proportion to δ²/√π to the total variation distance.
         Counts of rare columns are too skewed for that weight.
         """
-        return np.asarray(1 / np.sqrt(self.centre + RARE / min(self.totals)))
+        return np.asarray((self.centre + RARE / min(self.totals)) ** -EXPONENT)
 
     @cached_property
     def _factors(self) -> tuple[float, float]:

@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from momus.critic.statistic import Statistic, perplexity
+from momus.critic.statistic import Statistic, perplexity, total_variation
 from momus.inference import intervals
 from momus.inference.contrast import Contrast, RatioContrast, SignedContrast
 from momus.inference.detectable import chance_value, detectable_difference, detectable_distance
 from momus.inference.influence import Errors, bootstraps
-from momus.inference.intervals import Interval, effective_n, hedges_factor, t_quantile
+from momus.inference.intervals import Interval, Reach, effective_n, hedges_factor, t_quantile
 from momus.inference.method import Method
 from momus.inference.pvalues import Prepared, both_values, p_value, tie_above
 from momus.inference.result import TestResult, numbers
 from momus.inference.samples import Samples
+from momus.inference.studentised import restored
 from momus.inference.without_variance import apart, nothing, nothing_varies, untested
 from momus.inference.witness import cross_fitted, distance_error, witness_of
 from momus.numeric.types import Floats
@@ -62,7 +63,7 @@ def outcome(
     elif nothing_varies(contrast, samples, null, question.seed):
         fields, method = nothing(contrast, method)
     elif isinstance(contrast, RatioContrast):
-        fields = _ratio(contrast, samples, np.abs(null), exact, question)
+        fields = _ratio(contrast, samples, null, exact, question)
     elif s.kind == "distance":
         fields = _distance(contrast, samples, null, exact, noise, errors, question)
     else:
@@ -97,40 +98,64 @@ def _method(contrast: Contrast, samples: Samples, drawn: int, exact: bool, quest
         permutations=drawn,
         resamples=question.resamples if _bootstraps(contrast, samples) else 0,
         rows=question.family,
+        skewness=_skewness(contrast),
     )
+
+
+def _skewness(contrast: Contrast) -> float:
+    skewness = contrast.observed.skewness if isinstance(contrast, RatioContrast) else None
+    return 0.0 if skewness is None else float(skewness[0])
 
 
 def _bootstraps(contrast: Contrast, samples: Samples) -> bool:
     return not isinstance(contrast, RatioContrast) and bootstraps(contrast.statistic, samples)
 
 
-def _reach(contrast: RatioContrast, null: Floats, exact: bool, freedom: float, confidence: float) -> float:
-    """Critical value of |T|, such that the interval excludes 0 exactly where p ≤ 1 − confidence.
+def _reach(contrast: RatioContrast, null: Floats, exact: bool, freedom: float, confidence: float) -> Reach:
+    """Critical values of T above and below 0, such that the interval excludes 0 exactly where p ≤ 1 − confidence.
 
-    If so few relabellings allow no such p: Student's t, but no less than the observed |T|.
+    Equal for |T|; from both tails and back from the scale of the transform where T is transformed. If so few
+    relabellings allow no such p: Student's t, but no less than the observed |T|.
     """
-    reach = intervals.critical_value(null, 1 - confidence, exact)
-    if math.isfinite(reach):
-        return tie_above(reach, contrast.tie)
-    return max(t_quantile((1 + confidence) / 2, freedom), tie_above(abs(contrast.here), contrast.tie))
+    student = t_quantile((1 + confidence) / 2, freedom)
+    if contrast.observed.skewness is None:
+        reach = intervals.critical_value(np.abs(null), 1 - confidence, exact)
+        one = (
+            tie_above(reach, contrast.tie)
+            if math.isfinite(reach)
+            else max(student, tie_above(abs(contrast.here), contrast.tie))
+        )
+        return one, one
+    skewness, ends = _skewness(contrast), []
+    for sign in (1, -1):
+        reach = intervals.critical_value(sign * null, (1 - confidence) / 2, exact)
+        reach = (
+            tie_above(reach, contrast.tie)
+            if math.isfinite(reach)
+            else max(student, tie_above(sign * contrast.here, contrast.tie))
+        )
+        ends.append(max(sign * float(restored(np.array(sign * reach), skewness)), 0.0))
+    return ends[0], ends[1]
 
 
 def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool, question: Question) -> dict[str, Any]:
-    """Means and ratios: studentised, with the interval of all differences that the test does not reject."""
+    """Means and ratios: studentised, with an interval that excludes 0 exactly where the test rejects."""
     s, observed = contrast.statistic, contrast.observed
     error, freedom = float(observed.error[0]), contrast.ratio.freedom(observed)
-    p, _, _ = p_value("distance", abs(contrast.here), null, exact, contrast.tie)
+    p = contrast.p(null, exact)
     if error == 0 and contrast.here:
         return _apart(contrast, samples, p, float(observed.value[0]), question) | _lengths(samples)
     reaches = [_reach(contrast, null, exact, freedom, level) for level in (question.confidence, question.inner)]
-    reaches[0] = max(reaches)  # the interval at the higher level holds the other
+    # the interval at the higher level holds the other
+    reaches[0] = max(reaches[0][0], reaches[1][0]), max(reaches[0][1], reaches[1][1])
     mde = detectable_difference(error, freedom, question.level)
     real, generated = contrast.values
-    if contrast.here == 0:  # but for rounding
+    equal = abs(float(observed.value[0])) <= observed.equal
+    if equal:  # but for rounding
         generated = real
     scaled = s.function is perplexity
     shown = [_difference(s, real, generated, error, reach) for reach in reaches]
-    tested = 0.0 if contrast.here == 0 else float(observed.value[0])
+    tested = 0.0 if equal else float(observed.value[0])
     effect, outer, inner = _effect(s, samples, tested, error, reaches, shown, generated - real)
     if scaled:  # from the log scale to that of the value
         slope = math.sqrt(real * generated) * math.cosh(math.log(generated / real) / 2)
@@ -142,7 +167,9 @@ def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool,
 def _apart(contrast: Contrast, samples: Samples, p: float, tested: float, question: Question) -> dict[str, Any]:
     """Values that differ without a standard error; ``tested`` is the difference on the scale of the test."""
     real, generated = contrast.values
-    effect, _, _ = _effect(contrast.statistic, samples, tested, 0.0, [0.0] * 2, [intervals.NONE] * 2, generated - real)
+    effect, _, _ = _effect(
+        contrast.statistic, samples, tested, 0.0, [(0.0, 0.0)] * 2, [intervals.NONE] * 2, generated - real
+    )
     return apart(contrast, samples, p, effect, (question.confidence, question.inner))
 
 
@@ -155,10 +182,10 @@ def _lengths(samples: Samples) -> dict[str, Any]:
     return {"effective_real": one, "effective_generated": other}
 
 
-def _difference(s: Statistic, real: float, generated: float, error: float, reach: float) -> Interval:
+def _difference(s: Statistic, real: float, generated: float, error: float, reach: Reach) -> Interval:
     if s.function is perplexity or s.scale == "log":
-        return intervals.of_log_ratio(real, generated, error, reach)
-    return intervals.symmetric(generated - real, error, reach)
+        return intervals.both_ends(lambda r: intervals.of_log_ratio(real, generated, error, r), reach)
+    return intervals.both_ends(lambda r: intervals.symmetric(generated - real, error, r), reach)
 
 
 def _effect(
@@ -166,7 +193,7 @@ def _effect(
     samples: Samples,
     contrast: float,
     error: float,
-    reaches: list[float],
+    reaches: list[Reach],
     shown: list[Interval],
     difference: float,
 ) -> tuple[float, Interval, Interval]:
@@ -176,11 +203,14 @@ def _effect(
         factor, freedom = hedges_factor(tables, samples.design.weights)
         if not math.isfinite(factor):
             return factor, intervals.NONE, intervals.NONE
-        outer, inner = (intervals.of_effect(difference * factor, error * factor, freedom, r) for r in reaches)
+        outer, inner = (
+            intervals.both_ends(lambda r: intervals.of_effect(difference * factor, error * factor, freedom, r), reach)
+            for reach in reaches
+        )
         return difference * factor, outer, inner
     if s.effect == "log_ratio":
         ratio = contrast if s.function is perplexity or s.scale == "log" else math.nan
-        outer, inner = (intervals.symmetric(ratio, error, r) for r in reaches)
+        outer, inner = (intervals.both_ends(lambda r: intervals.symmetric(ratio, error, r), reach) for reach in reaches)
         return ratio, outer, inner
     return difference, shown[0], shown[1]
 
@@ -202,7 +232,7 @@ def _value(
 
     if error > 0:
         p = max(p, float(2 * t.sf(abs(contrast.here) / error, freedom)))
-    reaches = [t_quantile((1 + level) / 2, freedom) for level in (question.confidence, question.inner)]
+    reaches = [(t_quantile((1 + level) / 2, freedom),) * 2 for level in (question.confidence, question.inner)]
     shown = [_difference(s, real, generated, error, reach) for reach in reaches]
     effect, outer, inner = _effect(s, samples, contrast.here, error, reaches, shown, generated - real)
     mde = detectable_difference(error, freedom, question.level)
@@ -249,12 +279,14 @@ def _distance(
         critical = intervals.critical_value(null, 1 - confidence, exact)
         least = contrast.here - critical
         if squares is not None and squares.squared:
-            least = squares.least_distance(critical)
+            least = squares.least_distance(critical) if s.function is total_variation else 0.0
         beyond = max(distance - chance - margin, least)
         shown.append((max(beyond, 0.0) if p <= 1 - confidence else 0.0, distance + margin))
     if not math.isfinite(error):
         shown = [intervals.NONE] * 2
-    if s.prepare is None and noise is not None and len(finite):
+    if s.uneven == "itself":  # a number that grows with the documents, such as Higher Criticism, and no share
+        mde = math.nan
+    elif s.prepare is None and noise is not None and len(finite):
         mde = detectable_distance(s, finite, noise, question.level)
     else:
         mde = chance_value(finite, question.level) - chance + t_quantile(0.8, freedom) * error

@@ -6,12 +6,15 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
 
 from momus.errors import StoreError, UsageError
 from momus.inference.multiplicity import holm
+from momus.parameters import Range
+from momus.schema import build, parse_json
 
 FORMAT, METHOD = "momus-looks-1", "spending"
+STATE, START_ANEW = "the state of repeated looks", "start anew with Looks(…)"
 PLANNED = 0.9
 """Share of α that is spent evenly on the planned looks, if their number is given; the rest is for looks beyond."""
 
@@ -79,6 +82,17 @@ class Look:
     alarm: bool
 
 
+class _State(TypedDict):
+    """The state of `Looks` as JSON."""
+
+    format: Literal["momus-looks-1"]
+    method: Literal["spending"]
+    alpha: Annotated[float, Range(0, 1, above=True)]
+    number: Annotated[int, Range(0)]
+    p_always: Annotated[float, Range(0, 1)]
+    planned: Annotated[int, Range(1)] | None
+
+
 class Looks:
     """A test that is looked at repeatedly; the probability of any false alarm, at any look, is at most α.
 
@@ -142,18 +156,16 @@ class Looks:
         StoreError
             The text is not what `to_json` writes.
         """
-        try:
-            state: Any = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise _unreadable(f"it is no JSON ({type(error).__name__})") from error
-        if not isinstance(state, Mapping) or (state.get("format"), state.get("method")) != (FORMAT, METHOD):
-            raise _unreadable(f"it has no format {FORMAT!r} with the method {METHOD!r}")
-        expected = {"format", "method", "alpha", "number", "p_always", "planned"}
-        if set(state) != expected:
-            raise _unreadable(f"its keys are {', '.join(sorted(state))}, not {', '.join(sorted(expected))}")
-        _check_state(state)
+        return cls.from_state(parse_json(text, STATE, START_ANEW))
+
+    @classmethod
+    def from_state(cls, content: Any) -> Looks:
+        """Restore the state from parsed JSON, see `from_json`."""
+        state = build(_State, content, STATE, START_ANEW)
+        if state["number"] == 0 and state["p_always"] != 1:
+            raise StoreError(f"{STATE}: p_always is {state['p_always']} before the first look", hint=START_ANEW)
         looks = cls(state["alpha"], state["planned"])
-        looks.number, looks.p_always = state["number"], float(state["p_always"])
+        looks.number, looks.p_always = state["number"], state["p_always"]
         return looks
 
 
@@ -186,25 +198,3 @@ def add_family(family: Mapping[str, Looks], p: Mapping[str, float | None]) -> di
         )
     adjusted = holm([1.0 if p[name] is None else float(p[name] or 0.0) for name in family])
     return {name: looks.add(p=float(value)) for (name, looks), value in zip(family.items(), adjusted, strict=True)}
-
-
-def _unreadable(why: str) -> StoreError:
-    return StoreError(f"the state of repeated looks cannot be read: {why}", hint="start anew with Looks(…)")
-
-
-def _number(value: Any, low: float, high: float) -> bool:
-    return type(value) in (int, float) and low <= value <= high
-
-
-def _check_state(state: Mapping[str, Any]) -> None:
-    """Raise `StoreError` unless every field of the state has the right type and range."""
-    looks, planned = state["number"], state["planned"]
-    checks = {
-        "alpha": _number(state["alpha"], 0, 1) and 0 < state["alpha"] < 1,
-        "number": type(looks) is int and looks >= 0,
-        "p_always": _number(state["p_always"], 0, 1) and (looks != 0 or state["p_always"] == 1),
-        "planned": planned is None or (type(planned) is int and planned >= 1),
-    }
-    for name, good in checks.items():
-        if not good:
-            raise _unreadable(f"{name} is {str(state[name])[:60]}")

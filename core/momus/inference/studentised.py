@@ -3,12 +3,16 @@
 Exchangeability is the null hypothesis of a permutation test, but a row shows a mean. Divided by its standard error
 under each relabelling, a difference of means keeps its level where the means are equal and the variances are not
 (Janssen 1997; Chung & Romano 2013). The error needs moments of the rows, which are sums like the means themselves.
+
+Where the texts have unequal numbers of units and are not of one shape, the skewness of T differs from that under
+relabelling. T is then replaced by Hall's (1992) transform of it, a cubic function that removes the skewness to first
+order, as Johnson's (1978) quadratic does, and that is monotone, so that it can be inverted for an interval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -18,13 +22,21 @@ from momus.inference.samples import Samples, indicator
 from momus.inference.weights import Weights
 from momus.numeric.types import Floats
 
+UNEQUAL = 1.5
+"""T is transformed if one text has so many times the units of the other; in equal numbers, the skewness cancels."""
+FEWEST = 5
+"""… and if both have as many units as this, from which a third moment can be estimated."""
+LEAST_SKEWNESS = 1e-6
+"""Below this skewness, the transform is the identity but for rounding."""
+
 
 @dataclass(frozen=True)
 class Difference:
     """Differences of ratios, generated − real, with the variance that each text contributes; (B,) each.
 
     Where both texts are drawn by the same units, ``variance_real`` holds the whole variance. Errors up to ``flat`` and
-    differences up to ``equal`` are rounding, and count as 0.
+    differences up to ``equal`` are rounding, and count as 0. ``skewness`` is the standardised third cumulant of the
+    difference, (B,), by which T is transformed; None where it is not.
     """
 
     real: Floats
@@ -33,6 +45,7 @@ class Difference:
     variance_generated: Floats
     flat: float = 0.0
     equal: float = 0.0
+    skewness: Floats | None = None
 
     @property
     def value(self) -> Floats:
@@ -53,11 +66,31 @@ class Difference:
 
     @property
     def t(self) -> Floats:
-        """Difference in standard errors; infinite where it has none and is not 0."""
+        """Difference in standard errors, transformed if it has a skewness; infinite without error where it is not 0."""
         value, error = self.value, self.error
         flat = error == 0
         at_zero = np.where(np.abs(value) <= self.equal, 0.0, np.copysign(np.inf, value))
-        return np.asarray(np.where(flat, at_zero, value / np.where(flat, 1.0, error)))
+        t = value / np.where(flat, 1.0, error)
+        if self.skewness is not None:
+            t = transformed(t, self.skewness)
+        return np.asarray(np.where(flat, at_zero, t))
+
+
+def transformed(t: Floats, skewness: Floats) -> Floats:
+    """Hall's (1992) transform T + aT²/3 + a²T³/27 + a/6, with a the skewness of the difference.
+
+    >>> back = restored(transformed(np.array([-3.0, 0.5]), np.array([0.4, 0.4])), 0.4)
+    >>> back.round(9).tolist()
+    [-3.0, 0.5]
+    """
+    return np.asarray(t + skewness / 3 * t**2 + skewness**2 / 27 * t**3 + skewness / 6)
+
+
+def restored(transform: Floats, skewness: float) -> Floats:
+    """T from its transform: the inverse of `transformed`."""
+    if abs(skewness) < LEAST_SKEWNESS:
+        return np.asarray(transform)
+    return np.asarray(3 / skewness * (np.cbrt(1 + skewness * (transform - skewness / 6)) - 1))
 
 
 class Ratio:
@@ -81,6 +114,10 @@ class Ratio:
         spread = float(np.sqrt(self.x @ self.x / squares)) if squares else 0.0
         self.flat = 1e-7 * spread * np.sqrt(len(rows)) / min(d.units) + 1e-12 * abs(self.offset)
         self.equal = 1e-9 * (spread + abs(self.offset))
+        fewest, most = min(d.units), max(d.units)
+        # means of units of equal weight, in unequal numbers
+        unequal = fewest >= FEWEST and most >= UNEQUAL * fewest and bool(np.ptp(self.w) == 0)
+        self.transforms = unequal and d.kind in ("documents", "clusters") and self.flat > 0
         paths: dict[bool, Callable[[], Callable[[Weights], Difference]]] = {
             d.kind in ("documents", "clusters"): self._independent,
             d.flips: self._flipped,
@@ -110,11 +147,20 @@ class Ratio:
         # one set of second moments where all weights are equal, else also those times w and w²: (N, 5 or 11)
         powers = [w**k for k in range(1 if np.ptp(w) == 0 else 3)]
         moments = np.column_stack([x, w, *(c * power for power in powers for c in (x**2, x * w, w**2))])
+        if self.transforms:
+            moments = np.column_stack([moments, x**3])
         whole, n = moments.sum(axis=0), (self.samples.n_real, len(x) - self.samples.n_real)
 
         def under(labels: Weights) -> Difference:
             real = pooled(moments, labels)
-            return self._difference(_moments(real, n[0]), _moments(whole - real, n[1]))
+            sides = list(zip((real, whole - real), n, strict=True))
+            difference = self._difference(*(_moments(side, k) for side, k in sides))
+            if not self.transforms:
+                return difference
+            one, other = (_third(side, k) for side, k in sides)
+            # as T, 0 where the error is rounding; beyond 1 it says more of single units than of the texts
+            skewness = np.where(difference.error > 0, other - one, 0.0) / np.maximum(difference.error, self.flat) ** 3
+            return replace(difference, skewness=skewness.clip(-1.0, 1.0))
 
         return under
 
@@ -232,11 +278,20 @@ def _moments(sums: Floats, n: int) -> tuple[Floats, Floats]:
     if n < 2:
         return ratio, np.full_like(ratio, np.nan)
     squares = _squares(sums, ratio)
-    if sums.shape[1] > 5:
+    if sums.shape[1] > 6:  # moments times weights
         # Σ (x − θw)² hᵏ with h = w/Σw, (B,) for k = 0, 1, 2
         by_power = (squares, *(_squares(sums, ratio, 2 + 3 * k) / sums[:, 1] ** k for k in (1, 2)))
         squares = sum((c * part for c, part in zip(_leverage(n), by_power, strict=True)), np.zeros_like(ratio))
     return ratio, np.asarray(np.maximum(squares, 0.0) / sums[:, 1] ** 2 * n / (n - 1))
+
+
+def _third(sums: Floats, n: int) -> Floats:
+    """Third cumulant of a mean of n units of equal weight, (B,), from the sums in `_moments` and of x³."""
+    theta, cubes = _ratio(sums), sums[:, -1]
+    weight = sums[:, 1] / n
+    mean = theta * weight
+    residuals = cubes - 3 * mean * sums[:, 2] + 3 * mean**2 * sums[:, 0] - n * mean**3
+    return np.asarray(residuals / (n * weight) ** 3 * n**2 / ((n - 1) * (n - 2)))
 
 
 def _leverage(n: int) -> tuple[float, float, float]:

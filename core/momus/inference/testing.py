@@ -47,7 +47,7 @@ def compare_rows(
 
     * Means and ratios of totals (`momus.critic.statistic.mean`, ``perplexity``): a studentised permutation test, which
       keeps its level where the means are equal and the variances are not (`momus.inference.studentised`), and the
-      interval of all differences that it does not reject.
+      interval of its critical values, which excludes 0 exactly where the test rejects.
     * Other values: a permutation test and a t-test with a jackknife or bootstrap standard error, of which the larger
       p-value counts.
     * Distances: a one-sided permutation test, and an interval of the distance between the two populations. Where units

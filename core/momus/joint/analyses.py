@@ -159,7 +159,7 @@ class Joint:
     ranking
         Ranks of the generated corpora by their distance from real text; None with fewer than two.
     attributions
-        For each generated corpus, which alarms the values of other axes account for.
+        For each generated corpus, which alarms go with the values of other axes.
     adjusted
         Headline rows within bins of the covariates that were asked for (``adjust``).
     subgroups

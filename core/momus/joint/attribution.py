@@ -1,4 +1,10 @@
-"""Attribution: which alarms remain when documents are compared within bins of another alarm's values."""
+"""Attribution: which alarms remain when documents are compared within bins of another alarm's values.
+
+An alarm that is gone within such bins *goes with* the other axis. That is no statement about causes: a noisy measure of
+the cause leaves much of the difference within its bins, and a precise measure of an effect leaves little, so the axis
+that is measured best takes most alarms with it; and two axes that are correlated in every text go with each other
+although each has a cause of its own (docs/validity.md has the rates).
+"""
 
 from __future__ import annotations
 
@@ -12,21 +18,21 @@ from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict
 
 SHARE_LEFT = 0.5
-"""An alarm is accounted for only if less than this share of its difference is left."""
+"""An alarm goes with an axis only if less than this share of its difference is left."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """An alarm that another axis accounts for.
+    """An alarm that goes with another axis.
 
     Attributes
     ----------
     alarm, by
-        The critic whose alarm it is, and the critic whose values account for it.
+        The critic whose alarm it is, and the critic among whose bins it is gone.
     row
         The adjusted row.
     mutual
-        Whether the alarm also accounts for that other critic's: the data do not say which of both comes first.
+        Whether the other critic's alarm is also gone within the bins of this one.
     """
 
     alarm: str
@@ -39,8 +45,6 @@ class Account:
 class Attribution:
     """The matrix of adjusted alarms of one generated corpus, and its reading.
 
-    "Accounted for" is a statement about documents with equal values of an axis, not about causes.
-
     Attributes
     ----------
     generated
@@ -50,9 +54,9 @@ class Attribution:
     rows
         One row per alarm and other axis.
     accounts
-        Every alarm and axis that accounts for it.
+        Every alarm and axis that it goes with.
     survivors
-        Alarms that no axis accounts for, although at least one other axis has enough overlap to be adjusted for.
+        Alarms that go with no axis, although at least one other axis has enough overlap to be adjusted for.
     undetermined
         Alarms that could not be adjusted for any axis.
     """
@@ -69,27 +73,23 @@ class Attribution:
         return next((r for r in self.rows if r.critic == alarm and r.covariates == (given,)), None)
 
     def accounted_by(self, critic: str) -> tuple[str, ...]:
-        """Alarms that a critic's axis accounts for."""
+        """Alarms that go with a critic's axis."""
         return tuple(a.alarm for a in self.accounts if a.by == critic)
 
     @property
     def leading(self) -> tuple[str, tuple[str, ...]] | None:
-        """The survivor that accounts for most other alarms, with these; None if no survivor accounts for any.
-
-        ``len(alarms)``, the number of its alarms and its name make the sentence "of five alarms, three go once symbols
-        are accounted for".
-        """
+        """The survivor that most other alarms go with, and these; None if none goes with any."""
         counted = [(s, self.accounted_by(s)) for s in self.survivors]
         best = max(counted, key=lambda item: len(item[1]), default=None)
         return best if best is not None and best[1] else None
 
 
 def accounted(row: AdjustedRow) -> bool:
-    """Whether the covariate of an adjusted row accounts for the alarm.
+    """Whether the alarm of an adjusted row goes with its covariate.
 
     It does if documents in the same bins raise no alarm, less than half of the difference is left (of either sign), and
     the interval of the share left lies below 1: the difference has shrunk for certain. That an alarm is gone is not
-    enough, as fewer comparable documents have less power. An alarm that remains is not accounted for even if little of
+    enough, as fewer comparable documents have less power. An alarm that remains goes with nothing even if little of
     it is left: an axis that follows another one leaves little of it too. docs/validity.md compares this rule with
     others.
     """
@@ -138,7 +138,7 @@ def attribution_of(
 
 
 def read_matrix(generated: str, alarms: Sequence[str], rows: Sequence[AdjustedRow]) -> Attribution:
-    """Find the alarms that other axes account for, those that survive, and those that could not be adjusted."""
+    """Find the alarms that go with other axes, those that survive, and those that could not be adjusted."""
     emptied = {(r.critic, r.covariates[0]): r for r in rows if not r.reason and accounted(r)}
     accounts = tuple(Account(a, by, row, (by, a) in emptied) for (a, by), row in emptied.items())
     adjustable = {r.critic for r in rows if not r.reason}

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Scores, Statistic, aligned, place
+from momus.critic import Counted, Scores, Statistic
+from momus.critic.hooks import row_unit
+from momus.critic.powers import headline_of
+from momus.critic.rows import aligned, place
 from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.errors import UsageError
 from momus.inference.adjustment import Column
@@ -101,10 +104,10 @@ def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Ax
 
     ``name`` takes the rows of another statistic.
     """
-    if critic.unit != "document" or not scored:
+    if row_unit(critic) != "document" or not scored:
         return None
     keys = next((list(s.rows) for s in scored if s.rows), [])
-    wanted = name or critic.headline_statistic
+    wanted = name or headline_of(critic)
     statistic = next((s for s in all_statistics(critic, keys) if s.name == wanted), None)
     if statistic is None:  # `judge` refuses such a critic
         return None

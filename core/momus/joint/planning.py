@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from momus.errors import UsageError
 from momus.inference.intervals import t_quantile
@@ -13,7 +12,11 @@ from momus.verdicts.verdict import Verdict
 
 LARGEST = 1e6
 """Largest factor by which a pilot may be enlarged; beyond it there is no plan."""
-Source = Literal["given", "band", "observed"]
+NO_DIFFERENCE = (
+    "name the smallest difference that would matter to you, in units of the effect: of g, 0.2 is called small, 0.5 "
+    "medium and 0.8 large; a log-ratio of 0.1 is 10 %; a distance of 0.1 is a tenth of the words or documents. The "
+    "difference that a small pilot observed is a poor aim, as it is mostly too large"
+)
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,8 @@ class Plan:
     ----------
     pilot
         None where the axis cannot be planned; ``reason`` says why.
-    difference, source
-        The difference aimed at, in units of the effect, and where it comes from: it was ``given``, is the human
-        ``band``, or was ``observed`` in the pilot.
+    difference
+        The difference aimed at, in units of the effect.
     level, power
         Two-sided level of the row, α/m, and the wanted power.
     factor, low, high
@@ -73,7 +75,6 @@ class Plan:
     generated: str
     pilot: Pilot | None = None
     difference: float = math.nan
-    source: Source = "given"
     level: float = math.nan
     power: float = math.nan
     factor: float = math.nan
@@ -147,8 +148,7 @@ def plan(
     critics
         Axes to plan, by name of the critic; default: all.
     difference
-        The difference to detect, in units of each row's effect (Hedges' g, log-ratio, difference, distance). Default:
-        the human band of the row, else the effect that the pilot observed.
+        The difference to detect, in units of each row's effect (Hedges' g, log-ratio, difference, distance).
     power
         The wanted probability of detecting it.
     family
@@ -157,9 +157,13 @@ def plan(
     Raises
     ------
     UsageError
-        There is no such critic, a number is out of its range, or an older version wrote the run.
+        There is no difference, no such critic, a number is out of its range, or an older version wrote the run.
     """
-    if difference is not None and not (difference > 0 and math.isfinite(difference)):
+    if difference is None:
+        raise UsageError(
+            "no --difference is given, and how many documents are needed depends on it", hint=NO_DIFFERENCE
+        )
+    if not (difference > 0 and math.isfinite(difference)):
         raise UsageError(f"--difference {difference:g} is not above 0", hint="0.2 is a small effect in Hedges' g")
     if not 0.05 < power < 1:
         raise UsageError(f"--power {power:g} is not between 0.05 and 1", hint="0.8 is customary")
@@ -180,20 +184,16 @@ def plan(
     return [_plan(v, difference, power, family) for v in headline if critics is None or v.critic in critics]
 
 
-def _plan(v: Verdict, difference: float | None, power: float, family: int | None) -> Plan:
+def _plan(v: Verdict, difference: float, power: float, family: int | None) -> Plan:
     pilot = pilot_of(v)
     if isinstance(pilot, str):
         return Plan(v.critic, v.axis, v.generated, reason=pilot)
-    source: Source = "given" if difference is not None else "band" if v.band else "observed"
-    aimed = difference or v.band or (max(v.effect or 0.0, 0.0) if pilot.detectable else abs(v.effect or 0.0))
-    if not aimed:
-        return Plan(v.critic, v.axis, v.generated, pilot, reason="no difference to aim at; pass --difference")
     level = pilot.alpha / (family or pilot.family)
-    factor = factor_for(pilot, aimed, level, power)
+    factor = factor_for(pilot, difference, level, power)
     if not math.isfinite(factor):
-        return Plan(v.critic, v.axis, v.generated, pilot, aimed, source, level, power, reason="out of reach")
+        return Plan(v.critic, v.axis, v.generated, pilot, difference, level, power, reason="out of reach")
     low, high = (factor * ratio for ratio in _variance_ratios(pilot.freedom))
-    return Plan(v.critic, v.axis, v.generated, pilot, aimed, source, level, power, factor, low, high)
+    return Plan(v.critic, v.axis, v.generated, pilot, difference, level, power, factor, low, high)
 
 
 def pilot_of(v: Verdict) -> Pilot | str:
@@ -207,7 +207,7 @@ def pilot_of(v: Verdict) -> Pilot | str:
     detectable = None
     if v.effect_kind == "distance":
         if v.mde is None or not v.mde > 0:
-            return "no distance is detectable with a sample of this size"
+            return "no detectable distance is known: the pilot is too small, or its value grows with the documents"
         detectable = v.mde
     else:
         scale = _effect_per_difference(v)

@@ -64,6 +64,11 @@ class Ranking:
     resamples: int
     matched: bool
 
+    @property
+    def counted(self) -> int:
+        """Number of axes whose mean is the distance over all axes."""
+        return len({r.axis for r in self.rows} - {ALL_AXES} - set(self.excluded))
+
     def of(self, axis: str) -> list[RankRow]:
         """Rows of one axis, nearest first."""
         return sorted((r for r in self.rows if r.axis == axis), key=lambda r: r.distance)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
+from momus.critic.statistic import kolmogorov_smirnov, shares, supremum
 from momus.inference.intervals import hedges_factor
 from momus.inference.matching import Names, design_of
 from momus.inference.multipliers import chance_distance
@@ -20,8 +21,45 @@ from momus.inference.weights import Weights
 from momus.joint.axes import Axis
 from momus.numeric.types import Floats, Ints
 
+LARGEST: tuple[Callable[..., Floats], ...] = (kolmogorov_smirnov, supremum)
+"""Distances that are the largest of the gaps between shares."""
+NEAR = 0.25
+"""Gaps this many standard errors below the largest one may be the largest."""
 CHANCE = 199
 """Relabellings (or draws of signs) whose mean distance is what chance explains of a distance."""
+
+
+class LargestGap:
+    """Errors of a distance that is the largest of many gaps: its directional derivative at the gaps of two texts.
+
+    The bootstrap is inconsistent for a function with kinks (Fang & Santos 2019): resampled gaps are those of the sample
+    with its noise, of which the largest is too large, and stays where it is. The derivative for errors h of the gaps θ
+    is the largest of sign(θ) h over the columns where |θ| may be largest, of either sign where both may be.
+
+    Parameters
+    ----------
+    function
+        The distance.
+    real, model
+        Pooled rows of both texts, (1, V).
+    """
+
+    def __init__(self, function: Callable[..., Floats], real: Floats, model: Floats) -> None:
+        self.cumulative = function is kolmogorov_smirnov
+        self.gaps = self._gaps(real, model)[0]
+        self._least: float | None = None
+
+    def __call__(self, real: Floats, model: Floats) -> Floats:
+        """Errors of the distance for resampled rows of both texts, (B, V) each: (B,)."""
+        errors = self._gaps(real, model) - self.gaps
+        if self._least is None:  # standard errors are those of the first resamples
+            self._least = float(np.abs(self.gaps).max() - NEAR * errors.std(axis=0).max())
+        up, down = errors[:, self.gaps >= self._least], -errors[:, -self.gaps >= self._least]
+        return np.asarray(np.concatenate([up, down], axis=1).max(axis=1))
+
+    def _gaps(self, real: Floats, model: Floats) -> Floats:
+        gaps = shares(real) - shares(model)
+        return np.cumsum(gaps, axis=1) if self.cumulative else gaps
 
 
 class Replicates:
@@ -79,8 +117,12 @@ class Replicates:
             hedges_factor((tables[0], t), (weights[0], w))[0] if is_g else 1.0
             for t, w in zip(tables[1:], weights[1:], strict=True)
         ]
+        whole = [pooled(s, np.ones((s.shape[0], 1))) for s in self.sums]
         with np.errstate(divide="ignore", invalid="ignore"):
-            self.estimates = self._effects([pooled(s, np.ones((s.shape[0], 1))) for s in self.sums])[0]
+            self.estimates = self._effects(whole)[0]
+        function, plain = self.statistic.function, self.statistic.prepare is None
+        kinked = self.statistic.kind == "distance" and plain and function in LARGEST
+        self.largest = [LargestGap(function, whole[0], model) for model in whole[1:]] if kinked else []
         if not np.isfinite(self.estimates).all():
             raise ValueError("its effect does not exist for some models")
         if self.statistic.kind == "distance":
@@ -90,9 +132,12 @@ class Replicates:
     def add(self, drawn: Weights) -> None:
         """Add replicates for the multiplicities of all units, (U, B)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            self._replicates.append(
-                self._effects([pooled(s, drawn[u]) for u, s in zip(self.units, self.sums, strict=True)])
-            )
+            sums = [pooled(s, drawn[u]) for u, s in zip(self.units, self.sums, strict=True)]
+            if self.largest:
+                columns = [gap(sums[0], model) for gap, model in zip(self.largest, sums[1:], strict=True)]
+                self._replicates.append(np.column_stack(columns))
+            else:
+                self._replicates.append(self._effects(sums))
 
     def distances(self, freedom: float) -> Distances:
         """Estimates and deviations; those of n units keep (n − 1)/n of the variance."""

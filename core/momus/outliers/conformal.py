@@ -14,6 +14,14 @@ is due. Ties make p larger. Such p-values are positively dependent through the c
 the procedure of Benjamini & Hochberg (1995) keeps its false-discovery rate (Bates, Candès, Lei, Romano & Sesia 2023,
 Annals of Statistics 51, theorem 2): of the documents chosen, an expected share of at most ``fdr`` are as real as the
 sample.
+
+Documents of one author resemble each other, so those of another author are not exchangeable with them; authors are.
+Where real documents have groups, the sample is cut by whole groups, and the shares of the K calibrating groups are
+pooled (Dunn, Wasserman & Ramdas 2022, Journal of the American Statistical Association 118, section 3):
+
+    p = (1 + Σ_k share of the documents of group k that are at least as odd) / (K + 1)
+
+No p is below 1 / (K + 1), however many documents the groups have.
 """
 
 from __future__ import annotations
@@ -134,6 +142,37 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class Ranked:
+    """Surprises of n calibrating documents, by which others are ranked.
+
+    Attributes
+    ----------
+    values
+        The surprises in ascending order: float64 (n,).
+    above
+        The rank p · (n + 1), rounded up, of a value that the documents from place i on reach: int64 (n + 1,).
+
+    >>> Ranked.of(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.5, 0.5, 0.5, 0.5]), 2)(np.array([0.0, 3.5, 5.0])).tolist()
+    [5, 3, 2]
+    """
+
+    values: Floats
+    above: Ints
+
+    @classmethod
+    def of(cls, surprise: Floats, weights: Floats, units: int) -> Ranked:
+        """Rank by documents whose weights add up to 1 in each of so many units."""
+        order = np.argsort(surprise, kind="stable")
+        reached = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)
+        p = (1 + reached) / (units + 1)
+        return cls(surprise[order], np.ceil(p * (len(surprise) + 1) - 1e-9).astype(np.int64))
+
+    def __call__(self, values: Floats) -> Ints:
+        """Rank values, int64 (n,)."""
+        return np.asarray(self.above[np.searchsorted(self.values, values, side="left")])
+
+
+@dataclass(frozen=True)
 class Calibrated:
     """What gives documents their p-values; see the module.
 
@@ -144,30 +183,46 @@ class Calibrated:
     lower
         Tails of small values, of their negatives; None for critics of which only large values are odd.
     by_critic
-        Surprise of the calibrating documents under each critic in ascending order, float64 (n, critics).
+        Surprises of the calibrating documents, one per critic.
     oddity
-        The largest surprise of each of them, in ascending order, float64 (n,).
+        The largest surprise of each of them.
+    units
+        Groups that calibrate; documents, where they have none.
     """
 
     upper: Sequence[Tail]
     lower: Sequence[Tail | None]
-    by_critic: Floats
-    oddity: Floats
+    by_critic: Sequence[Ranked]
+    oddity: Ranked
+    units: int
 
     @classmethod
-    def of(cls, real: Floats, two_sided: Sequence[bool], order: Ints) -> Calibrated:
+    def of(cls, real: Floats, two_sided: Sequence[bool], order: Ints, groups: Sequence[str | None] = ()) -> Calibrated:
         """Learn from the values of real documents, (n, critics), in an ``order`` that does not depend on them.
 
-        The first third are the reference. NaN is a missing value; it is never odd.
+        The first third are the reference: of the groups, in the order of their first documents. NaN is a missing
+        value; it is never odd.
+
+        Parameters
+        ----------
+        groups
+            The group of each document; None is a group of its own. Default: documents are independent.
         """
-        reference, calibrating = np.split(real[order], [max(round(len(real) * REFERENCE), 1)])
+        names = [(g,) if g is not None else (None, i) for i, g in enumerate(groups)] or range(len(real))
+        place: dict[object, int] = {}
+        unit = np.array([place.setdefault(names[i], len(place)) for i in order.tolist()], dtype=np.int64)
+        held = unit >= max(round(len(place) * REFERENCE), 1)
+        reference, calibrating = real[order][~held], real[order][held]
+        sizes = np.bincount(unit[held], minlength=len(place))
+        weights, units = 1.0 / np.maximum(sizes, 1)[unit[held]], int((sizes > 0).sum())
         upper = [Tail.of(column) for column in reference.T]
         lower = [Tail.of(-column) if both else None for column, both in zip(reference.T, two_sided, strict=True)]
         surprise, _ = _surprise(calibrating, upper, lower)
-        return cls(upper, lower, np.sort(surprise, axis=0), np.sort(surprise.max(axis=1, initial=0.0)))
+        by_critic = [Ranked.of(column, weights, units) for column in surprise.T]
+        return cls(upper, lower, by_critic, Ranked.of(surprise.max(axis=1, initial=0.0), weights, units), units)
 
     def __len__(self) -> int:
-        return len(self.oddity)
+        return len(self.oddity.values)
 
     def judge(self, values: Floats) -> Judged:
         """Judge documents by their values, (n, critics)."""
@@ -175,7 +230,7 @@ class Calibrated:
         worst = surprise.argmax(axis=1)
         rows = np.arange(len(values))
         largest = surprise[rows, worst]
-        ranks = _ranks(self.oddity, largest).astype(np.int32)
+        ranks = self.oddity(largest).astype(np.int32)
         return Judged(
             ranks, worst.astype(np.int16), largest, small[rows, worst], np.asarray(np.isnan(values).all(axis=1))
         )
@@ -183,7 +238,7 @@ class Calibrated:
     def alone(self, values: Floats) -> Ints:
         """`Judged.ranks` under each critic alone: int64 (n, critics)."""
         surprise, _ = _surprise(values, self.upper, self.lower)
-        return np.column_stack([_ranks(self.by_critic[:, k], s) for k, s in enumerate(surprise.T)])
+        return np.column_stack([ranked(s) for ranked, s in zip(self.by_critic, surprise.T, strict=True)])
 
 
 def _surprise(values: Floats, upper: Sequence[Tail], lower: Sequence[Tail | None]) -> tuple[Floats, Bools]:
@@ -210,11 +265,6 @@ def order_of(ids: Sequence[str]) -> Ints:
     """
     keys = [hashlib.blake2b(ids[i].encode("utf-8", "surrogatepass"), digest_size=8).digest() for i in range(len(ids))]
     return np.argsort(np.frombuffer(b"".join(keys), dtype=">u8"), kind="stable").astype(np.int64)
-
-
-def _ranks(ascending: Floats, values: Floats) -> Ints:
-    """1 + the number of calibrating values that are at least as large, int64 (n,)."""
-    return np.asarray(1 + len(ascending) - np.searchsorted(ascending, values, side="left"), dtype=np.int64)
 
 
 def largest_rank(counts: Ints, calibrating: int, fdr: float) -> int:
@@ -249,7 +299,8 @@ def q_values(counts: Ints, calibrating: int) -> Floats:
 def fewest_chosen(documents: int, calibrating: int, fdr: float) -> int:
     """The smallest number of documents, of so many, that can be chosen at all; more than ``documents`` if none can.
 
-    A p-value is never below 1 / (calibrating + 1), so fewer odd documents than this go unnoticed.
+    A p-value is never below 1 / (calibrating + 1), for so many calibrating units, so fewer odd documents than this go
+    unnoticed.
 
     >>> fewest_chosen(100_000, 9_999, 0.05)
     200

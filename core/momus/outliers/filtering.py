@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from momus.critic import Critic
 from momus.critic.effects import is_trusted
+from momus.critic.hooks import row_unit
 from momus.critic.registry import critic_class, load_critic
 from momus.engine.scoring import OtherPlanError, ScoringRun, critic_folders, score_parts
 from momus.errors import UsageError
@@ -151,8 +152,10 @@ def filter_text(
     folders = critic_folders([Path(c) for c in critics])
     classes = {name: critic_class(name) for name in folders}
     for name, cls in classes.items():
-        if cls.unit != "document":
-            raise UsageError(f"critic {name!r} judges a {cls.unit}, not a document", hint="filter by other critics")
+        if row_unit(cls) != "document":
+            raise UsageError(
+                f"critic {name!r} judges a {row_unit(cls)}, not a document", hint="filter by other critics"
+            )
     writing = writers(keep, drop, overwrite)
     score = partial(
         score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust
@@ -163,10 +166,11 @@ def filter_text(
     used = known.unseen({n: is_trusted(f, trust) for n, f in folders.items()}) if skip_fitted else known.checked()
     measures = list(known.measures.values())
     units = [
-        unit_of(m.sequence, cls.oddity_unit if m.own else "") for m, cls in zip(measures, classes.values(), strict=True)
+        unit_of(m.sequence, getattr(cls, "oddity_unit", "") if m.own else "")
+        for m, cls in zip(measures, classes.values(), strict=True)
     ]
-    ids, values = known.rows(used)
-    calibration = Calibration.of(list(classes), units, measures, ids, values, fdr)
+    ids, values, groups = known.rows(used)
+    calibration = Calibration.of(list(classes), units, measures, ids, values, fdr, groups)
     text = ScoredText(scored("new", paths), classes, reading)
     choice = calibration.choose(map(text.values, range(len(text.sizes))))
     with writing as (kept, dropped):
@@ -236,11 +240,12 @@ class ScoredText:
             table = table.append_column(f"{critic}.oddity", pa.nulls(len(table), pa.float64()))
         return table.rename_columns(list(names.values())).to_pandas()
 
-    def rows(self, used: Bools) -> tuple[list[str], Floats]:
-        """Ids and values of some documents, by a mask of all."""
+    def rows(self, used: Bools) -> tuple[list[str], Floats, list[str | None]]:
+        """Ids, values and groups of some documents, by a mask of all; no groups if none of them has one."""
         values = [np.zeros((0, len(self.measures))), *map(self.values, range(len(self.sizes)))]
-        ids = self.text.labels["id"].to_pylist()
-        return [ids[i] for i in np.flatnonzero(used).tolist()], np.concatenate(values)[used]
+        labels = self.text.labels.filter(pa.array(used))
+        groups = labels["group"].to_pylist()
+        return labels["id"].to_pylist(), np.concatenate(values)[used], groups if any(map(bool, groups)) else []
 
     @property
     def fitted_on(self) -> dict[str, int]:

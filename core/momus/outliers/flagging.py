@@ -104,7 +104,7 @@ def flagged(
         raise UsageError(f"no critic of {rows.name} judges documents", hint="choose another critic or run")
     names, units = [r.name for r in rows.results], [rows.unit(r) for r in rows.results]
     measures = [rows.measures[name] for name in names]
-    calibration = Calibration.of(names, units, measures, *rows.table(rows.real), fdr)
+    calibration = Calibration.of(names, units, measures, *rows.table(rows.real), fdr, rows.groups(rows.real))
     corpora = []
     for name in rows.listed:
         ids, values = rows.table(name)
@@ -190,18 +190,23 @@ class Calibration:
         ids: Sequence[str],
         values: Floats,
         fdr: float,
+        groups: Sequence[str | None] = (),
     ) -> Calibration:
-        """Learn from the values of real documents, (n, critics), NaN where unscored.
+        """Learn from the values of real documents, (n, critics), NaN where unscored, and from their groups.
 
         Raises
         ------
         UsageError
             They are too few for the rate.
         """
-        calibrated = Calibrated.of(values, [m.two_sided for m in measures], order_of(ids))
-        if len(calibrated) + 1 < 1 / fdr:
+        # whole groups are ordered, so that a large one does not come earlier
+        keys = ids if not groups else [i if g is None else f"group {g}" for i, g in zip(ids, groups, strict=True)]
+        calibrated = Calibrated.of(values, [m.two_sided for m in measures], order_of(keys), groups)
+        if calibrated.units + 1 < 1 / fdr:
+            n = len({g if g is not None else i for i, g in enumerate(groups)}) if groups else len(ids)
+            what = "groups of real documents" if groups else "real documents"
             raise UsageError(
-                f"{len(ids):,} real documents are too few for a false-discovery rate of {fdr:g}: no p is small enough",
+                f"{n:,} {what} are too few for a false-discovery rate of {fdr:g}: no p is small enough",
                 hint=f"take at least {int(np.ceil(1.5 / fdr)):,}, or a larger --fdr; rare faults need many more",
             )
         return cls(critics, units, [median_of(column) for column in values.T], calibrated, fdr)
@@ -214,7 +219,7 @@ class Calibration:
         none = np.zeros((0, len(self.critics)))
         judged, n = Judged.joined(map(self.calibrated.judge, chain([none], values))), len(self)
         counts = np.bincount(judged.ranks, minlength=n + 2)
-        fewest = fewest_chosen(len(judged.ranks), n, self.fdr)
+        fewest = fewest_chosen(len(judged.ranks), self.calibrated.units, self.fdr)
         return Choice(judged, largest_rank(counts, n, self.fdr), q_values(counts, n), fewest)
 
     def documents(

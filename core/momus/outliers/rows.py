@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from momus.critic import Critic
+from momus.critic.hooks import OddityMixin
 from momus.critic.scores import outlying_values
 from momus.errors import UsageError
 from momus.numeric.types import Bools, Floats
@@ -58,7 +59,7 @@ class Measure:
     sequence
         Whether its latents are sequences: Latent NLL then counts per step.
     own
-        Whether the critic has its own measure of oddity (`Critic.oddity`), which takes the place of Latent NLL.
+        Whether the critic has its own measure of oddity (`OddityMixin`), which takes the place of Latent NLL.
     """
 
     sequence: bool
@@ -67,7 +68,7 @@ class Measure:
     @classmethod
     def of_class(cls, critic: type[Critic[Any]]) -> Measure:
         """The measure that a class of critics declares."""
-        return cls(critic.sequence, critic.oddity is not Critic.oddity)
+        return cls(critic.sequence, issubclass(critic, OddityMixin))
 
     @classmethod
     def of_rows(cls, rows: pd.DataFrame, verdicts: Iterable[Verdict], critic: str) -> Measure:
@@ -175,6 +176,11 @@ class OutlierRows:
             of_critic = rows[rows["critic"] == result.name]
             values[[place[id] for id in of_critic["id"]], k] = of_critic["value"]
         return ids, values
+
+    def groups(self, corpus: str) -> list[str | None]:
+        """The groups of the documents of `table`; empty if none has one."""
+        groups = self.frame[self.frame["corpus"] == corpus].drop_duplicates("id")["group"].astype(object)
+        return groups.where(groups.notna(), None).tolist() if groups.notna().any() else []
 
 
 def outlier_rows(

@@ -16,7 +16,7 @@ from momus.reading.frames import MemorySource, read_memory
 from momus.reading.gathering import Progress
 from momus.reading.location import Problem
 from momus.reading.logs import Log, LogReader, LogRecords
-from momus.reading.reader import ReadingOptions, read_corpus, sniff
+from momus.reading.reader import ReadingOptions, TextSource, as_corpus, read_corpus, sniff
 from momus.reading.sniffing import FORMATS
 
 __all__ = [
@@ -29,6 +29,8 @@ __all__ = [
     "Problem",
     "Progress",
     "ReadingOptions",
+    "TextSource",
+    "as_corpus",
     "read_corpus",
     "read_memory",
     "sniff",

@@ -21,14 +21,17 @@ class Part:
         Bytes of a file of lines, rows of a Parquet file: ``start:stop``.
     before
         Records (lines, rows) of the file before the part, so that positions and ids are those of the whole file.
+    sha256
+        Of the bytes that hold the part; empty if they were not read yet.
 
     >>> Part(0, 100, 0)
-    Part(start=0, stop=100, before=0)
+    Part(start=0, stop=100, before=0, sha256='')
     """
 
     start: int
     stop: int
     before: int
+    sha256: str = ""
 
 
 @dataclass

@@ -7,11 +7,13 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from momus.errors import UsageError
@@ -50,6 +52,8 @@ class InputFile:
         The field that holds the text, and the list that has it, as `momus.read_corpus` takes them from a path.
     size, modified
         Bytes, and time of the last change in nanoseconds.
+    sha256
+        Of the content, once the file was cut into parts (`cut`).
     """
 
     path: str
@@ -59,16 +63,35 @@ class InputFile:
     items: str | None
     size: int
     modified: int
+    sha256: str = ""
 
     @property
     def location(self) -> Location:
         """Where it is read from."""
         return Location(Path(self.path), self.path, self.prefix)
 
-    def has_changed(self) -> bool:
-        """Whether the file is no longer of this size and time."""
+    def has_changed(self, part: Part | None) -> bool:
+        """Whether a part no longer holds what it held when the file was cut; size and time prove nothing.
+
+        A file that was listed and not cut has changed if its size or time has.
+        """
+        known = self.sha256 if part is None else part.sha256
+        if known:
+            return known != self._digest(part)
         status = os.stat(self.path)
         return (status.st_size, status.st_mtime_ns) != (self.size, self.modified)
+
+    def _digest(self, part: Part | None) -> str:
+        path = Path(self.path)
+        if part is None:
+            return file_digest(path)
+        if self.kind != "parquet":
+            return _digest(path, part.start, part.stop)
+        try:
+            metadata = pq.read_metadata(path)
+            return _digest(path, *_bytes_of(metadata, part), _columns(metadata))
+        except (pa.ArrowException, OSError, IndexError):  # cut short, or no Parquet file any more
+            return ""
 
 
 def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[InputFile], list[LeftOut]]:
@@ -133,47 +156,55 @@ def _told_apart(files: list[InputFile]) -> list[InputFile]:
     return [replace(f, prefix=Path(f.path).as_posix()) if prefixes[f.prefix] > 1 else f for f in files]
 
 
-def cut(file: InputFile, documents: int, size: int, encoding: str) -> tuple[str, list[Part | None]]:
-    """Cut a file into parts of at most ``documents`` records and about ``size`` bytes.
+def cut(file: InputFile, documents: int, size: int, encoding: str) -> tuple[InputFile, list[Part | None]]:
+    """Cut a file into parts of at most ``documents`` records and about ``size`` bytes, and hash each.
 
     Returns
     -------
-    The SHA-256 of the file, and its parts; one part that is None if the file can only be read whole.
+    The file with its SHA-256 (of the digests of its parts, if there are several), and its parts; one part that is None
+    if the file can only be read whole.
 
     Raises
     ------
     ReadingError
         The file cannot be read.
     """
+    path = Path(file.path)
     with guarded(file.location):
+        parts: list[Part]
         if file.kind in BY_LINE and codec(encoding) in ONE_BYTE:
-            return _cut_lines(Path(file.path), documents, size)
-        digest = file_digest(Path(file.path))
-        if file.kind != "parquet":
-            return digest, [None]
-        return digest, list(_cut_rows(pq.read_metadata(file.path), documents, size))
+            parts = _cut_lines(path, documents, size)
+        elif file.kind == "parquet":
+            parts = _cut_rows(path, documents, size)
+        else:
+            return replace(file, sha256=file_digest(path)), [None]
+    digests = "".join(part.sha256 for part in parts)
+    return replace(file, sha256=hashlib.sha256(digests.encode("ascii")).hexdigest()), list(parts)
 
 
-def _cut_lines(path: Path, documents: int, size: int) -> tuple[str, list[Part | None]]:
+def _cut_lines(path: Path, documents: int, size: int) -> list[Part]:
     digest = hashlib.sha256()
-    parts: list[Part | None] = []
+    parts: list[Part] = []
     start = before = position = lines = 0  # of the part that is growing: first byte, lines before; then where we are
     with path.open("rb") as file:
         while data := file.read(CHUNK):
-            digest.update(data)
+            hashed = 0
             for end in (np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1 + position).tolist():
                 lines += 1
                 if lines - before == documents or end - start >= size:
-                    parts.append(Part(start, end, before))
-                    start, before = end, lines
+                    digest.update(memoryview(data)[hashed : end - position])
+                    parts.append(Part(start, end, before, digest.hexdigest()))
+                    start, before, hashed, digest = end, lines, end - position, hashlib.sha256()
+            digest.update(memoryview(data)[hashed:])
             position += len(data)
     if position > start:
-        parts.append(Part(start, position, before))
-    return digest.hexdigest(), parts
+        parts.append(Part(start, position, before, digest.hexdigest()))
+    return parts
 
 
-def _cut_rows(metadata: pq.FileMetaData, documents: int, size: int) -> list[Part]:
+def _cut_rows(path: Path, documents: int, size: int) -> list[Part]:
     """Whole row groups where they are small, and equal stretches of rows of a large one."""
+    metadata = pq.read_metadata(path)
     parts: list[Part] = []
     start = stop = held = 0
     for group in range(metadata.num_row_groups):
@@ -191,7 +222,35 @@ def _cut_rows(metadata: pq.FileMetaData, documents: int, size: int) -> list[Part
         stop += rows
     if stop > start:
         parts.append(Part(start, stop, start))
-    return parts
+    digest = cache(partial(_digest, path, columns=_columns(metadata)))  # pieces of one row group have one digest
+    return [replace(part, sha256=digest(*_bytes_of(metadata, part))) for part in parts]
+
+
+def _bytes_of(metadata: pq.FileMetaData, part: Part) -> tuple[int, int]:
+    """First and last byte of the row groups of a Parquet file that hold some rows."""
+    edges = np.cumsum([0, *(metadata.row_group(g).num_rows for g in range(metadata.num_row_groups))])
+    first, last = np.searchsorted(edges, part.start, "right") - 1, np.searchsorted(edges, part.stop) - 1
+    begins, ends = [], []
+    for group in (metadata.row_group(int(first)), metadata.row_group(int(last))):
+        for column in (group.column(c) for c in range(group.num_columns)):
+            begin = column.dictionary_page_offset or column.data_page_offset
+            begins.append(begin)
+            ends.append(begin + column.total_compressed_size)
+    return min(begins), max(ends)
+
+
+def _columns(metadata: pq.FileMetaData) -> str:
+    return ", ".join(f"{field.name} {field.type}" for field in metadata.schema.to_arrow_schema())
+
+
+def _digest(path: Path, start: int, stop: int, columns: str = "") -> str:
+    """SHA-256 of a stretch of a file, and of names and types of its columns."""
+    digest = hashlib.sha256(columns.encode("utf-8", "surrogatepass"))
+    with path.open("rb") as file:
+        file.seek(start)
+        while data := file.read(min(CHUNK, stop - file.tell())):
+            digest.update(data)
+    return digest.hexdigest()
 
 
 def read_part(file: InputFile, part: Part | None, options: ReadingOptions, *, check: bool = False) -> Corpus:
@@ -219,7 +278,7 @@ def read_gathered(
     """Read a part, see `read_part`, and give what gathered its rows."""
     location = replace(file.location, part=part)
     with guarded(location):
-        changed = file.has_changed()
+        changed = file.has_changed(part)
     if changed:
         raise location.error("the file was changed while it was read", "start the run again when it is whole", 0)
     with Builder() as builder:

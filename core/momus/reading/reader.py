@@ -15,6 +15,7 @@ from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
 from momus.reading.folders import folder_format
+from momus.reading.frames import MemorySource, read_memory
 from momus.reading.gathering import Progress, Rows, size_of
 from momus.reading.logs import log_reader, same_model
 from momus.reading.sniffing import FORMATS, file_format
@@ -237,3 +238,29 @@ def _field_of(fields: str | Mapping[str, str] | None, name: str | None) -> str |
     if fields is None or isinstance(fields, str):
         return fields
     return fields.get(name or "*", fields.get("*"))
+
+
+TextSource = Corpus | str | os.PathLike[str] | MemorySource
+"""Whatever can be read as a text: a corpus, a path, or texts in memory (`momus.reading.read_memory`)."""
+
+
+def as_corpus(
+    source: TextSource, name: str = "", reading: ReadingOptions | None = None, reporter: Reporter | None = None
+) -> Corpus:
+    """Turn a corpus, a path, or texts in memory into a corpus of this name (default: its own, or that of the file).
+
+    Raises
+    ------
+    UsageError
+        The source is none of these.
+
+    >>> as_corpus(["To be.", "Or not."])
+    Corpus('text', 2 documents)
+    """
+    if isinstance(source, Corpus):
+        return source if name in ("", source.name) else source.take(range(len(source)), name).read_as(source)
+    reading = reading or ReadingOptions()
+    if isinstance(source, str | os.PathLike):
+        return reading.read(os.fspath(source), name or None, reporter)
+    corpus = read_memory(source, name or "text", keep=reading.kept, turns=reading.turns, **reading.for_text(name))
+    return with_languages(corpus, reading.language)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from momus.evidence import Overuse, Table
+from momus.inference import holm
 from momus.joint.ranks import ALL_AXES, RankRow
 from momus.verdicts.verdict import Verdict
 
@@ -33,10 +34,14 @@ class Cell:
     told
         The row that tells direction and size in units that mean something; may be the headline. None if the critic has
         none.
+    directed
+        Whether the told row differs after Holm's adjustment over the told rows of all cells, so that the chance of any
+        direction that does not exist is at most α over the table.
     """
 
     headline: Verdict
     told: Verdict | None
+    directed: bool = True
 
     @property
     def generated(self) -> str:
@@ -45,17 +50,18 @@ class Cell:
 
     @property
     def differs(self) -> bool:
-        """Whether the texts surely differ on this axis."""
+        """Whether the texts differ significantly on this axis."""
         return self.headline.differs
 
     @property
     def sign(self) -> Sign:
-        """Whether the generated text is surely higher (1) or lower (−1) in what the axis tells; 0 if that is not sure.
+        """Whether the generated text is significantly higher (1) or lower (−1) in what the axis tells; 0 if not.
 
-        Sure means that the interval of the difference excludes 0, and that the headline row differs.
+        The interval of the difference excludes 0, its row differs in all told rows of the table, and so does the
+        headline row.
         """
         v = self.told
-        if v is None or not self.differs or v.low is None or v.high is None or v.method.family == "distance":
+        if v is None or not (self.differs and self.directed) or v.low is None or v.high is None or not _has_sign(v):
             return 0
         return 1 if v.low > 0 else -1 if v.high < 0 else 0
 
@@ -124,14 +130,17 @@ class Answer:
         Nearest to human text first: by their rank over all axes, else by the number of axes beyond human variation.
     axes
         Largest gap first; axes that were not tested last.
+    ranked_axes
+        Number of axes that count for the mean distance and the ranks.
     """
 
     corpora: tuple[CorpusAnswer, ...]
     axes: tuple[AxisAnswer, ...]
+    ranked_axes: int = 0
 
     @property
     def nearest(self) -> CorpusAnswer | None:
-        """The corpus that is surely nearest to human text; None with a single corpus or where it is not sure."""
+        """The corpus that is significantly nearest to human text; None with a single corpus or where it is not sure."""
         first = self.corpora[0]
         return first if first.rank is not None and first.rank.rank_high == 1 else None
 
@@ -155,13 +164,29 @@ def answer_of(comparison: Comparison) -> Answer:
     """Collect the answer of a comparison from its verdicts and ranks."""
     headlines = [v for v in comparison.verdicts if v.headline]
     told = {(v.critic, v.generated): v for v in comparison.verdicts if v.told}
+    directed = _directed([v for v in told.values() if v.reference == headlines[0].reference]) if headlines else set()
     axes = []
     for critic in dict.fromkeys(v.critic for v in headlines):
         rows = [v for v in headlines if v.critic == critic]
-        cells = tuple(Cell(v, told.get((critic, v.generated))) for v in rows)
+        cells = tuple(Cell(v, told.get((critic, v.generated)), (critic, v.generated) in directed) for v in rows)
         axes.append(AxisAnswer(critic, rows[0].axis, cells))
     axes.sort(key=lambda a: -a.size)  # stable: axes of one size stay in the order of the critics
-    return Answer(_corpora(comparison, headlines), tuple(axes))
+    ranking = comparison.joint.ranking
+    return Answer(_corpora(comparison, headlines), tuple(axes), 0 if ranking is None else ranking.counted)
+
+
+def _has_sign(v: Verdict) -> bool:
+    return v.method.family != "distance"
+
+
+def _directed(told: Sequence[Verdict]) -> set[tuple[str, str]]:
+    """Critics and texts whose told rows differ after Holm's adjustment over all told rows of the table.
+
+    Two-sided tests that are adjusted so name no direction wrongly, with a probability of 1 − α (Shaffer 1980).
+    """
+    tested = [v for v in told if v.p is not None and _has_sign(v)]
+    adjusted = holm([float(v.p or 0.0) for v in tested])
+    return {(v.critic, v.generated) for v, p in zip(tested, adjusted, strict=True) if p <= v.alpha}
 
 
 def _corpora(comparison: Comparison, headlines: Sequence[Verdict]) -> tuple[CorpusAnswer, ...]:

@@ -1,4 +1,4 @@
-"""The joint analyses in words: which text is nearest, whether any axis differs, which alarms account for others.
+"""The joint analyses in words: which text is nearest, whether any axis differs, which differences go together.
 
 And pairs of generated texts for readers: all of a few, the largest differences of very many.
 """
@@ -94,12 +94,12 @@ def nearest(ranking: Ranking) -> list[str]:
         return []
     first = rows[0]
     among = ", ".join(repr(name) for name in first.tied)
-    sure = f"not sure against {among}" if first.tied else "sure against all others"
-    n = len({r.axis for r in ranking.rows} - {ALL_AXES} - set(ranking.excluded))
+    sure = f"not significantly nearer than {among}" if first.tied else "significantly nearer than all others"
+    n = ranking.counted
     over = "on 1 axis" if n == 1 else f"over {n} axes"
     return [
         f"Nearest to real text {over}: {first.model!r}, {number(first.distance)} human bands on average "
-        f"(interval {number(first.low)} to {number(first.high)}; P(nearest) {chance(first)}; {sure})."
+        f"(interval {number(first.low)} to {number(first.high)}; bootstrap share {chance(first)}; {sure})."
     ]
 
 
@@ -113,7 +113,7 @@ def rank(row: RankRow) -> str:
 
 
 def chance(row: RankRow) -> str:
-    """P(nearest) of a corpus; shares of replicates are never shown as 0 or 1 unless they are.
+    """Share of replicates in which a corpus is nearest; such shares are never shown as 0 or 1 unless they are.
 
     >>> chance(RankRow("all axes", "all axes", "a", 0.1, 0.0, 0.2, 1, 3, 0.997, (), 10, 10, 10))
     '> 0.99'
@@ -136,23 +136,21 @@ def overall(test: GlobalTest, level: float) -> str:
 
 
 def attributed(attribution: Attribution, axes: Mapping[str, str]) -> str:
-    """Say how many alarms of a corpus go once another axis is accounted for."""
+    """Say how many differences of a corpus go with another axis: they are gone among documents alike on it."""
     alarms = len(attribution.alarms)
     leading = attribution.leading
     if leading is None:
         return (
-            f"{attribution.generated!r}: none of {count(alarms)} alarms is accounted for by another axis."
-            if alarms
-            else ""
+            f"{attribution.generated!r}: none of {count(alarms)} differences goes with another axis." if alarms else ""
         )
     by, gone = leading
     names = ", ".join(axes.get(g, g) for g in gone)
-    verb = "goes" if len(gone) == 1 else "go"
     mutual = [a.alarm for a in attribution.accounts if a.by == by and a.mutual]
-    hedge = f" ({', '.join(mutual)} would account for it as well)" if mutual else ""
+    hedge = f" (controlling for {', '.join(mutual)} would remove it as well)" if mutual else ""
     return (
-        f"{attribution.generated!r}: of {count(alarms)} alarms, {count(len(gone))} {verb} once {axes.get(by, by)} is "
-        f"accounted for: {names}{hedge}."
+        f"{attribution.generated!r}: controlling for {axes.get(by, by)} removes {count(len(gone))} of {count(alarms)} "
+        f"differences: {names}{hedge}. Which of them causes the others this does not say: the axis that is measured "
+        "best removes most."
     )
 
 

@@ -207,7 +207,9 @@ def legend(answer: Answer) -> list[str]:
     named = registers.pop() if len(registers) == 1 else ""
     default = f" (default: {named or 'other texts'})" if "default" in sources else ""
     lines = [f"Human bands{default}: 1 is as far as one author usually lies from another."] if sources else []
-    lines.append("↑ ↓ surely higher, lower · ** beyond human variation, = within, * differs · n/a not tested")
+    lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, = within, * differs")
+    if any(c.headline.p_adjusted is None for c in cells):
+        lines.append("n/a not tested")
     return lines + ["Δ the difference itself, since no human band is known"] * unknown
 
 
@@ -229,15 +231,19 @@ def axis_line(axis: AxisAnswer) -> str:
 def finding_words(v: Verdict) -> str:
     """The finding of a row, with what a test of equivalence adds, so that both agree.
 
-    A small difference can be sure, and surely small: *differs, but surely by less than 0.2*.
+    A difference can be significant, and significantly small: *differs, but significantly by less than 0.2*.
     """
     words = v.finding
     if v.delta is None or v.equivalent is None or v.p_adjusted is None:
         return words
     delta = number(v.delta)
     if v.differs:
-        return f"{words}, but surely by less than {delta}" if v.equivalent else words
-    return f"{words}, and surely less than {delta} apart" if v.equivalent else f"{words}; {delta} apart is not excluded"
+        return f"{words}, but significantly by less than {delta}" if v.equivalent else words
+    return (
+        f"{words}, and significantly less than {delta} apart"
+        if v.equivalent
+        else f"{words}; {delta} apart is not excluded"
+    )
 
 
 def overuse_lines(overused: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:

@@ -33,7 +33,7 @@ class Overview:
     axes
         One row per axis, in the order of the answer.
     ranks
-        Rows over all axes: the mean gap, the rank with P(nearest); empty for a single corpus.
+        Rows over all axes: the mean gap, the rank with bootstrap share; empty for a single corpus.
     """
 
     names: tuple[str, ...]
@@ -68,7 +68,11 @@ def overview(answer: Answer, pad: bool = False) -> Overview:
         plain = (False,) * len(names)
         means = tuple(("n/a" if r is None else f"{r.distance:.1f}") + " " * 3 * pad for r in rows)
         places = tuple("n/a" if r is None else f"{rank(r)}, {chance(r)}" for r in rows)
-        ranks = (Row("mean over axes", means, plain), Row("rank, P(nearest)", places, plain))
+        tested = max(c.tested for c in answer.corpora)
+        over = (
+            f"mean over {answer.ranked_axes} of {tested} axes" if 0 < answer.ranked_axes < tested else "mean over axes"
+        )
+        ranks = (Row(over, means, plain), Row("rank, bootstrap share", places, plain))
     return Overview(tuple(one_line(n) for n in names), tuple(axes), ranks)
 
 

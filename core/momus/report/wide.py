@@ -135,7 +135,7 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
     if joint.ranking is not None and joint.ranking.of(ALL_AXES):
         parts.append(Text("\nDistance from real text over all axes, in human bands", style="bold"))
         table = Table(show_edge=False, pad_edge=False, header_style="bold")
-        for name in ("generated", "mean distance", "interval", "rank", "P(nearest)", "n"):
+        for name in ("generated", "mean distance", "interval", "rank", "bootstrap share", "n"):
             table.add_column(name, justify="left" if name == "generated" else "right")
         for row in joint.ranking.of(ALL_AXES):
             interval = f"\\[{number(row.low)}, {number(row.high)}]"

@@ -9,6 +9,7 @@ from momus.inference import Method
 from momus.report.format import number, p_value
 from momus.runs.result import CriticResult
 from momus.text.counting import counted
+from momus.verdicts.decided_rows import SKEWED
 from momus.verdicts.decomposition import GAP, Estimate, PartRow, Parts
 from momus.verdicts.verdict import Verdict
 
@@ -96,6 +97,7 @@ def method(verdict: Verdict) -> str:
         return f"{SIGNED[m.test]}, {units}, {signs} signs; {_interval_method(verdict)}"
     relabellings = f"all {m.permutations:,}" if m.exact else f"{m.permutations:,} random"
     kind = "studentised permutation test" if m.studentised else "permutation test"
+    kind += ", transformed for skewness" if m.skewness else ""
     return (
         f"{kind}, {designs.get(m.design, 'unpaired')}, {relabellings} relabellings"
         f"{' of blocks' if m.design == 'blocks' else ''}; {_interval_method(verdict)}"
@@ -123,7 +125,7 @@ def _interval_method(verdict: Verdict) -> str:
     if verdict.low is None:
         return "no interval"
     if m.studentised:
-        return "interval of the differences that the test does not reject"
+        return "interval of the critical values of the test, which excludes 0 exactly where p is at most the level"
     errors = f"a bootstrap standard error, {m.resamples:,} resamples" if m.resamples else "a jackknife standard error"
     if m.family == "distance":
         errors = f"a bootstrap standard error, {m.resamples:,} resamples" if m.resamples else "its standard error"
@@ -164,7 +166,10 @@ def null(verdict: Verdict) -> str:
         return f"not tested: {m.reason}"
     if m.test in SIGNED:
         return "both texts have the same distribution; groups of documents are independent, of any size"
-    return STUDENTISED[m.design] if m.studentised else NULLS[m.design]
+    if not m.studentised:
+        return NULLS[m.design]
+    skewed = f"; approximate, since documents are skewed ({m.skewness:.2f})" if abs(m.skewness) > SKEWED else ""
+    return STUDENTISED[m.design] + skewed
 
 
 def floors(verdicts: Sequence[Verdict]) -> str:
@@ -201,11 +206,12 @@ def families(verdicts: Sequence[Verdict], adjustment: str) -> str:
     if not rows or adjustment != "holm":
         return ""
     headlines, alpha = sum(v.headline for v in rows), rows[0].alpha
-    if headlines == len(rows):
-        return f"Over {headlines} headline rows, the chance of any false difference is at most {alpha:g}."
+    others = len(rows) - headlines
+    over = f"{headlines} headline rows" + (f", and over the other {others} rows," if others else "")
     return (
-        f"The chance of any false difference is at most {alpha:g} over the {headlines} headline rows, at most "
-        f"{alpha:g} over the other {len(rows) - headlines} rows, and at most {2 * alpha:g} over the whole table."
+        f"The chance of rejecting any true null hypothesis is at most {alpha:g} over the {over} if each test has its "
+        "level: for distances, where both texts come from one source; for means, where they are equal, "
+        "approximately if documents are skewed and the texts differ in shape and size."
     )
 
 

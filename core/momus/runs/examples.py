@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.critic import ExplanationMixin
+from momus.critic.hooks import OddityMixin, row_unit, scored_units
 from momus.critic.scores import extreme_rows
-from momus.errors import StoreError
-from momus.evidence import MarkedDocument, Step, from_json, to_json
+from momus.evidence import MarkedDocument, Step, to_json
 from momus.inference.matching import design_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -46,20 +46,6 @@ class Example:
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers."""
         return {"document": to_json(self.document), "human": to_json(self.human), "same_prompt": self.same_prompt}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Example:
-        """Read what `to_json` returned.
-
-        Raises
-        ------
-        StoreError
-            A document is not one.
-        """
-        document, human = from_json(data["document"]), from_json(data["human"])
-        if not (isinstance(document, MarkedDocument) and isinstance(human, MarkedDocument)):
-            raise StoreError("an example is not a pair of documents")
-        return cls(document, human, bool(data["same_prompt"]))
 
 
 def compared_rows(real: Scores, generated: Scores, paired: bool | None) -> tuple[Ints, Ints]:
@@ -121,7 +107,7 @@ def find_references(
     The outliers come back without their steps. Empty for critics of running text, whose units are not documents.
     """
     scored = np.flatnonzero(scores[0].scored)
-    if critic.unit != "document" or not len(scored):
+    if row_unit(critic) != "document" or not len(scored):
         return []
     prompts = dict(zip(texts[1].ids, texts[1].prompts, strict=True))
     human = _Humans(critic, texts[0], scores[0], scored, scores[0].outlying(critic.sequence))
@@ -151,7 +137,7 @@ def find_outliers(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int)
     """Mark the oddest documents, by the critic's own measure, else by Latent NLL (per step; Deng et al. 2022)."""
     rows = scores.ranked(critic.sequence, top)
     # without their tokens: the vocabulary of all documents would slow each of them
-    units = critic.units(corpus)
+    units = scored_units(critic, corpus)
     few, of_few = Corpus(units.take(rows).table, units.name), scores.take(rows)
     return [marked(critic, few, of_few, row) for row in range(len(few))]
 
@@ -160,7 +146,7 @@ def marked(critic: Critic[Any], corpus: Corpus, scores: Scores, row: int) -> Mar
     """Mark one document; where the critic cannot, its beginning is the only step."""
     document = corpus.slice(row, row + 1)
     value = float(scores.outlying(critic.sequence)[row])
-    unit = unit_of(critic.sequence, "" if scores.oddity is None else critic.oddity_unit)
+    unit = unit_of(critic.sequence, critic.oddity_unit if isinstance(critic, OddityMixin) else "")
     explained = critic.explain(document) if isinstance(critic, ExplanationMixin) else None
     steps = tuple(explained.steps) if explained else (Step("text", document[0].text[:EXCERPT]),)
     note = explained.note if explained else ""

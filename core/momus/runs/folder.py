@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,14 @@ import pyarrow.parquet as pq
 from momus.errors import StoreError
 from momus.files import write_json
 from momus.locking import Lock
+from momus.parameters import shown
 from momus.runs.axis_file import read_axis, write_axis
 from momus.runs.generation import NEXT, READY, Generation, complete
 from momus.runs.joint_file import read_joint
-from momus.runs.manifest import MANIFEST, check_manifest, write_manifest
+from momus.runs.manifest import AGAIN, MANIFEST, check_manifest, write_manifest
+from momus.runs.record import RunRecord, contradiction
 from momus.runs.result import Comparison, CriticResult
+from momus.schema import build, parse_json, read_json
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -141,7 +144,7 @@ class RunFolder:
         folder = self.critic_folder(critic.name)
         if not (folder / ROWS).exists():
             return None
-        return read_axis(folder / ROWS, type(critic).load(folder, configured=critic.get_params()))
+        return read_axis(folder / ROWS, type(critic).load(folder, configured=critic.get_params(deep=False)))
 
     def kept(self, name: str) -> CriticResult | None:
         """Read the result of a critic; None if the critic has not finished."""
@@ -150,10 +153,7 @@ class RunFolder:
             return None
         if self.work != self.path:  # the manifest of a published run was checked as a whole
             check_manifest(path.parent)
-        try:
-            return CriticResult.from_json(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{path}: not readable ({error})", hint="run again with --overwrite") from error
+        return read_json(path, CriticResult, "run again with --overwrite")
 
     def finish(self, run: dict[str, Any], verdicts: Sequence[Verdict], pairs: Sequence[Verdict] = ()) -> None:
         """Write ``run.json`` and the tables of the whole run."""
@@ -177,7 +177,7 @@ class RunFolder:
         self._complete()
         path = self.path / RUN
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = read_json(path, RunRecord, AGAIN)
         except FileNotFoundError as error:
             hint = "name a folder that `momus compare --out` wrote"
             if (self.path / "calibration.json").exists():
@@ -185,12 +185,11 @@ class RunFolder:
             elif (self.path / NEXT).exists():
                 hint = "the run was interrupted: resume it with `momus compare … --resume`"
             raise StoreError(f"{self.path}: no {RUN} in this folder", hint=hint) from error
-        except (OSError, ValueError) as error:
-            raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
-        if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in ("critics", "warnings")):
-            raise StoreError(f"{path}: not a run record", hint="run `momus compare` again")
         check_manifest(self.path)
-        return content
+        wrong = contradiction(content)
+        if wrong:
+            raise StoreError(f"{path}: {wrong}", hint=AGAIN)
+        return dict(content)
 
     def _complete(self) -> None:
         """Finish a publication that was interrupted, or wait for the process that is at it."""
@@ -251,10 +250,11 @@ def _write_rows(path: Path, verdicts: Sequence[Verdict]) -> None:
 def _read_rows(path: Path) -> list[Verdict]:
     try:
         # only line feeds end rows: a name may hold other line ends, such as U+2028
-        lines = path.read_bytes().decode("utf-8").removesuffix("\n")
-        return [Verdict.from_row(json.loads(line)) for line in lines.split("\n") if line]
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
+        lines = path.read_bytes().removesuffix(b"\n").split(b"\n")
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror})", hint=AGAIN) from error
+    places = ((f"{path}, line {number}", line) for number, line in enumerate(lines, 1) if line)
+    return [build(Verdict, parse_json(line, place, AGAIN), place, AGAIN) for place, line in places]
 
 
 def read_comparison(run: str | Path) -> Comparison:
@@ -267,7 +267,7 @@ def read_comparison(run: str | Path) -> Comparison:
     """
     folder = RunFolder(run)
     signature = folder.read_run()
-    return Comparison(
+    comparison = Comparison(
         verdicts=folder.read_verdicts(),
         results=folder.results(c["name"] for c in signature["critics"]),
         signature=signature,
@@ -276,3 +276,33 @@ def read_comparison(run: str | Path) -> Comparison:
         joint=read_joint(folder.path / JOINT),
         folder=folder.path,
     )
+    _check_names(comparison, folder.path)
+    return comparison
+
+
+def _check_names(comparison: Comparison, path: Path) -> None:
+    """Raise `StoreError` if a file of a run names a critic or a text that the run does not have."""
+    critics = {c["name"] for c in comparison.signature["critics"]}
+    corpora = {c["name"]: c["role"] for c in comparison.signature["corpora"] if c["role"] != "fit"}
+    generated = {name for name, role in corpora.items() if role == "generated"}
+    rows = [(VERDICTS, v) for v in comparison.verdicts] + [(PAIRS, v) for v in comparison.pairs]
+    rows += [(f"critics/{r.name}/{RESULT}", v) for r in comparison.results for v in (*r.verdicts, *r.pairs)]
+    named: list[tuple[str, str, str, Collection[str]]] = [
+        *((file, "critic", v.critic, critics) for file, v in rows),
+        *((file, "corpus", name, corpora) for file, v in rows for name in (v.generated, v.reference)),
+    ]
+    for r in comparison.results:
+        file = f"critics/{r.name}/{RESULT}"
+        documents = (
+            *r.outliers,
+            *r.odd_real,
+            *(d for e in (*r.references, *r.examples) for d in (e.document, e.human)),
+        )
+        named += [(file, "critic", r.name, critics), *((file, "corpus", name, generated) for name, _ in r.evidence)]
+        named += [
+            (file, "corpus", name, corpora)
+            for name in (*(u.corpus for u in r.unscored), *(d.corpus for d in documents))
+        ]
+    for file, what, name, known in named:
+        if name not in known:
+            raise StoreError(f"{path / file}: {what} is {shown(name)}, expected one of {', '.join(known)}", hint=AGAIN)

@@ -5,13 +5,13 @@ A folder whose files do not match its manifest was damaged, edited, or replaced 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from momus.errors import StoreError
 from momus.files import file_digest, write_json
+from momus.schema import build, read_json
 
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -21,6 +21,21 @@ DERIVED = ("report.html",)
 ROWS = "rows"
 """Folder of the rows of texts that were scored in parts; each of its files is sealed by itself."""
 AGAIN = "run `momus compare` again, with --overwrite for the same folder"
+
+
+class Entry(TypedDict):
+    """Length, SHA-256 and, of tables, number of rows of a file."""
+
+    bytes: int
+    sha256: str
+    rows: NotRequired[int]
+
+
+class _Manifest(TypedDict):
+    """The content of ``manifest.json``."""
+
+    format: int
+    files: dict[str, Entry]
 
 
 def write_manifest(folder: Path) -> None:
@@ -52,7 +67,7 @@ def check_manifest(folder: Path) -> None:
             raise StoreError(f"{path}: not what the run wrote ({what}): damaged, edited or replaced", hint=AGAIN)
 
 
-def read_entries(path: Path) -> dict[str, dict[str, Any]]:
+def read_entries(path: Path) -> dict[str, Entry]:
     """Read a manifest: length and SHA-256 by name of the file, relative to the run folder.
 
     Raises
@@ -62,32 +77,25 @@ def read_entries(path: Path) -> dict[str, dict[str, Any]]:
     """
     folder = path.parent
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path, dict[str, Any], AGAIN)
     except FileNotFoundError:
         raise StoreError(
             f"{folder}: no {MANIFEST}: an older version of Momus wrote this run, or it was not copied whole", hint=AGAIN
         ) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise StoreError(f"{path}: not readable ({error})", hint=AGAIN) from error
-    if not isinstance(content, dict) or not isinstance(content.get("files"), dict):
-        raise StoreError(f"{path}: not a manifest", hint=AGAIN)
-    if content.get("format") != FORMAT:
+    if content.get("format", FORMAT) != FORMAT:
         raise StoreError(
-            f"{folder}: run folder of format {content.get('format')!r}; this version of Momus reads format {FORMAT}",
+            f"{folder}: run folder of format {content['format']!r}; this version of Momus reads format {FORMAT}",
             hint="read it with the version that wrote it, or run `momus compare` again",
         )
-    for name, entry in content["files"].items():
-        parts = Path(name).parts
-        inside = parts and not Path(name).is_absolute() and ".." not in parts
-        fine = isinstance(entry, dict) and isinstance(entry.get("bytes"), int) and isinstance(entry.get("sha256"), str)
-        if not (inside and fine):
-            raise StoreError(f"{path}: not a manifest (entry {name!r})", hint=AGAIN)
-    files: dict[str, dict[str, Any]] = content["files"]
+    files = build(_Manifest, content, str(path), AGAIN)["files"]
+    for name in files:
+        if not Path(name).parts or Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name:
+            raise StoreError(f"{path}: files.{name!r} is no path inside the folder", hint=AGAIN)
     return files
 
 
-def _entry(path: Path) -> dict[str, Any]:
-    entry: dict[str, Any] = {"bytes": path.stat().st_size, "sha256": file_digest(path)}
+def _entry(path: Path) -> Entry:
+    entry: Entry = {"bytes": path.stat().st_size, "sha256": file_digest(path)}
     rows = _rows(path)
     return entry if rows is None else {**entry, "rows": rows}
 

@@ -19,12 +19,14 @@ from scipy import sparse
 
 from momus.critic import Counted, Rows, Scores
 from momus.numeric.types import Floats
+from momus.schema import build, parse_json
 from momus.text.corpus import Corpus
 from momus.text.sketches import SCHEMA as SKETCHED
 from momus.text.sketches import TextSketch
 
 SKETCH = "sketch."
 """Start of the columns of the sketch."""
+PLACE, AGAIN = "metadata of the rows of a part", "score the text again"
 SHARED = b"momus.shared"
 """Metadata: which columns hold counts that several critics have."""
 
@@ -127,7 +129,13 @@ def _arrays(a: sparse.csr_array, b: sparse.csr_array) -> list[tuple[Any, Any]]:
 def stored_column(schema: pa.Schema, critic: str, key: str) -> str:
     """The column that holds rows of a critic, which may be that of another critic with the same counts."""
     column = column_of(critic, key)
-    return str(json.loads((schema.metadata or {}).get(SHARED, b"{}")).get(column, column))
+    return _shared(schema).get(column, column)
+
+
+def _shared(schema: pa.Schema) -> dict[str, str]:
+    """Columns that hold the counts of several critics, by those that they stand for."""
+    text = (schema.metadata or {}).get(SHARED, b"{}")
+    return build(dict[str, str], parse_json(text, PLACE, AGAIN), PLACE, AGAIN)
 
 
 def columns_of(schema: pa.Schema, critic: str, key: str) -> list[str]:
@@ -138,7 +146,7 @@ def columns_of(schema: pa.Schema, critic: str, key: str) -> list[str]:
 
 def keys_of(schema: pa.Schema, critic: str) -> list[str]:
     """The keys of a critic's rows in a table."""
-    shared = json.loads((schema.metadata or {}).get(SHARED, b"{}"))
+    shared = _shared(schema)
     begin = f"{critic}:"
     names = [n.removesuffix(".counts") for n in schema.names if n.startswith(begin) and not n.endswith(".labels")]
     return [name.removeprefix(begin) for name in [*names, *(c for c in shared if c.startswith(begin))]]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from momus.critic import Note, Scores
-from momus.evidence import Chart, Evidence, MarkedDocument, from_json, to_json
+from momus.evidence import Chart, Evidence, MarkedDocument, to_json
 from momus.joint.analyses import Joint
 from momus.runs.examples import Example
 from momus.verdicts.decomposition import Parts
@@ -106,33 +106,6 @@ class CriticResult:
             "notes": [asdict(n) for n in self.notes],
             "signature": self.signature,
         }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> CriticResult:
-        """Read what `to_json` returned."""
-        outliers, odd_real = ([from_json(o) for o in data.get(key, [])] for key in ("outliers", "odd_real"))
-        chart = None if data["distribution"] is None else from_json(data["distribution"])
-        return cls(
-            name=data["name"],
-            axis=data["axis"],
-            question=data["question"],
-            fitted_on=data["fitted_on"],
-            params=data["params"],
-            verdicts=[Verdict.from_row(v) for v in data["verdicts"]],
-            pairs=[Verdict.from_row(v) for v in data.get("pairs", [])],
-            evidence=[(name, [from_json(e) for e in items]) for name, items in data["evidence"]],
-            outliers=[o for o in outliers if isinstance(o, MarkedDocument)],
-            odd_real=[o for o in odd_real if isinstance(o, MarkedDocument)],
-            oddity_unit=data.get("oddity_unit", ""),
-            references=[Example.from_json(e) for e in data.get("references", [])],
-            examples=[Example.from_json(e) for e in data["examples"]],
-            distribution=chart if isinstance(chart, Chart) else None,
-            parts=None if data.get("parts") is None else Parts.from_json(data["parts"]),
-            limits=data["limits"],
-            unscored=[Unscored(**u) for u in data["unscored"]],
-            notes=[Note(**n) for n in data["notes"]],
-            signature=data["signature"],
-        )
 
 
 @dataclass(frozen=True)
@@ -265,7 +238,7 @@ class Comparison:
         ----------
         kind
             ``overview``: distance of each corpus on each axis in human bands. ``axis``: the human and the generated
-            texts on one axis. ``ranks``: mean distance of each corpus, with P(nearest). ``power``: the smallest
+            texts on one axis. ``ranks``: mean distance of each corpus, with bootstrap share. ``power``: the smallest
             difference that each axis would have detected.
         critic
             Name of a critic, for ``axis`` (default: the one with the largest gap) and ``ranks`` (default: all axes).

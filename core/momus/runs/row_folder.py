@@ -13,18 +13,75 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from momus.errors import StoreError
-from momus.files import PART, delete_leftovers, file_digest, read_sealed, replacing, write_sealed
+from momus.files import PART, delete_leftovers, file_digest, replacing, write_sealed
 from momus.locking import Lock
+from momus.parameters import Range
+from momus.schema import read_json
+from momus.text.documents import Document
 
 MANIFEST, CRITICS, PARTS, RECORDS, LOCK = "manifest.json", "critics", "parts", "records", ".lock"
 KIND = "rows of scores"
 DIGITS = 5
+Count = Annotated[int, Range(0)]
+
+
+class RowsFile(TypedDict):
+    """Length and SHA-256 of the rows of a part."""
+
+    bytes: Count
+    sha256: str
+
+
+class CountsRecord(TypedDict, total=False):
+    """Counts of labelled items: the key of the rows that they are sums of, or the items and their numbers."""
+
+    rows: str
+    labels: list[str | int | float | bool]
+    values: list[float]
+
+
+class ArrayRecord(TypedDict):
+    """An array: its shape, and its values row by row."""
+
+    shape: list[Count]
+    values: list[float]
+
+
+class SummaryRecord(TypedDict):
+    """A summary of documents, see `momus.runs.summaries`."""
+
+    documents: Count
+    arrays: dict[str, ArrayRecord]
+    counts: dict[str, CountsRecord]
+
+
+class CriticRecord(TypedDict):
+    """What a record says of one critic."""
+
+    unscored: dict[str, Count]
+    fitted_on: Count
+    nats: float
+    steps: Count
+    summary: SummaryRecord | None
+
+
+class Record(TypedDict):
+    """The record of a part: what it belongs to, its rows, and what is known of them."""
+
+    plan: str
+    number: Count
+    input: str
+    documents: Count
+    characters: Count
+    rows: RowsFile
+    critics: dict[str, CriticRecord]
+    odd: list[tuple[Count, Document]]
 
 
 class RowFolder:
@@ -98,14 +155,20 @@ class RowFolder:
             for name in names & ours:  # .NAME.PROCESS.RANDOM.part
                 delete_leftovers(folder / name)
 
-    def finished(self, part: int, plan: str) -> dict[str, Any] | None:
-        """The record of a finished part; None if it is not finished, damaged, or of another plan."""
+    def finished(self, part: int, belongs: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The record of a finished part; None if it is not finished, damaged, or of another plan, number or input.
+
+        Parameters
+        ----------
+        belongs
+            What the record must say, see `momus.runs.row_plan.Plan.belongs`.
+        """
         try:
-            record = read_sealed(self.record(part))
-            same = record["plan"] == plan and self.rows(part).stat().st_size == record["rows"]["bytes"]
-        except (OSError, ValueError, KeyError, TypeError):
+            record = read_json(self.record(part), Record, AGAIN, sealed=True)
+            same = self.rows(part).stat().st_size == record["rows"]["bytes"]
+        except (OSError, StoreError):
             return None
-        return record if same else None
+        return dict(record) if same and all(record.get(k) == v for k, v in belongs.items()) else None
 
     def check_rows(self, part: int, record: dict[str, Any]) -> Path:
         """The path of the rows of a finished part, whose SHA-256 is checked.

@@ -9,24 +9,24 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME
 from momus.errors import StoreError
-from momus.files import file_digest, read_sealed
-from momus.limits import Limits
+from momus.files import file_digest
 from momus.reading import ReadingOptions
 from momus.reading.location import Part
 from momus.reading.parts import InputFile, cut
-from momus.runs.row_folder import KIND, write_record
+from momus.runs.row_folder import KIND, MANIFEST, write_record
+from momus.schema import build, read_json, seal
 from momus.text.counting import counted
 from momus.text.words import icu_version
 from momus.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 """Packages whose version may change a score or the bytes of a part."""
 PART_BYTES = 64 << 20
@@ -34,10 +34,9 @@ PART_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Planned:
-    """A file of the plan: its content, and the parts that are scored."""
+    """A file of the plan, and the parts that are scored."""
 
     file: InputFile
-    sha256: str
     parts: tuple[Part | None, ...]
 
 
@@ -84,43 +83,18 @@ class Plan:
             part -= len(planned.parts)
         raise IndexError(part)
 
+    def belongs(self, part: int) -> dict[str, Any]:
+        """What the record of a part must say: the plan, its number, and the SHA-256 of what was scored."""
+        planned, stretch = self.part(part)
+        digest = planned.file.sha256 if stretch is None else stretch.sha256
+        return {"plan": self.digest, "number": part, "input": digest}
+
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers."""
-        return {
-            "kind": KIND,
-            "format": FORMAT,
-            "versions": dict(self.versions),
-            "critics": dict(self.critics),
-            "reading": json.loads(json.dumps(asdict(self.reading))),
-            "documents": self.documents,
-            "files": [
-                {
-                    "file": asdict(f.file),
-                    "sha256": f.sha256,
-                    "parts": [None if p is None else [p.start, p.stop, p.before] for p in f.parts],
-                }
-                for f in self.files
-            ],
-        }
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Plan:
-        """Read what `to_json` returned."""
-        reading = dict(content["reading"])
-        limits = reading.pop("limits")
-        for name in ("keep", "include"):
-            reading[name] = tuple(reading[name])
-        files = [
-            Planned(
-                InputFile(**f["file"]),
-                f["sha256"],
-                tuple(None if p is None else Part(*map(int, p)) for p in f["parts"]),
-            )
-            for f in content["files"]
-        ]
-        options = ReadingOptions(**reading, limits=None if limits is None else Limits(**limits))
-        known = dict(content["critics"]), tuple(files), options, int(content["documents"]), content["versions"]
-        return cls(*known, digest=digest_of(content))
+        content = {"kind": KIND, "format": FORMAT, **asdict(self)}
+        del content["digest"]
+        plain: dict[str, Any] = json.loads(json.dumps(content))
+        return plain
 
     def write(self, path: Path) -> None:
         """Write the manifest."""
@@ -136,25 +110,30 @@ class Plan:
             It is missing, damaged, or of another format.
         """
         try:
-            content = read_sealed(path)
-            if content.get("kind") != KIND:
-                raise ValueError("it describes something else")
-            if content["format"] != FORMAT:
-                raise StoreError(
-                    f"{path}: parts of format {content['format']!r}; this version of Momus reads format {FORMAT}",
-                    hint="read them with the version that wrote them, or score again",
-                )
-            return cls.from_json(content)
+            content = read_json(path, dict[str, Any], SCORE, sealed=True)
         except FileNotFoundError:
             raise StoreError(f"{path}: there are no rows of scores here", hint=SCORE) from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{path}: not readable ({error})", hint=SCORE) from error
+        if content.get("kind") != KIND:
+            raise StoreError(f"{path}: kind is {content.get('kind')!r}, expected {KIND!r}", hint=SCORE)
+        if content.get("format") != FORMAT:
+            raise StoreError(
+                f"{path}: parts of format {content.get('format')!r}; this version of Momus reads format {FORMAT}",
+                hint="read them with the version that wrote them, or score again",
+            )
+        return build(cls, {**content, "digest": digest_of(content)}, str(path), SCORE)
 
 
 def digest_of(content: Mapping[str, Any]) -> str:
     """SHA-256 of the content of a manifest, but for the times of files."""
-    files = [{**f, "file": {k: v for k, v in f["file"].items() if k != "modified"}} for f in content["files"]]
-    return hashlib.sha256(json.dumps({**content, "files": files}, sort_keys=True).encode("ascii")).hexdigest()
+    files = build(list[dict[str, Any]], content.get("files"), MANIFEST, SCORE)
+    untimed = [
+        {
+            **f,
+            "file": {k: v for k, v in build(dict[str, Any], f.get("file"), MANIFEST, SCORE).items() if k != "modified"},
+        }
+        for f in files
+    ]
+    return seal({**content, "files": untimed})
 
 
 SCORE = "run `momus score CRITIC… FILES… -o ROWS` first, with --resume if it was interrupted"
@@ -197,7 +176,8 @@ def make_plan(
 ) -> Plan:
     """Cut the inputs into parts, and hash them.
 
-    A file that ``earlier`` holds with the same size, time and limits is taken from there, and is not read again.
+    A file that ``earlier`` holds with the same size, time and limits is cut as there; whether its content is the same
+    is for the caller to check (`InputFile.has_changed`).
 
     Raises
     ------
@@ -205,14 +185,14 @@ def make_plan(
         A file cannot be read.
     """
     same = earlier is not None and (earlier.documents, earlier.reading) == (documents, reading)
-    known = {f.file: f for f in earlier.files} if earlier is not None and same else {}
+    known = {replace(f.file, sha256=""): f for f in earlier.files} if earlier is not None and same else {}
     files = []
     for file in inputs:
         if file in known:
             files.append(known[file])
         else:
-            sha256, parts = cut(file, documents, PART_BYTES, reading.encoding)
-            files.append(Planned(file, sha256, tuple(parts)))
+            hashed, parts = cut(file, documents, PART_BYTES, reading.encoding)
+            files.append(Planned(hashed, tuple(parts)))
     return Plan(dict(critics), tuple(files), reading, documents, versions())
 
 
@@ -248,7 +228,8 @@ def _of_files(old: Plan, new: Plan) -> list[str]:
     words = [f"the input {path} (not given now)" for path in before if path not in now]
     words += [f"the input {path} (new)" for path in now if path not in before]
     common = [path for path in now if path in before]
-    words += [f"the content of {path}" for path in common if before[path].sha256 != now[path].sha256]
+    if old.documents == new.documents:  # the digest of a file is that of its parts
+        words += [f"the content of {path}" for path in common if before[path].file.sha256 != now[path].file.sha256]
     if not words and [f.file.path for f in old.files] != [f.file.path for f in new.files]:
         words.append(f"the order of {counted(len(now), 'input')}")
     if not words and [(f.file.kind, f.file.field, f.file.prefix) for f in old.files] != [

@@ -35,7 +35,7 @@ from momus.runs.summaries import summary_from_json
 from momus.runs.sums import KEPT_BYTES, Sums, size_of
 from momus.text.corpus import Corpus
 from momus.text.digests import canonical_order
-from momus.text.documents import Document, Section
+from momus.text.documents import Document
 from momus.text.sketches import TextSketch
 
 FEW = 4
@@ -68,8 +68,7 @@ class StoredText:
     def __init__(self, folder: str | Path, name: str, keep: Bools | None = None) -> None:
         self.folder, self.name = RowFolder(folder), name
         self.plan = Plan.read(self.folder.manifest)
-        digest = self.plan.digest
-        records = [self.folder.finished(i, digest) for i in range(len(self.plan))]
+        records = [self.folder.finished(i, self.plan.belongs(i)) for i in range(len(self.plan))]
         missing = [i for i, record in enumerate(records) if record is None]
         if missing:
             raise StoreError(
@@ -80,7 +79,6 @@ class StoredText:
         self.paths = [self.folder.check_rows(i, record) for i, record in enumerate(records) if record is not None]
         # what records say of critics is read when it is needed: a comparison may hold many texts
         self.sizes = [int(r["documents"]) for r in records if r is not None]
-        self.digest = digest
         self._keep = keep
         self._sums: OrderedDict[tuple[Any, ...], Counted] = OrderedDict()
 
@@ -100,7 +98,7 @@ class StoredText:
             yield self._record(part)["critics"][critic]
 
     def _record(self, part: int) -> dict[str, Any]:
-        record = self.folder.finished(part, self.digest)
+        record = self.folder.finished(part, self.plan.belongs(part))
         if record is None:
             raise StoreError(f"{self.folder.record(part)}: changed while it was read", hint=AGAIN)
         return record
@@ -299,9 +297,7 @@ class StoredText:
         kept: dict[int, Document] = {}
         before = 0
         for part, size in enumerate(self.sizes):
-            for row, document in self._record(part)["odd"]:
-                sections = tuple(Section(**section) for section in document["sections"])
-                kept[before + row] = Document(**{**document, "sections": sections})
+            kept |= {before + row: document for row, document in self._record(part)["odd"]}
             before += size
         return kept
 

@@ -5,10 +5,9 @@ Summaries of running text are not kept: they are the text itself.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +17,41 @@ from momus.critic import Counted, Pooled, Scores
 from momus.critic.rows import Rows
 from momus.errors import StoreError
 from momus.files import write_json
+from momus.runs.manifest import AGAIN
+from momus.runs.record import Count
+from momus.schema import read_json
 
 JSON_NAME, ARRAYS_NAME = "real.json", "real.safetensors"
+
+
+class _Rows(TypedDict):
+    """A table of rows, whose numbers are arrays: dense, or counts of items that are numbers or words."""
+
+    kind: Literal["dense", "numbers", "words"]
+    shape: NotRequired[tuple[Count, Count]]
+    labels: NotRequired[list[str]]
+
+
+class _Summary(TypedDict):
+    """A summary, whose arrays are kept apart; labels of counts are plain values."""
+
+    documents: Count
+    arrays: list[str]
+    counts: dict[str, list[tuple[str | int | float | bool, float]]]
+
+
+class _Kept(TypedDict):
+    """The content of ``real.json``."""
+
+    critic: str
+    corpus: str
+    ids: list[str]
+    prompts: list[str | None]
+    reasons: list[str | None]
+    groups: list[str | None]
+    z: list[str | None] | None
+    rows: dict[str, _Rows]
+    summary: _Summary | None
 
 
 def write_scores(scores: Scores, folder: Path) -> bool:
@@ -93,35 +125,36 @@ def read_scores(folder: Path) -> Scores | None:
     path = folder / JSON_NAME
     if not path.exists():
         return None
+    kept = read_json(path, _Kept, AGAIN)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
         arrays = load_file(folder / ARRAYS_NAME)
         scores = Scores(
-            critic=content["critic"],
-            corpus=content["corpus"],
-            ids=content["ids"],
-            prompts=content["prompts"],
+            critic=kept["critic"],
+            corpus=kept["corpus"],
+            ids=kept["ids"],
+            prompts=kept["prompts"],
             nll=arrays["nll"],
             steps=arrays["steps"],
-            reasons=content["reasons"],
-            rows={key: _unpacked(kept, f"rows.{key}", arrays) for key, kept in content["rows"].items()},
-            summary=None if content["summary"] is None else _pooled(content["summary"], arrays),
+            reasons=kept["reasons"],
+            rows={key: _unpacked(rows, f"rows.{key}", arrays) for key, rows in kept["rows"].items()},
+            summary=None if kept["summary"] is None else _pooled(kept["summary"], arrays),
             errors=arrays.get("errors"),
-            groups=content["groups"],
-            z=None if content.get("z") is None else pa.array(content["z"], pa.string()),
+            groups=kept["groups"],
+            z=None if kept["z"] is None else pa.array(kept["z"], pa.string()),
             oddity=arrays.get("oddity"),
             parts=arrays.get("parts"),
         )
-        lengths = {len(scores.nll), len(scores.steps), len(scores.ids), len(scores.prompts), len(scores.reasons)}
-        lengths |= {len(column) for column in (scores.z, scores.oddity, scores.parts) if column is not None}
+        optional = (scores.z, scores.oddity, scores.parts, scores.errors, scores.groups or None)
+        lengths = {len(c) for c in (scores.nll, scores.steps, scores.ids, scores.prompts, scores.reasons)}
+        lengths |= {len(column) for column in optional if column is not None}
         if len(lengths | {r.matrix.shape[0] if isinstance(r, Counted) else len(r) for r in scores.rows.values()}) > 1:
             raise ValueError("columns of different lengths")
     except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
+        raise StoreError(f"{path}: not readable ({error})", hint=AGAIN) from error
     return scores
 
 
-def _unpacked(kept: Mapping[str, Any], key: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Rows:
+def _unpacked(kept: _Rows, key: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Rows:
     if kept["kind"] == "dense":
         return arrays[key]
     parts = (arrays[f"{key}.data"], arrays[f"{key}.indices"], arrays[f"{key}.indptr"])
@@ -130,6 +163,6 @@ def _unpacked(kept: Mapping[str, Any], key: str, arrays: Mapping[str, np.ndarray
     return Counted(matrix, arrays[f"{key}.labels"] if kept["kind"] == "numbers" else kept["labels"])
 
 
-def _pooled(kept: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> Pooled:
+def _pooled(kept: _Summary, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Pooled:
     counts = {name: {label: float(v) for label, v in pairs} for name, pairs in kept["counts"].items()}
     return Pooled(kept["documents"], {name: arrays[f"summary.{name}"] for name in kept["arrays"]}, counts)

@@ -58,7 +58,7 @@ class StoredCorpus(Corpus):
     @cached_property
     def identity(self) -> str:
         """What the text was read from, and which of its documents are here."""
-        return f"{self.stored.digest[:16]}{self.fingerprint}"
+        return f"{self.stored.plan.digest[:16]}{self.fingerprint}"
 
     @cached_property
     def unspaced(self) -> Bools:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,14 +14,14 @@ import numpy as np
 from momus.checks.languages import Languages, language_warnings, languages_of, mixture_note, splitting_warnings
 from momus.checks.scripts import ScriptShares, scripts_of
 from momus.checks.texts import TrustCheck, check_texts
+from momus.critic import RunningTextCritic
 from momus.errors import MomusError, UsageError
 from momus.numeric.types import Ints
 from momus.progress import Reporter
-from momus.reading import MemorySource, ReadingOptions, read_memory
+from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.runs.stored_corpus import StoredCorpus, sample_rows
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.document_languages import with_languages
 from momus.text.documents import LeftOut, Origin
 from momus.text.sketches import TextSketch
 from momus.text.splitting import Units
@@ -35,8 +34,6 @@ FIT_SHARE = 0.5
 RESERVED = ("real", "fit")
 ANALYSED = 10_000
 """Documents of a text that are analysed on all axes together; of a larger text, about so many are drawn."""
-
-TextSource = Corpus | str | os.PathLike[str] | MemorySource
 
 
 @dataclass
@@ -156,7 +153,7 @@ class Texts:
         The split by documents tears neighbours apart, while the generated text keeps its neighbours. So for critics of
         running text the split takes runs of neighbouring documents, unless groups or prompts say what belongs together.
         """
-        return self._given if critic.ordered else self
+        return self._given if isinstance(critic, RunningTextCritic) else self
 
     @cached_property
     def _given(self) -> Texts:
@@ -165,21 +162,6 @@ class Texts:
         else:
             fitting, real = self.fit.given, self.real.given
         return replace(self, fit=fitting, real=real, generated=[c.given for c in self.generated], general=self)
-
-
-def as_corpus(
-    source: TextSource, name: str, reading: ReadingOptions | None = None, reporter: Reporter | None = None
-) -> Corpus:
-    """Turn a path, texts in memory (`momus.reading.read_memory`), or a corpus into a corpus of this name."""
-    if isinstance(source, Corpus):
-        if source.name == name:
-            return source
-        return source.take(range(len(source)), name).read_as(source)
-    reading = reading or ReadingOptions()
-    if isinstance(source, str | os.PathLike):
-        return reading.read(os.fspath(source), name, reporter)
-    corpus = read_memory(source, name, keep=reading.kept, turns=reading.turns, **reading.for_text(name))
-    return with_languages(corpus, reading.language)
 
 
 def check_named(generated: object) -> None:

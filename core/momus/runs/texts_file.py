@@ -13,7 +13,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from momus.errors import StoreError
+from momus.runs.manifest import AGAIN
 from momus.runs.texts import Texts
+from momus.schema import build, parse_json
 
 TEXTS = "texts.parquet"
 SCHEMA = pa.schema(
@@ -77,10 +79,11 @@ def read_kept_texts(folder: Path) -> KeptTexts | None:
         return None
     try:
         table = pq.read_table(path)
-        digests = json.loads((table.schema.metadata or {})[ORDERED])
+        text = (table.schema.metadata or {}).get(ORDERED, b"null")
         table = table.cast(SCHEMA)
-    except (OSError, pa.ArrowException, ValueError, KeyError) as error:
-        raise StoreError(f"{path}: not readable ({error})", hint="run `momus compare` again") from error
+    except (OSError, pa.ArrowException, ValueError) as error:
+        raise StoreError(f"{path}: not readable ({error})", hint=AGAIN) from error
+    digests = build(dict[str, str], parse_json(text, f"{path}: metadata", AGAIN), f"{path}: metadata", AGAIN)
     names = list(dict.fromkeys(table["corpus"].to_pylist()))
     parts = {n: table.filter(pa.compute.equal(table["corpus"], n)) for n in names}
     columns = {key: {n: part[key].to_pylist() for n, part in parts.items()} for key in ("id", "prompt", "group")}

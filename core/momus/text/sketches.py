@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,8 @@ import pyarrow as pa
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Ints
+from momus.parameters import Range
+from momus.schema import build, parse_json
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.digests import Hashes, canonical_order, fingerprint_of
@@ -57,6 +59,16 @@ text; ``opening``, a hash of its beginning (`momus.text.openings.opening_hashes`
 ``unspaced`` as in `Corpus`; ``identified``, the language, and ``scripts``, the number of letters of each script, of the
 documents in the sample, else null."""
 METADATA = b"momus.sketch"
+
+PLACE = "metadata of the sketch of a text"
+
+
+class _Metadata(TypedDict):
+    """What the metadata of a table hold: the name of the text, and its frequent words with their numbers."""
+
+    name: str
+    words: dict[str, Annotated[int, Range(0)]]
+
 
 Fetch = Callable[[Ints], Corpus]
 """Reads the documents at different row numbers, int64 (n,), in the order of these."""
@@ -161,7 +173,8 @@ class TextSketch:
         fetch
             Reads documents by their row numbers.
         """
-        kept = json.loads((table.schema.metadata or {})[METADATA])
+        text = (table.schema.metadata or {}).get(METADATA, b"null")
+        kept = build(_Metadata, parse_json(text, PLACE, "score the text again"), PLACE, "score the text again")
         return cls(kept["name"], table.select(SCHEMA.names).cast(SCHEMA), kept["words"], fetch)
 
     def take(self, rows: Ints, name: str | None = None) -> TextSketch:

@@ -12,7 +12,8 @@ from importlib.resources import files
 from statistics import median
 from typing import Any, Literal
 
-from momus.critic import Statistic, jensen_shannon, kolmogorov_smirnov, supremum, total_variation
+from momus.critic import Statistic
+from momus.critic.statistic import jensen_shannon, kolmogorov_smirnov, supremum, total_variation
 from momus.errors import UsageError
 
 

@@ -5,14 +5,14 @@ These rows are shown, not tested: their p-values would dilute those of the table
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import PARTS, DecompositionMixin, Scores, Statistic, mean
-from momus.critic.powers import Kind
+from momus.critic import Scores, Statistic
+from momus.critic.powers import PARTS, DecompositionMixin, Kind
+from momus.critic.statistic import mean
 from momus.inference import Design, design_of
 from momus.inference.influence import standard_error
 from momus.inference.intervals import symmetric, t_quantile
@@ -49,7 +49,7 @@ class PartRow:
     generated
         Name of the generated text.
     part
-        One of `momus.critic.PARTS`, or `GAP`.
+        One of `momus.critic.powers.PARTS`, or `GAP`.
     in_real, in_generated, difference
         Means over the documents of the test, and generated − real.
     n_real, n_generated
@@ -85,13 +85,6 @@ class Parts:
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers."""
         return {**asdict(self), "rows": [asdict(row) for row in self.rows]}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Parts:
-        """Read what `to_json` returned."""
-        estimates = ("in_real", "in_generated", "difference")
-        rows = (PartRow(**{**row, **{name: Estimate(**row[name]) for name in estimates}}) for row in data["rows"])
-        return cls(data["kind"], data["of"], data["unit"], tuple(rows))
 
     def of_text(self, generated: str) -> dict[str, PartRow]:
         """The rows of one generated text, by part."""

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import Counted, Rows, RunningTextCritic, Scores, Statistic, aligned
+from momus.critic import Counted, Rows, RunningTextCritic, Scores, Statistic
+from momus.critic.powers import headline_of
+from momus.critic.rows import aligned
 from momus.critic.scores import LATENT_NLL
 from momus.errors import UsageError
 from momus.inference import Method, TestResult, compare_rows, design_of
@@ -130,7 +132,7 @@ def _judge_documents(
     statistics = all_statistics(critic, list(real.rows))
     _check_headline(critic, [s.name for s in statistics])
     if only_headline:
-        statistics = [s for s in statistics if s.name == critic.headline_statistic]
+        statistics = [s for s in statistics if s.name == headline_of(critic)]
     if not real.n_scored or not generated.n_scored:
         return [untested(s, real, generated) for s in statistics]
     rows = real.test_rows(), generated.test_rows()
@@ -230,9 +232,9 @@ def worded(critic: Critic[Any], verdicts: Sequence[Verdict], keys: Sequence[str]
 
 
 def _check_headline(critic: Critic[Any], names: Sequence[str]) -> None:
-    if critic.headline_statistic not in names:
+    if headline_of(critic) not in names:
         raise UsageError(
-            f"critic {critic.name!r}: its headline {critic.headline_statistic!r} is none of its statistics",
+            f"critic {critic.name!r}: its headline {headline_of(critic)!r} is none of its statistics",
             hint=f"set `headline` to one of {', '.join(names)}",
         )
 

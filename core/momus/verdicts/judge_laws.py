@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import Scores, Statistic, mean
+from momus.critic import Scores, Statistic
 from momus.critic.scores import LATENT_NLL
+from momus.critic.statistic import mean
 from momus.errors import MomusError
 from momus.inference import Design, Method, TestResult, compare_rows
 from momus.laws import Law, LawTest, compare_law
@@ -58,7 +59,7 @@ def _errors_of(critic: RunningTextCritic[Any], real: RunningText) -> Errors:
     number = id(real)
     if number not in _ERRORS:
         _ERRORS[number] = weakref.ref(real, lambda _: _ERRORS.pop(number, None)), {}
-    return _ERRORS[number][1].setdefault(f"{critic.name} {critic.get_params()!r}", {})
+    return _ERRORS[number][1].setdefault(f"{critic.name} {critic.get_params(deep=False)!r}", {})
 
 
 def _result(name: str, outcome: LawTest) -> TestResult:

@@ -6,16 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from momus.critic import (
-    RunningTextCritic,
-    Statistic,
-    StatisticsMixin,
-    entropy,
-    jensen_shannon,
-    mean,
-    perplexity,
-)
+from momus.critic import RunningTextCritic, Statistic, StatisticsMixin
+from momus.critic.hooks import row_unit
+from momus.critic.powers import headline_of
 from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
+from momus.critic.statistic import entropy, jensen_shannon, mean, perplexity
 from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.numeric.types import Floats
@@ -89,21 +84,21 @@ def all_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
     collapses onto likely z. It consists of the entropy of the aggregated posterior, and the Jensen–Shannon divergence
     between the aggregated posteriors of both texts, which is zero only where they agree.
     """
-    statistics = [replace(NLL, unit=f"nats per {critic.unit}")]
+    statistics = [replace(NLL, unit=f"nats per {row_unit(critic)}")]
     if critic.sequence:
         statistics.append(PPL)
-    if critic.guard and AGGREGATED in rows:
+    if critic.reporting.aggregated and AGGREGATED in rows:
         statistics += [ENTROPY, DIVERGENCE]
-    statistics = [replace(s, direction=critic.directions.get(s.name, s.direction)) for s in statistics]
+    statistics = [replace(s, direction=critic.reporting.directions.get(s.name, s.direction)) for s in statistics]
     return statistics + (list(critic.statistics()) if isinstance(critic, StatisticsMixin) else [])
 
 
 def wordings(critic: Critic[Any], rows: Sequence[str]) -> dict[str, Wording]:
     """What readers are told of each statistic and law of a critic, by name."""
     if isinstance(critic, RunningTextCritic):
-        nll = replace(NLL.wording, unit=f"nats per {critic.unit}")
+        nll = replace(NLL.wording, unit=f"nats per {row_unit(critic)}")
         return {
-            NLL.name: replace(nll, direction=critic.directions.get(NLL.name, nll.direction)),
+            NLL.name: replace(nll, direction=critic.reporting.directions.get(NLL.name, nll.direction)),
             **{law.name: law.wording for law in critic.laws()},
         }
     return {s.name: s.wording for s in all_statistics(critic, rows)}
@@ -116,13 +111,14 @@ def told_statistic(critic: Critic[Any], rows: Sequence[str]) -> str:
     first of its own statistics that has one. Empty if none has.
     """
     named = wordings(critic, rows)
-    if critic.told:
-        if critic.told not in named:
-            raise UsageError(
-                f"critic {critic.name!r}: {critic.told!r}, which tells its direction, is none of its statistics",
-                hint=f"set `told` to one of {', '.join(named)}",
-            )
-        return critic.told
+    told = critic.reporting.told
+    if told and told not in named:
+        raise UsageError(
+            f"critic {critic.name!r}: {told!r}, which tells its direction, is none of its statistics",
+            hint=f"set `told` to one of {', '.join(named)}",
+        )
+    if told:
+        return told
     general = {s.name for s in (NLL, PPL, ENTROPY, DIVERGENCE)}
-    names = [critic.headline_statistic, *(n for n in named if n not in general)]
+    names = [headline_of(critic), *(n for n in named if n not in general)]
     return next((n for n in names if n in named and named[n].direction), "")

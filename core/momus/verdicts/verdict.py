@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from momus.critic import Scores
+from momus.critic.hooks import row_unit
+from momus.critic.powers import headline_of
 from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.inference import Method, TestResult, benjamini_hochberg, holm
@@ -29,7 +31,6 @@ KEYS = (
 )
 """Keys of a row of ``verdicts.jsonl``, in order."""
 _T = TypeVar("_T")
-_Nested = TypeVar("_Nested", Method, Wording)
 Finding = Literal[
     "not tested", "not told apart", "within human variation", "undecided", "beyond human variation", "differs"
 ]
@@ -161,12 +162,12 @@ class Verdict:
         return cls(
             critic=critic.name,
             axis=critic.axis,
-            unit=critic.unit,
+            unit=row_unit(critic),
             generated=generated.corpus,
             result=result,
             unscored_real=len(real) - real.n_scored,
             unscored_generated=len(generated) - generated.n_scored,
-            headline=result.statistic == critic.headline_statistic,
+            headline=result.statistic == headline_of(critic),
             reference=real.corpus,
             alpha=alpha,
         )
@@ -220,31 +221,9 @@ class Verdict:
         return {name: nested[name] if name in nested else getattr(self, name) for name in KEYS}
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Verdict:
-        """Build from a row of ``verdicts.jsonl``; keys that a newer version may have added are ignored.
-
-        Raises
-        ------
-        ValueError
-            The row has no ``method`` with fields.
-        """
-        if not isinstance(row.get("method"), Mapping):
-            raise ValueError("a row has no fields under `method`: an older version wrote it")
-        tested = {f.name: row[f.name] for f in fields(TestResult) if row.get(f.name) is not None}
-        words = dict(row.get("wording") or {})
-        values = {f.name: row.get(f.name, None if f.default is MISSING else f.default) for f in fields(cls)}
-        return cls(
-            **{
-                **values,
-                "result": TestResult(**{**tested, "method": _nested(Method, row["method"])}),
-                "wording": _nested(Wording, {**words, "direction": tuple(words.get("direction", ()))}),
-            }
-        )
-
-
-def _nested(kind: type[_Nested], row: Mapping[str, Any]) -> _Nested:
-    """A dataclass from those of its fields that a row has."""
-    return kind(**{f.name: row[f.name] for f in fields(kind) if f.name in row})
+    def json_fields(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields in a row of ``verdicts.jsonl``, which holds those of the test beside the others."""
+        return {**row, "result": {**row, "method": row.get("method")}}
 
 
 def check_delta(delta: float | None) -> None:

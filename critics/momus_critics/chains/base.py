@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 import numpy as np
 
-from momus.critic import (
-    Critic,
-    Decomposition,
-    DecompositionMixin,
-    EvidenceMixin,
-    LogPrior,
-    Pooled,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-)
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NamedStatesMixin
+from momus.critic.powers import Decomposition, DecompositionMixin
+from momus.critic.reporting import Reporting
 from momus.evidence import Evidence
 from momus.numeric.ragged import offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
@@ -31,7 +23,7 @@ from momus_critics.chains.transitions import UNLIKELY
 FOLDS = 5
 
 
-class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, DecompositionMixin):
+class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, DecompositionMixin, NamedStatesMixin):
     """P_c(z) is a first-order Markov chain over K named states, with a start and an end that emit nothing.
 
     A subclass sets ``titles_`` and calls `learn_chain` in `fit`, and implements `project`.
@@ -39,11 +31,13 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
 
     sequence = True
     evidence_of = "the sections, relative to how probable each is on its own"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("in a more probable order", "in a less probable order"),
-        "latent_ppl": ("in a more usual order", "in a less usual order"),
-        "posterior_entropy": ("less varied in section types", "more varied in section types"),
-    }
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("in a more probable order", "in a less probable order"),
+            "latent_ppl": ("in a more usual order", "in a less usual order"),
+            "posterior_entropy": ("less varied in section types", "more varied in section types"),
+        },
+    )
 
     @property
     def states(self) -> int:

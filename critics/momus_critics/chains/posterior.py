@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import Decomposition, StateSequences
+from momus.critic import StateSequences
+from momus.critic.powers import Decomposition
 from momus.numeric.ragged import group_sums, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.sequences.forward_backward import TINY, forward_backward

@@ -13,8 +13,6 @@ from scipy.special import digamma, gammaln
 
 from momus.critic import (
     AggregatedPosteriorMixin,
-    Decomposition,
-    DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
@@ -27,7 +25,11 @@ from momus.critic import (
     TokenCritic,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
+from momus.critic.powers import Decomposition, DecompositionMixin
+from momus.critic.reporting import Reporting
 from momus.errors import FittingError, UsageError
+from momus.estimator import reset
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.draws import document_keys, log_gammas
 from momus.numeric.ragged import kept_offsets
@@ -66,6 +68,8 @@ class CodeMixing(
     DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
+    DeviceMixin,
+    NotesMixin,
 ):
     """z is a document's shares of K topics, P_c(z) = Dir(α), words from φ (latent Dirichlet allocation).
 
@@ -76,9 +80,9 @@ class CodeMixing(
 
     Parameters
     ----------
-    topics
+    n_topics
         K.
-    beta
+    smoothing
         The prior of φ_k is Dir(β).
     sweeps
         Gibbs sweeps of the fit; the first half is burn-in.
@@ -89,7 +93,7 @@ class CodeMixing(
         Gibbs chains of a document's posterior, and draws kept per chain.
     span
         Expected length in words of a span in one language, for marking switches.
-    least_count
+    min_count
         Fewest tokens of a word of the vocabulary. Frequent words and stopwords are kept, because they distinguish
         languages best.
     tokens, lower
@@ -104,74 +108,77 @@ class CodeMixing(
         "Do documents mix languages (or styles) as real ones do? z is the shares of K topics in a document, P_c a "
         "Dirichlet distribution fitted on real text."
     )
-    told = "mixing_index"
+    reporting = Reporting(
+        told="mixing_index",
+        directions={
+            "latent_nll": ("more usual in mixing", "less usual in mixing"),
+            "posterior_entropy": ("less varied in language overall", "more varied in language overall"),
+        },
+        limits="It cannot see grammar, nor where in a document it switches: only how much of it is in each language.",
+    )
     evidence_kind = "estimate"
     evidence_of = "the words of the vocabulary, in their order"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in mixing", "less usual in mixing"),
-        "posterior_entropy": ("less varied in language overall", "more varied in language overall"),
-    }
-    limits = "It cannot see grammar, nor where in a document it switches: only how much of it is in each language."
-    needs = 10
-    uses_device = True
+    min_documents = 10
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "topics": Range(2, 100),
-        "beta": Range(0, 10**6, above=True),
+        "n_topics": Range(2, 100),
+        "smoothing": Range(0, 10**6, above=True),
         "sweeps": Range(1, 10**6),
         "starts": Range(1, 1000),
         "chains": Range(1, 1000),
         "draws": Range(2, 10_000),
         "span": Range(1, 10**6),
-        "least_count": Range(1, 10**9),
+        "min_count": Range(1, 10**9),
     }
 
     def __init__(
         self,
         *,
-        topics: int = 2,
-        beta: float = 0.01,
+        n_topics: int = 2,
+        smoothing: float = 0.01,
         sweeps: int = 200,
         starts: int = 4,
         chains: int = 4,
         draws: int = 40,
         span: int = 20,
-        least_count: int = 2,
+        min_count: int = 2,
         tokens: str = "words",
         lower: bool = True,
         seed: int = 0,
     ) -> None:
         super().__init__(tokens=tokens, lower=lower)
-        self.topics = topics
-        self.beta = beta
+        self.n_topics = n_topics
+        self.smoothing = smoothing
         self.sweeps = sweeps
         self.starts = starts
         self.chains = chains
         self.draws = draws
         self.span = span
-        self.least_count = least_count
+        self.min_count = min_count
         self.seed = seed
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit φ and α by Gibbs sampling."""
-        if self.topics < 2:
-            raise UsageError(f"code-mixing: topics is {self.topics}", hint="give the number of languages, 2 or more")
+        if self.n_topics < 2:
+            raise UsageError(
+                f"code-mixing: n_topics is {self.n_topics}", hint="give the number of languages, 2 or more"
+            )
         table = real.tokens(self.tokenizer)
-        rules = VocabularyRules(self.least_count, most_documents=1.0, without=())
+        rules = VocabularyRules(self.min_count, most_documents=1.0, without=())
         self.vocabulary_ = build_vocabulary(table, rules)
-        if len(self.vocabulary_) < self.topics:
+        if len(self.vocabulary_) < self.n_topics:
             raise FittingError(
                 f"critic 'code-mixing': {len(self.vocabulary_)} words of {real.name!r} occur at least "
-                f"{self.least_count} times; at least {self.topics} needed",
-                hint="give more real text, or lower least_count",
+                f"{self.min_count} times; at least {self.n_topics} needed",
+                hint="give more real text, or lower min_count",
             )
         tokens = self.known(real)
         keys = document_keys(tokens.words, tokens.offsets, 0)
         distinct = np.sort(np.unique(keys, return_index=True)[1])  # repeated boilerplate would form its own cluster
         counts = sparse.csr_array(_counts(tokens, len(self.vocabulary_))[distinct])
-        starts = mixtures(counts, self.topics, self.seed, 6 * self.starts)[: self.starts]
+        starts = mixtures(counts, self.n_topics, self.seed, 6 * self.starts)[: self.starts]
         with stage("Gibbs sweeps", self.sweeps + len(starts) * max(self.sweeps // 5, 2)) as advance:
-            model = lda.fit_best(tokens, starts, self.beta, self.sweeps, self.seed, self.device, advance)
+            model = lda.fit_best(tokens, starts, self.smoothing, self.sweeps, self.seed, self.device, advance)
         return self._set(model.alpha, model.phi, self.vocabulary_, model.curve)
 
     def adopt(self, alpha: Floats, phi: Floats, vocabulary: Sequence[str], origin: str) -> Self:
@@ -184,7 +191,7 @@ class CodeMixing(
         FittingError
             Shapes do not agree, α is not positive, or φ is negative or has an empty row.
         """
-        self.reset()
+        reset(self)
         self._set(alpha, phi, vocabulary, ())
         self.fitted_hashes_ = np.zeros(0, dtype=np.uint64)
         self.fitted_on_ = {"corpus": origin, "documents": 0, "left_out": 0, "fingerprint": ""}
@@ -298,7 +305,7 @@ class CodeMixing(
 
     def topic_words(self, count: int = 10) -> list[str]:
         """Words that distinguish each topic from the others, by φ_kv log (φ_kv / max_j≠k φ_jv)."""
-        self.check_fitted()
+        check_fitted(self)
         best = evidence.telling(self.phi_, count)
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 
@@ -312,7 +319,7 @@ class CodeMixing(
 
     def spans(self, document: Corpus) -> list[Span]:
         """Spans of one document: the most probable, if it switches every ``span`` words on average."""
-        self.check_fitted()
+        check_fitted(self)
         codes = document.tokens(self.tokenizer).codes(self.vocabulary_)
         return decode(np.log(self.phi_), codes, self.span)
 

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from scipy.special import gammaln, logsumexp
 
-from momus.critic import Decomposition, LogPrior
+from momus.critic import LogPrior
+from momus.critic.powers import Decomposition
 from momus.numeric.draws import document_keys, hashed, log_gammas, uniforms
 from momus.numeric.ragged import places_of
 from momus.numeric.types import Floats, Ints

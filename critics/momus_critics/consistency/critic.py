@@ -22,8 +22,10 @@ from momus.critic import (
     TokenCritic,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NamedStatesMixin, NotesMixin
+from momus.critic.reporting import Reporting
 from momus.errors import FittingError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
@@ -57,7 +59,15 @@ class Memberships(StateSequences):
     lengths_in_tokens: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Consistency(
+    TokenCritic[Memberships],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    ComponentsMixin,
+    NotesMixin,
+    NamedStatesMixin,
+):
     """z says of each section whether it belongs to its document or is a stranger; P_c(z) is Bernoulli.
 
     A document has a subject, a Gaussian vector. The vector of a section that belongs is the subject and noise, with a
@@ -69,7 +79,7 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, Expl
     ----------
     tokens, lower
         See `momus.critic.tokens.TokenCritic`.
-    features
+    vocabulary_size
         Number of words whose document frequency is kept, see `SectionVectors`.
     seed
         Draws the foreign sections against which the model is fitted.
@@ -87,24 +97,29 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, Expl
         "Does each section belong to its document? z is whether a section shares the subject of the others or is a "
         "stranger among them; words that few documents have tell."
     )
-    sequence = True
-    headline = "stranger_share"
-    told = "stranger_share"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more consistent", "less consistent"),
-        "latent_ppl": ("more consistent", "less consistent"),
-    }
-    limits = (
-        "It cannot see contradictions: sections that name the same things belong together, whatever they say of them."
+    reporting = Reporting(
+        headline="stranger_share",
+        told="stranger_share",
+        directions={
+            "latent_nll": ("more consistent", "less consistent"),
+            "latent_ppl": ("more consistent", "less consistent"),
+        },
+        limits=(
+            "It cannot see contradictions: sections that name the same things belong together, whatever they say "
+            "of them."
+        ),
+        aggregated=False,
     )
-    guard = False  # entropy and divergence of two states say what the share of strangers says
-    needs = 5
+    sequence = True
+    min_documents = 5
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"features": Range(1, 10**8)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"vocabulary_size": Range(1, 10**8)}
 
-    def __init__(self, *, tokens: str = "words", lower: bool = True, features: int = 200_000, seed: int = 0) -> None:
+    def __init__(
+        self, *, tokens: str = "words", lower: bool = True, vocabulary_size: int = 200_000, seed: int = 0
+    ) -> None:
         super().__init__(tokens=tokens, lower=lower)
-        self.features = features
+        self.vocabulary_size = vocabulary_size
         self.seed = seed
 
     @property
@@ -114,7 +129,11 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, Expl
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted vectors of sections."""
-        return SectionVectors(features=self.features) if attribute == "vectors_" else super().component(attribute)
+        return (
+            SectionVectors(vocabulary_size=self.vocabulary_size)
+            if attribute == "vectors_"
+            else super().component(attribute)
+        )
 
     def fit(self, real: Corpus) -> Self:
         """Learn word frequencies, loadings, D, and the share of strangers in real text."""
@@ -126,7 +145,7 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin, Expl
                 hint="give documents with `sections`",
             )
         used = real.take(rows)
-        self.vectors_ = SectionVectors(features=self.features).fit(used.tokens(self.tokenizer))
+        self.vectors_ = SectionVectors(vocabulary_size=self.vocabulary_size).fit(used.tokens(self.tokenizer))
         random = np.random.default_rng(self.seed)
         if len(used) > MOST_FITTED:
             used = used.take(np.sort(random.permutation(len(used))[:MOST_FITTED]))

@@ -40,12 +40,12 @@ class SectionVectors(Estimator):
 
     Parameters
     ----------
-    features
+    vocabulary_size
         Number of words whose document frequency is kept, the most frequent ones; the others count as unseen.
     """
 
-    def __init__(self, *, features: int = 200_000) -> None:
-        self.features = features
+    def __init__(self, *, vocabulary_size: int = 200_000) -> None:
+        self.vocabulary_size = vocabulary_size
 
     def fit(self, table: TokenTable) -> Self:
         """Count the documents that have each word."""
@@ -53,7 +53,7 @@ class SectionVectors(Estimator):
         # distinct pairs of a document and a word, so that a word counts once in each document
         pairs = np.unique(table.documents * size + table.ids)
         counts = np.bincount(pairs % size, minlength=size)
-        kept = [i for i in np.argsort(-counts, kind="stable")[: self.features].tolist() if counts[i] > 1]
+        kept = [i for i in np.argsort(-counts, kind="stable")[: self.vocabulary_size].tolist() if counts[i] > 1]
         self.words_ = [table.vocabulary[i] for i in kept]
         self.counts_ = counts[kept].astype(np.int64)
         self.documents_ = len(table)

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from momus.critic import (
-    ANY,
     Counts,
     Critic,
     EvidenceMixin,
@@ -20,14 +19,15 @@ from momus.critic import (
     Note,
     Pooled,
     Rows,
-    Scripts,
     Statistic,
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import LanguageMixin, NotesMixin, ScriptsMixin
+from momus.critic.reporting import Reporting
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
@@ -36,6 +36,7 @@ from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.mentions import Resolver, resolve_kept
+from momus.text.scripts import ANY, Scripts
 from momus_critics.coreference import evidence
 from momus_critics.coreference.annotated import GivenChains
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
@@ -51,7 +52,17 @@ NAMES_END, THIRD = 5, 8
 """The last kind of symbol before the pronouns, and the number of singular third-person pronouns (he, she) after it."""
 
 
-class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Coreference(
+    Critic[MentionChains],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    MergeableMixin,
+    ComponentsMixin,
+    NotesMixin,
+    LanguageMixin,
+    ScriptsMixin,
+):
     """z is the sequence of mentions of persons in a document, P_c(z) an n-gram process over it.
 
     The symbol of a pronoun is the pronoun; that of any other mention is the majority gender of the pronouns in its
@@ -69,7 +80,7 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         The resolver's model or file, and its further parameters.
     order
         n.
-    smoothing
+    discounting
         ``kneser-ney`` or ``absolute`` (raw counts in lower orders).
     classes
         ``gender`` or ``form``, see `Alphabet`.
@@ -81,21 +92,23 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         "Does text refer back to persons as real text does: does “she” still refer to someone who is there? z is the "
         "sequence of mentions of persons, P_c an n-gram process over it."
     )
+    reporting = Reporting(
+        headline="unlikely_share",
+        directions={
+            "latent_nll": ("more probable in references", "less probable in references"),
+            "latent_ppl": ("more usual in references", "less usual in references"),
+            "posterior_entropy": ("less varied in references", "more varied in references"),
+        },
+        limits="It cannot see what is said of a person, nor the errors of its resolver, which count as the text's.",
+        stepless="no person is mentioned",
+    )
     sequence = True
-    headline = "unlikely_share"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more probable in references", "less probable in references"),
-        "latent_ppl": ("more usual in references", "less usual in references"),
-        "posterior_entropy": ("less varied in references", "more varied in references"),
-    }
-    limits = "It cannot see what is said of a person, nor the errors of its resolver, which count as the text's."
     scripts: ClassVar[Scripts] = Scripts(("Latn",))
-    no_steps = "no person is mentioned"
-    needs = 3
+    min_documents = 3
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
         "order": Range(1, 6),
-        "smoothing": OneOf("kneser-ney", "absolute"),
+        "discounting": OneOf("kneser-ney", "absolute"),
         "classes": OneOf("gender", "form"),
     }
 
@@ -106,14 +119,14 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         model: str = "",
         options: dict[str, Any] | None = None,
         order: int = 5,
-        smoothing: str = "kneser-ney",
+        discounting: str = "kneser-ney",
         classes: str = "gender",
     ) -> None:
         self.resolver = resolver
         self.model = model
         self.options = options
         self.order = order
-        self.smoothing = smoothing
+        self.discounting = discounting
         self.classes = classes
 
     def claims(self) -> Scripts:
@@ -128,14 +141,14 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         """Make the unfitted process."""
         if attribute == "process_":
             kinds = len(Alphabet(self.classes).kinds)
-            return ChainProcess(kinds=kinds, order=self.order, smoothing=self.smoothing)
+            return ChainProcess(kinds=kinds, order=self.order, discounting=self.discounting)
         return super().component(attribute)
 
     def _resolver(self) -> Resolver:
         """The resolver that the parameters name."""
         settings = {"model": self.model, **(self.options or {})}
         if self.resolver == "given":
-            return GivenChains.with_params(settings, place="resolver 'given'")
+            return construct(GivenChains, settings, place="resolver 'given'")
         return _loaded(self.resolver, json.dumps(settings, sort_keys=True))
 
     def fit(self, real: Corpus) -> Self:
@@ -264,7 +277,7 @@ class Coreference(Critic[MentionChains], StatisticsMixin, EvidenceMixin, Explana
         discounts = ", ".join(f"{d:.2f}" for d in self.process_.discounts_)
         return [
             Note(
-                f"{self.order}-grams ({self.smoothing}, discounts {discounts}) of {self.symbols_:,} symbols, "
+                f"{self.order}-grams ({self.discounting}, discounts {discounts}) of {self.symbols_:,} symbols, "
                 f"{self.mentions_:,} of them mentions, in {counted(self.used_, 'document')} that mention a person; "
                 "resolver "
                 f"{self.resolver}."

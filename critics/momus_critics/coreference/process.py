@@ -38,18 +38,18 @@ class ChainProcess(Estimator):
         Number of kinds without an entity (sentence starts), after padding: kinds 1 … ``bare``.
     order
         n.
-    smoothing
+    discounting
         ``kneser-ney`` or ``absolute``.
     """
 
-    def __init__(self, *, kinds: int, bare: int = 1, order: int = 5, smoothing: str = "kneser-ney") -> None:
+    def __init__(self, *, kinds: int, bare: int = 1, order: int = 5, discounting: str = "kneser-ney") -> None:
         self.kinds = kinds
         self.bare = bare
         self.order = order
-        self.smoothing = smoothing
+        self.discounting = discounting
         self.coder = Coder(kinds, order)
-        if smoothing not in ("kneser-ney", "absolute"):
-            raise UsageError(f"smoothing is {smoothing!r}", hint="choose one of kneser-ney, absolute")
+        if discounting not in ("kneser-ney", "absolute"):
+            raise UsageError(f"discounting is {discounting!r}", hint="choose one of kneser-ney, absolute")
         if order < 1 or not self.coder.fits():
             raise UsageError(f"order is {order}, with {kinds} kinds", hint="give an order from 1 to 6")
 
@@ -65,7 +65,7 @@ class ChainProcess(Estimator):
         """Smooth the counts of windows."""
         raw = [windows.numbers(f"windows{m}") for m in range(1, self.order + 1)]
         tables = [(k, c.astype(np.float64)) for k, c in raw]
-        if self.smoothing == "kneser-ney":  # below order n, count the distinct windows one symbol longer
+        if self.discounting == "kneser-ney":  # below order n, count the distinct windows one symbol longer
             for m in range(self.order - 1, 0, -1):
                 longer = tables[m][0]
                 short = self.coder.truncate(longer, m + 1)

@@ -18,10 +18,12 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    total_variation,
 )
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.critic.hooks import NamedStatesMixin, NotesMixin
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import total_variation
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
@@ -46,7 +48,16 @@ from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
 
-class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Discourse(
+    ProseCritic[Moves],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    MergeableMixin,
+    ComponentsMixin,
+    NotesMixin,
+    NamedStatesMixin,
+):
     """z is the sequence of classes of sentences, P_c(z) an n-gram process over it.
 
     A sentence is speech, a question, or belongs to the sense of the connective that it opens with (contrast, cause,
@@ -72,16 +83,18 @@ class Discourse(ProseCritic[Moves], StatisticsMixin, EvidenceMixin, ExplanationM
         "Are sentences tied together as in real text, by connectives, questions and speech? z is the class of each "
         "sentence in turn."
     )
+    reporting = Reporting(
+        headline="transitions",
+        told="connective_share",
+        directions={
+            "latent_nll": ("more usual in discourse", "less usual in discourse"),
+            "latent_ppl": ("more predictable in discourse", "less predictable in discourse"),
+            "posterior_entropy": ("less varied in discourse", "more varied in discourse"),
+        },
+        limits="It knows English connectives at the start of sentences only, and not whether they are right.",
+    )
     sequence = True
-    headline = "transitions"
-    told = "connective_share"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in discourse", "less usual in discourse"),
-        "latent_ppl": ("more predictable in discourse", "less predictable in discourse"),
-        "posterior_entropy": ("less varied in discourse", "more varied in discourse"),
-    }
-    limits = "It knows English connectives at the start of sentences only, and not whether they are right."
-    needs = 3
+    min_documents = 3
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 6)}
 

@@ -8,14 +8,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import ANY, Critic, EvidenceMixin, LogPrior, Pooled, Rows, Scripts, Statistic, StatisticsMixin
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import ParameterRolesMixin, ScriptsMixin
+from momus.critic.reporting import Reporting
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.types import Floats
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.opening import open_scorer
 from momus.text.corpus import Corpus
+from momus.text.scripts import ANY, Scripts
 from momus_critics.figures import rounded
 
 BINS = 20
@@ -40,7 +43,7 @@ def _on_grid(values: Floats) -> Floats:
     return np.asarray(np.round(values * GRID) / GRID)
 
 
-class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
+class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMixin, ParameterRolesMixin):
     """z is the text itself, P_c the language that texts are drawn from; a model is compared with it.
 
     The real texts are samples from the language, the generated texts samples from the model. The mean of
@@ -49,30 +52,36 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
 
     Parameters
     ----------
-    language
+    language_scorer
         The scorer of the language and its parameters, for instance ``{scorer = "kenlm", path = "…"}``.
-    model
+    model_scorer
         The scorer of the model and its parameters.
     """
 
     name = "distortion"
     axis = "probability of texts"
     question = "Which texts does the model make too probable, or too rare? z is the text, P_c the language it is from."
+    reporting = Reporting(
+        headline="error",
+        directions={
+            "latent_nll": ("more probable in the language", "less probable in the language"),
+            "latent_ppl": ("more predictable in the language", "less predictable in the language"),
+        },
+        limits=(
+            "It cannot see errors that leave the probability of a text as it is, and needs text from a known language."
+        ),
+        aggregated=False,
+    )
     sequence = True
     scripts: ClassVar[Scripts] = ANY
-    guard = False
-    headline = "error"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more probable in the language", "less probable in the language"),
-        "latent_ppl": ("more predictable in the language", "less predictable in the language"),
-    }
-    limits = "It cannot see errors that leave the probability of a text as it is, and needs text from a known language."
-    configured: ClassVar[tuple[str, ...]] = ("language", "model")
-    nonfinite: ClassVar[tuple[str, ...]] = ("edges_",)
+    required_params: ClassVar[tuple[str, ...]] = ("language_scorer", "model_scorer")
+    may_be_infinite: ClassVar[tuple[str, ...]] = ("edges_",)
 
-    def __init__(self, *, language: Mapping[str, Any] | None = None, model: Mapping[str, Any] | None = None) -> None:
-        self.language = language
-        self.model = model
+    def __init__(
+        self, *, language_scorer: Mapping[str, Any] | None = None, model_scorer: Mapping[str, Any] | None = None
+    ) -> None:
+        self.language_scorer = language_scorer
+        self.model_scorer = model_scorer
 
     def fit(self, real: Corpus) -> Self:
         """Compute equal-count bins of log p_L on samples from the language.
@@ -82,8 +91,8 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
         UsageError
             A scorer is not named, or cannot be opened.
         """
-        values = _on_grid(self._scorer("language").score_texts([d.text for d in real]).totals)
-        self._scorer("model")
+        values = _on_grid(self._scorer("language_scorer").score_texts([d.text for d in real]).totals)
+        self._scorer("model_scorer")
         self.edges_ = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
         return self
 
@@ -92,12 +101,12 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
         Fitted(self).ascending("edges_")
 
     def _scorer(self, role: str) -> TextScorer:
-        """Open the scorer of the ``language`` or of the ``model``."""
+        """Open the scorer of the language or of the model, by the parameter that names it."""
         options = dict(getattr(self, role) or {})
         name = options.pop("scorer", "")
         if not name:
             raise UsageError(
-                f"critic 'distortion': no scorer for the {role}",
+                f"critic 'distortion': no scorer is named by {role}",
                 hint=f'add {role} = {{scorer = "kenlm", path = "…"}} to the table [distortion] of the configuration',
             )
         return open_scorer(name, options)
@@ -109,7 +118,9 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin):
     def project(self, batch: Corpus) -> ScoredTwice:
         """Score each text under the language and under the model."""
         texts = [d.text for d in batch]
-        return ScoredTwice(self._scorer("language").score_texts(texts), self._scorer("model").score_texts(texts))
+        return ScoredTwice(
+            self._scorer("language_scorer").score_texts(texts), self._scorer("model_scorer").score_texts(texts)
+        )
 
     def log_prior(self, latents: ScoredTwice) -> LogPrior:
         """log p_L(x) in nats."""

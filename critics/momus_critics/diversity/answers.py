@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from momus.critic import usable_documents
+from momus.critic.splitting import usable_documents
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.documents import Document, Section

@@ -8,21 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import (
-    Critic,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    Note,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    usable_documents,
-)
+from momus.critic import Critic, EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NotesMixin, SettlingMixin, UnitsMixin
 from momus.critic.registry import critic_class
+from momus.critic.reporting import Reporting
+from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
@@ -51,7 +44,16 @@ WORDS = 30
 """Words of an answer that are shown."""
 
 
-class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Diversity(
+    Critic[Spread],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    ComponentsMixin,
+    NotesMixin,
+    SettlingMixin,
+    UnitsMixin,
+):
     """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
 
     Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, or of the
@@ -81,13 +83,13 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
         "Do several answers to one prompt differ as much as several people's do? z is the similarity of the answers to "
         "a prompt."
     )
+    reporting = Reporting(
+        headline="similarity",
+        directions={"latent_nll": ("more usual in variety", "less usual in variety")},
+        limits="It compares words, or what another critic sees: the same story in other words is another answer.",
+    )
     unit = "prompt"
-    headline = "similarity"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in variety", "less usual in variety")
-    }
-    limits = "It compares words, or what another critic sees: the same story in other words is another answer."
-    needs = 4
+    min_documents = 4
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"alike": Range(0, 1)}
 
@@ -141,7 +143,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, ExplanationMixin
         self.words_ = [w for w, k in zip(prose.words, keep.tolist(), strict=True) if k]
         self.idf_ = np.log((1 + total) / (1 + frequency[keep])) + 1.0
 
-    def attend(self, texts: Sequence[Corpus]) -> bool:
+    def settle(self, texts: Sequence[Corpus]) -> bool:
         """Count distinct answers among as many as half the repeated prompts of each text have."""
         sizes = []
         for text in texts:

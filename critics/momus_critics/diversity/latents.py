@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from momus.critic import AggregatedPosteriorMixin, Counted, StateSequences, aggregated
+from momus.critic import AggregatedPosteriorMixin, Counted, StateSequences
 from momus.critic.base import Critic
+from momus.critic.hooks import row_unit
+from momus.critic.latents import aggregated
 from momus.critic.registry import critic_class
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of, owners_of
@@ -36,9 +38,9 @@ def critic_of(name: str) -> Critic[Any]:
         It compares prompts or blocks of running text, and has no latents of single documents.
     """
     cls = critic_class(name)
-    if cls.unit != "document":
+    if row_unit(cls) != "document":
         raise UsageError(
-            f"diversity: of is {name!r}, whose unit is the {cls.unit}",
+            f"diversity: of is {name!r}, whose unit is the {row_unit(cls)}",
             hint="name a critic of documents, such as unigram, topics, passages or templates",
         )
     critic: Critic[Any] = cls()

@@ -9,20 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.critic import (
-    Counted,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    Note,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    usable_documents,
-)
+from momus.critic import Counted, EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NotesMixin, OddityMixin, SettlingMixin
+from momus.critic.reporting import Reporting
+from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
@@ -40,7 +33,16 @@ PHRASE = 3
 """Tokens from which a term counts as a phrase."""
 
 
-class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Keyness(
+    ProseCritic[TermLatents],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    ComponentsMixin,
+    NotesMixin,
+    OddityMixin,
+    SettlingMixin,
+):
     """z says which terms, words and phrases, a document has; P_c(z) is a product of Bernoulli distributions.
 
     A term has at most five tokens. Those of P_c are the most frequent ones of the text that the critic is fitted on. A
@@ -50,9 +52,9 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
 
     Parameters
     ----------
-    terms
+    vocabulary_size
         Largest number of terms of P_c, and of a comparison.
-    least
+    min_count
         Smallest number of documents that a term must have.
     tokens
         See `ProseCritic`.
@@ -69,21 +71,24 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
         "Which words and phrases does generated text use in more documents, or in fewer, than real text? z says which "
         "of them a document has."
     )
-    headline = "higher_criticism"
-    told = "phrases"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in wording", "less usual in wording")
-    }
-    limits = "It cannot see meaning: synonyms are different terms, and names of characters count as words."
+    reporting = Reporting(
+        headline="higher_criticism",
+        told="phrases",
+        directions={"latent_nll": ("more usual in wording", "less usual in wording")},
+        limits="It cannot see meaning: synonyms are different terms, and names of characters count as words.",
+    )
     oddity_unit = "standard deviations beyond the expected Latent NLL"
-    needs = 3
+    min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"terms": Range(10, 1_000_000), "least": Range(2, 1_000_000)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
+        "vocabulary_size": Range(10, 1_000_000),
+        "min_count": Range(2, 1_000_000),
+    }
 
-    def __init__(self, *, terms: int = 4000, least: int = 4, tokens: str = "words") -> None:
+    def __init__(self, *, vocabulary_size: int = 4000, min_count: int = 4, tokens: str = "words") -> None:
         super().__init__(tokens=tokens)
-        self.terms = terms
-        self.least = least
+        self.vocabulary_size = vocabulary_size
+        self.min_count = min_count
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""
@@ -92,11 +97,11 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
     def fit(self, real: Corpus) -> Self:
         """Choose the terms of P_c, and estimate their probabilities."""
         prose = self.prose(real)
-        found = frequent_terms([prose], min(self.least, max(2, len(real) // 3)), self.terms)
+        found = frequent_terms([prose], min(self.min_count, max(2, len(real) // 3)), self.vocabulary_size)
         if not found.terms:
             raise FittingError(
-                f"critic 'keyness': no word is in {self.least} documents of {real.name!r}",
-                hint="give more real text with --fit, or a smaller least",
+                f"critic 'keyness': no word is in {self.min_count} documents of {real.name!r}",
+                hint="give more real text with --fit, or a smaller min_count",
             )
         self.terms_ = found.terms
         self.asked_ = list(found.terms)
@@ -105,7 +110,7 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
         self.process_: TermProcess = TermProcess().fit(self.project(real).presence(len(self.terms_)))
         return self
 
-    def attend(self, texts: Sequence[Corpus]) -> bool:
+    def settle(self, texts: Sequence[Corpus]) -> bool:
         """Choose the terms and the window of a comparison.
 
         The terms are those frequent in all texts together, whichever text they come from. The window is the smallest
@@ -113,7 +118,7 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
         """
         usable = [usable_documents(t) for t in texts]
         proses = [self.prose(t) for t in usable if len(t)]
-        asked = frequent_terms(proses, self.least, self.terms).terms
+        asked = frequent_terms(proses, self.min_count, self.vocabulary_size).terms
         window = min((_middle(p) for p in proses), default=self.window_)
         if not asked or (asked, window) == (self.asked_, self.window_):
             return False
@@ -208,9 +213,9 @@ class Keyness(ProseCritic[TermLatents], StatisticsMixin, EvidenceMixin, Explanat
         return [
             Note(
                 f"{counted(len(self.terms_), 'term')} of the text that the critic was fitted on, and "
-                f"{counted(len(self.asked_), 'term')} that at least {self.least} documents of the compared texts have. "
-                f"Windows of {self.window_:,} words and symbols are compared. A term's rate grows with their length to "
-                f"the power {self.process_.growth_:.2f}."
+                f"{counted(len(self.asked_), 'term')} that at least {self.min_count} documents of the compared texts "
+                f"have. Windows of {self.window_:,} words and symbols are compared. A term's rate grows with their "
+                f"length to the power {self.process_.growth_:.2f}."
             )
         ]
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from momus.critic import LogPrior, RunningTextCritic
 from momus.critic.fitted import Fitted
+from momus.critic.reporting import Reporting
 from momus.errors import FittingError
 from momus.evidence import Axis, Cell, Chart, Direction, Evidence, Role, Series, Table, both
 from momus.laws import Law, Reordered, tokens_needed, too_short
@@ -73,9 +74,11 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         Number of contiguous groups of text; the jackknife leaves out one at a time.
     """
 
-    headline = "exponent"
-    no_steps = "fewer than three points to fit"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {"latent_nll": ("closer to the law", "further from the law")}
+    reporting = Reporting(
+        headline="exponent",
+        directions={"latent_nll": ("closer to the law", "further from the law")},
+        stepless="fewer than three points to fit",
+    )
     quantity: ClassVar[str] = "exponent"
     label: ClassVar[str] = "exponent"
     """What readers are told that the exponent is called."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -34,9 +35,12 @@ class ZipfSlope(ScalingLaw):
     name = "zipf-slope"
     axis = "Zipf's law"
     question = "Does word frequency fall with rank as in real text? z is the rank–frequency curve of a block of text."
+    reporting = replace(
+        ScalingLaw.reporting,
+        limits="It cannot see which words are frequent, nor their order; the many words that occur once weigh most.",
+    )
     label = "slope of word frequency against rank"
     direction = ("steeper in word frequency", "flatter in word frequency")
-    limits = "It cannot see which words are frequent, nor their order; the many words that occur once weigh most."
     x_label, y_label = "rank", "relative frequency"
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"head": Range(1, 10**9)}
@@ -69,9 +73,12 @@ class Heaps(ScalingLaw):
     name = "heaps"
     axis = "vocabulary growth"
     question = "Does the vocabulary grow as in real text? z is the number of types against tokens in a block of text."
+    reporting = replace(
+        ScalingLaw.reporting,
+        limits="It cannot see which words are new, nor whether they fit: only how fast different words accumulate.",
+    )
     label = "exponent β of vocabulary growth"
     direction = ("slower to add new words", "faster to add new words")
-    limits = "It cannot see which words are new, nor whether they fit: only how fast different words accumulate."
     x_label, y_label = "tokens n", "types v(n)"
     error = "shuffled"  # the first points of the curve depend on the first words of the text
     minimum = 1000
@@ -99,9 +106,12 @@ class Ebeling(ScalingLaw):
     name = "ebeling"
     axis = "fluctuation of characters"
     question = "Do character counts fluctuate over long windows as in real text? η = 1 means no memory."
+    reporting = replace(
+        ScalingLaw.reporting,
+        limits="It cannot see words or sentences: only how counts of characters vary from one stretch to another.",
+    )
     label = "exponent η of character counts"
     direction = ("weaker in long-range memory", "stronger in long-range memory")
-    limits = "It cannot see words or sentences: only how counts of characters vary from one stretch to another."
     x_label, y_label = "window length l (characters)", "m(l)"
     error = "shuffled"  # leaving a piece out shifts all later windows
     reorderings = 5
@@ -121,9 +131,12 @@ class Taylor(ScalingLaw):
     name = "taylor"
     axis = "burstiness of words"
     question = "Do words come in bursts as in real text? z is each word's mean and deviation over segments of text."
+    reporting = replace(
+        ScalingLaw.reporting,
+        limits="It cannot see the order of words within a segment of some thousand words, nor what they say.",
+    )
     label = "exponent ζ of word counts"
     direction = ("less bursty in words", "more bursty in words")
-    limits = "It cannot see the order of words within a segment of some thousand words, nor what they say."
     x_label, y_label = "mean count μ in a segment", "standard deviation σ"
     style = "points"
     minimum = 56_200
@@ -157,8 +170,8 @@ class LongRange(ScalingLaw):
     ----------
     tokens, lower, block, groups
         See `ScalingLaw`.
-    share
-        One in ``share`` tokens is rare.
+    rarity
+        One in ``rarity`` tokens is rare.
     ties
         Number of random tie orders for the spread in the table.
     seed
@@ -168,16 +181,19 @@ class LongRange(ScalingLaw):
     name = "long-range"
     axis = "long-range correlation"
     question = "Do rare words cluster over long stretches as in real text? c(s) is their distances' autocorrelation."
+    reporting = replace(
+        ScalingLaw.reporting,
+        headline="correlation",
+        limits="It cannot see which rare words cluster: only how evenly they are spread over the text.",
+    )
     label = "exponent −ξ of the decay"
     direction = ("faster to lose correlation", "slower to lose correlation")
-    limits = "It cannot see which rare words cluster: only how evenly they are spread over the text."
     x_label, y_label = "lag s", "autocorrelation c(s)"
     quantity = "−ξ"
-    headline = "correlation"
     error = "relabelled"  # which words are rare depends on a count or two, and on the other groups
     y_scale = "linear"
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"share": Range(1, 10**9), "ties": Range(1, 1000)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"rarity": Range(1, 10**9), "ties": Range(1, 1000)}
 
     def __init__(
         self,
@@ -186,18 +202,18 @@ class LongRange(ScalingLaw):
         lower: bool = True,
         block: int = 281_000,
         groups: int = 20,
-        share: int = 16,
+        rarity: int = 16,
         ties: int = 10,
         seed: int = 0,
     ) -> None:
         super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
-        self.share = share
+        self.rarity = rarity
         self.ties = ties
         self.seed = seed
 
     def curve(self, stream: RunningText) -> Curve:
         """c(s) against s."""
-        return curves.long_range(stream, self.share)
+        return curves.long_range(stream, self.rarity)
 
     def fitted_points(self, x: Floats, y: Floats) -> Curve:
         """Positive values at lags up to 100."""
@@ -260,7 +276,7 @@ class LongRange(ScalingLaw):
         for i in range(self.ties):
             random = np.random.default_rng([self.seed, i])
             try:
-                slopes.append(fit_line(*self.fitted_points(*curves.long_range(stream, self.share, random))).slope)
+                slopes.append(fit_line(*self.fitted_points(*curves.long_range(stream, self.rarity, random))).slope)
             except ValueError:
                 continue
         return float(np.std(slopes)) if len(slopes) > 1 else float("nan")
@@ -291,21 +307,24 @@ class Productivity(ScalingLaw):
         See `ScalingLaw`.
     order
         n of the n-grams that carry the verdict.
-    orders
+    max_order
         Largest n in the figure.
     """
 
     name = "productivity"
     axis = "rate of new words"
     question = "Do new n-grams keep appearing as in real text? z is the share of hapaxes as the text grows."
+    reporting = replace(
+        ScalingLaw.reporting,
+        limits="It cannot see whether new words are good ones: misspellings and noise are new words, too.",
+    )
     label = "slope of the share of new words"
     direction = ("poorer in new words", "richer in new words")
-    limits = "It cannot see whether new words are good ones: misspellings and noise are new words, too."
     x_label, y_label = "n-grams N", "share of n-grams seen once, N1 / N"
     error = "shuffled"
     minimum = 1000
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "orders": Range(0, 100)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "max_order": Range(0, 100)}
 
     def __init__(
         self,
@@ -315,11 +334,11 @@ class Productivity(ScalingLaw):
         block: int = 56_200,
         groups: int = 20,
         order: int = 1,
-        orders: int = 5,
+        max_order: int = 5,
     ) -> None:
         super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
         self.order = order
-        self.orders = orders
+        self.max_order = max_order
 
     def curve(self, stream: RunningText) -> Curve:
         """N1/N against N, positive values only."""
@@ -332,7 +351,7 @@ class Productivity(ScalingLaw):
 
     def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
         """The curve and exponents of the order that carries the verdict, and productivity at all orders."""
-        orders = tuple(range(1, self.orders + 1))
+        orders = tuple(range(1, self.max_order + 1))
         finals = [
             [percent(y[-1]) if len(y) else None for _, y in curves.productivity(stream, orders)]
             for stream in (real, generated)

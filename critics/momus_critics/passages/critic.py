@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -12,9 +12,10 @@ from scipy.special import softmax
 
 from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
@@ -61,7 +62,7 @@ TYPED = (
         "fault_evidence",
         "fault_evidence",
         "evidence of faults of order",
-        ChainCritic.directions["latent_ppl"],
+        ChainCritic.reporting.directions["latent_ppl"],
         effect="hedges_g",
         unit="√nats",
     ),
@@ -76,7 +77,7 @@ TYPED = (
 """Statistics of the types of sections, where these were learned from titles."""
 
 
-class Passages(ChainCritic, ExplanationMixin):
+class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, NotesMixin):
     """z is a chain of stretches of text, each in one of K learned states; P_c(z) is a Markov chain.
 
     Text is cut into pieces of a few sentences, by words and punctuation alone: line ends and markup decide nothing. The
@@ -90,11 +91,11 @@ class Passages(ChainCritic, ExplanationMixin):
 
     Parameters
     ----------
-    number
+    n_states
         K; 0 chooses it by held-out likelihood.
-    words
+    piece_length
         Number of words after which a piece ends with its sentence; it ends at twice as many in any case.
-    most_pieces
+    max_pieces
         Maximum number of pieces read per document.
     embedder
         ``words`` (TF-IDF of words and their pairs), ``lsa`` (latent semantic analysis), or an adapter:
@@ -116,23 +117,25 @@ class Passages(ChainCritic, ExplanationMixin):
 
     name = "passages"
     axis = "passage order"
-    headline = "misplacement"
     question = (
         "Are the passages of a running text in the order of real documents? z is the chain of stretches that a hidden "
         "semi-Markov model infers from sentences, without titles or section breaks."
     )
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        **ChainCritic.directions,
-        "posterior_entropy": ("less varied in passages", "more varied in passages"),
-    }
-    limits = "It cannot see the order within a passage, nor whether a passage fits the subject of its document."
-    needs = 10
-    uses_device = True
+    reporting = replace(
+        ChainCritic.reporting,
+        headline=("fault_evidence", "misplacement"),
+        directions={
+            **ChainCritic.reporting.directions,
+            "posterior_entropy": ("less varied in passages", "more varied in passages"),
+        },
+        limits="It cannot see the order within a passage, nor whether a passage fits the subject of its document.",
+    )
+    min_documents = 10
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "number": Range(0, 500),
-        "words": Range(1, 10**6),
-        "most_pieces": Range(1, 10**7),
+        "n_states": Range(0, 500),
+        "piece_length": Range(1, 10**6),
+        "max_pieces": Range(1, 10**7),
         "bins": Range(2, 10_000),
         "temper": Range(0, 10**6, above=True),
         "alike": Range(0, 1, above=True),
@@ -142,9 +145,9 @@ class Passages(ChainCritic, ExplanationMixin):
     def __init__(
         self,
         *,
-        number: int = 0,
-        words: int = 30,
-        most_pieces: int = 2000,
+        n_states: int = 0,
+        piece_length: int = 30,
+        max_pieces: int = 2000,
         embedder: str = "words",
         model: str = "",
         options: dict[str, Any] | None = None,
@@ -154,9 +157,9 @@ class Passages(ChainCritic, ExplanationMixin):
         alike: float = 0.5,
         seed: int = 0,
     ) -> None:
-        self.number = number
-        self.words = words
-        self.most_pieces = most_pieces
+        self.n_states = n_states
+        self.piece_length = piece_length
+        self.max_pieces = max_pieces
         self.embedder = embedder
         self.model = model
         self.options = options
@@ -170,22 +173,17 @@ class Passages(ChainCritic, ExplanationMixin):
         """Make the unfitted embedder, place features or segmenter."""
         if attribute == "embedder_":
             if self.embedder == "words":
-                return WordPairs.with_params(self.options or {}, "embedder 'words'")
+                return construct(WordPairs, self.options or {}, "embedder 'words'")
             if self.embedder == "lsa":
                 return LsaEmbedder(**{"seed": self.seed, **(self.options or {})})
             return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, own=OWN)
         if attribute == "places_":
             return PlaceFeatures(bins=self.bins, seed=self.seed)
         if attribute == "segmenter_":
-            return Segmenter(states=self.number, temper=self.temper, seed=self.seed)
+            return Segmenter(states=self.n_states, temper=self.temper, seed=self.seed)
         if attribute == "typed_":
             return TypedSections(seed=self.seed)
         return super().component(attribute)
-
-    @property
-    def headline_statistic(self) -> str:
-        """Evidence of faults if types of sections were learned from titles, otherwise misplacement."""
-        return "fault_evidence" if self._typed is not None else "misplacement"
 
     @property
     def _typed(self) -> TypedSections | None:
@@ -196,12 +194,12 @@ class Passages(ChainCritic, ExplanationMixin):
         if self.embedder not in (*OWN, *adapter_names("embedder")):
             names = ", ".join((*OWN, *adapter_names("embedder")))
             raise UsageError(f"passages: embedder is {self.embedder!r}", hint=f"choose one of {names}")
-        pieces, offsets = corpus_pieces(real, self.words, self.most_pieces)
+        pieces, offsets = corpus_pieces(real, self.piece_length, self.max_pieces)
         if np.median(np.diff(offsets)) < LEAST:
             raise FittingError(
                 f"critic 'passages': half of the {counted(len(real), 'document')} of {real.name!r} have fewer than "
-                f"{LEAST} pieces of {self.words} words",
-                hint="give longer documents, or lower `words`",
+                f"{LEAST} pieces of {self.piece_length} words",
+                hint="give longer documents, or lower piece_length",
             )
         embedder: Any = self.component("embedder_")
         embedder.device = self.device
@@ -265,8 +263,8 @@ class Passages(ChainCritic, ExplanationMixin):
         if self.stretches_ < LEAST:
             few = f"the real documents have {self.stretches_:g} stretches each in the median, order needs {LEAST}"
             return [few] * len(batch)
-        _, offsets = corpus_pieces(batch, self.words, LEAST)
-        short = f"fewer than {LEAST} pieces of {self.words} words"
+        _, offsets = corpus_pieces(batch, self.piece_length, LEAST)
+        short = f"fewer than {LEAST} pieces of {self.piece_length} words"
         return [None if n >= LEAST else short if n else "no words" for n in np.diff(offsets)]
 
     def _features(self, pieces: Sequence[str], offsets: Ints) -> Floats:
@@ -276,7 +274,7 @@ class Passages(ChainCritic, ExplanationMixin):
 
     def project(self, batch: Corpus) -> PassageLatents:
         """Infer the stretches and the posterior of their states, and count the pieces that repeat earlier text."""
-        pieces, piece_offsets = corpus_pieces(batch, self.words, self.most_pieces)
+        pieces, piece_offsets = corpus_pieces(batch, self.piece_length, self.max_pieces)
         features = self._features(pieces, piece_offsets)
         chains = self.segmenter_.decode(features, piece_offsets)
         _, offsets = self._chain(chains)
@@ -330,12 +328,12 @@ class Passages(ChainCritic, ExplanationMixin):
 
     def _decode(self, batch: Corpus) -> list[Any]:
         """States and borders of the stretches of each document, see `Segmenter.decode`."""
-        pieces, offsets = corpus_pieces(batch, self.words, self.most_pieces)
+        pieces, offsets = corpus_pieces(batch, self.piece_length, self.max_pieces)
         return list(self.segmenter_.decode(self._features(pieces, offsets), offsets))
 
     def segment(self, batch: Corpus) -> list[Ints]:
         """The state of each piece that `split_pieces` cuts, one array per document."""
-        self.check_fitted()
+        check_fitted(self)
         chains = self._decode(batch)
         return [np.repeat(self.kept_[states], np.diff(borders)) for states, borders in chains]
 
@@ -358,6 +356,6 @@ class Passages(ChainCritic, ExplanationMixin):
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the stretches, with transitions below 1 % marked."""
         ((_, borders),) = self._decode(document)
-        pieces = split_pieces(document[0].text, self.words)[: self.most_pieces]
+        pieces = split_pieces(document[0].text, self.piece_length)[: self.max_pieces]
         texts = [" ".join(pieces[a:b]) for a, b in pairwise(borders)]
         return evidence.explain(self, document, texts)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.critic.tools import Embedder, make_adapter
+from momus.errors import UsageError
+from momus.estimator import Estimator, construct
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats
 from momus.text.tokens import get_tokenizer
@@ -139,3 +141,19 @@ class LsaEmbedder(Estimator):
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return vectors, float array (N, V); a text without known words gets zeros."""
         return np.asarray(weigh(texts, _words, self.vocabulary_, self.idf_) @ self.directions_)
+
+
+def make_embedder(name: str, options: Mapping[str, Any] | None, defaults: Mapping[str, Any]) -> Estimator:
+    """An unfitted embedder: ``lsa`` with these default parameters, or an adapter.
+
+    Raises
+    ------
+    UsageError
+        The adapter makes no vectors of texts.
+    """
+    if name == "lsa":
+        return construct(LsaEmbedder, {**defaults, **(options or {})}, place="embedder 'lsa'")
+    embedder: Any = make_adapter("embedder", name, options or {}, own=("lsa",))
+    if not isinstance(embedder, Embedder):
+        raise UsageError(f"embedder {name!r} gives {type(embedder).__name__}, not a momus.critic.tools.Embedder")
+    return embedder  # type: ignore[return-value]

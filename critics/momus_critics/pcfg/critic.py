@@ -8,14 +8,17 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import SPACED, EvidenceMixin, LogPrior, Note, Pooled, Rows, Scripts, StatisticsMixin, TokenCritic
+from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Rows, StatisticsMixin, TokenCritic
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin
+from momus.critic.reporting import Reporting
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import Ragged, group_sums
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus.text.scripts import SPACED, Scripts
 from momus_critics.figures import rounded
 from momus_critics.passages.pieces import sentences
 from momus_critics.pcfg.grammar import Grammar
@@ -36,7 +39,7 @@ class ParsedSentences(Ragged):
     offsets: Ints
 
 
-class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
+class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceMixin, NotesMixin, ParameterRolesMixin):
     """z is the text itself, sentence by sentence; P_c is a context-free grammar estimated from a treebank.
 
     The inside algorithm sums over derivations (Lari & Young 1990). This is a yardstick: the grammar comes from the
@@ -47,7 +50,7 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
     treebank
         A file of bracketed trees, such as NLTK's sample of the Penn Treebank; `momus_adapters.corpora.treebank` writes
         one from dependency parses.
-    longest
+    max_sentence
         Maximum sentence length in words; longer sentences are left out.
     tokens, lower
         See `TokenCritic`.
@@ -56,25 +59,28 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
     name = "pcfg"
     axis = "sentence grammar"
     question = "Are sentences as well formed as in real text? z is the sentence, P_c a treebank grammar."
+    reporting = Reporting(
+        headline="latent_ppl",
+        directions={
+            "latent_nll": ("more probable under the grammar", "less probable under the grammar"),
+            "latent_ppl": ("more usual in grammar", "less usual in grammar"),
+        },
+        limits="It cannot see meaning, nor how sentences follow each other: it reads each sentence alone.",
+        aggregated=False,
+    )
     sequence = True
     scripts: ClassVar[Scripts] = SPACED
-    guard = False
-    headline = "latent_ppl"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more probable under the grammar", "less probable under the grammar"),
-        "latent_ppl": ("more usual in grammar", "less usual in grammar"),
-    }
-    limits = "It cannot see meaning, nor how sentences follow each other: it reads each sentence alone."
-    uses_device = True
-    configured: ClassVar[tuple[str, ...]] = ("treebank",)
-    only_for_fitting: ClassVar[tuple[str, ...]] = ("treebank",)
+    required_params: ClassVar[tuple[str, ...]] = ("treebank",)
+    fitting_params: ClassVar[tuple[str, ...]] = ("treebank",)
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"longest": Range(1, 1000)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"max_sentence": Range(1, 1000)}
 
-    def __init__(self, *, treebank: str = "", longest: int = 40, tokens: str = "words", lower: bool = True) -> None:
+    def __init__(
+        self, *, treebank: str = "", max_sentence: int = 40, tokens: str = "words", lower: bool = True
+    ) -> None:
         super().__init__(tokens=tokens, lower=lower)
         self.treebank = treebank
-        self.longest = longest
+        self.max_sentence = max_sentence
 
     def fit(self, real: Corpus) -> Self:
         """Count the rules of the treebank.
@@ -105,21 +111,21 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin):
         state.integer("trees_")
 
     def _sentences(self, batch: Corpus) -> tuple[list[list[str]], Ints]:
-        """Words of each sentence of at most ``longest`` words, and where documents begin, (n + 1,)."""
+        """Words of each sentence of at most ``max_sentence`` words, and where documents begin, (n + 1,)."""
         split = self.tokenizer.split
         short: list[list[str]] = []
         offsets = [0]
         for document in batch:
             for sentence in sentences(document.text):
                 words = split(sentence.lower() if self.lower else sentence)
-                if 0 < len(words) <= self.longest:
+                if 0 < len(words) <= self.max_sentence:
                     short.append(words)
             offsets.append(len(short))
         return short, np.array(offsets, dtype=np.int64)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Reject documents without a sentence of at most ``longest`` words."""
-        reason = f"no sentence of at most {self.longest} words"
+        """Reject documents without a sentence of at most ``max_sentence`` words."""
+        reason = f"no sentence of at most {self.max_sentence} words"
         return [reason if n == 0 else None for n in np.diff(self._sentences(batch)[1])]
 
     def project(self, batch: Corpus) -> ParsedSentences:

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic import Critic
-from momus.numeric.ragged import Ragged, kept_offsets
+from momus.critic.hooks import TokenizerMixin
+from momus.numeric.ragged import Ragged, kept_offsets, owners_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
@@ -26,18 +27,27 @@ BREAK = "\n\n"
 """The token between two paragraphs."""
 _BLANK_LINES = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _ENDED_LINE = re.compile(r"(?<=[.!?…:\"'”’)\]。！？])[^\S\n]*\n\s*")
+_ITEM = re.compile(r"\n(?=[^\S\n]*(?:[-*•+]|\d{1,3}[.)]|#{1,6})[^\S\n]+\S)")
+_HEADING = re.compile(r"#{1,6}[^\S\n]")
+CASED = 0.005
+"""Least share of words with a capital in a document that is not all in lower case."""
 
 
 def paragraphs(text: str) -> list[str]:
     r"""Cut a text into paragraphs: at blank lines, or, in a text without any, where a line ends a sentence.
 
-    Other line ends are those of a text wrapped at some width, and cut nothing.
+    List items and headings are paragraphs of their own. Other line ends are those of a text wrapped at some width, and
+    cut nothing.
 
-    >>> paragraphs("One\ntwo.\n\nThree."), paragraphs("One.\nTwo\nthree.")
-    (['One\ntwo.', 'Three.'], ['One.', 'Two\nthree.'])
+    >>> paragraphs("One\ntwo.\n\nThree."), paragraphs("One.\nTwo\nthree."), paragraphs("# So\nOne:\n- two\n- three")
+    (['One\ntwo.', 'Three.'], ['One.', 'Two\nthree.'], ['# So', 'One:', '- two', '- three'])
     """
     text = text.replace("\r\n", "\n").strip()
-    return (_BLANK_LINES if _BLANK_LINES.search(text) else _ENDED_LINE).split(text)
+    pieces = (_BLANK_LINES if _BLANK_LINES.search(text) else _ENDED_LINE).split(text)
+    if "#" in text or _ITEM.search(text):
+        lines = (line for piece in pieces for line in _ITEM.split(piece))
+        return [part for line in lines for part in (line.split("\n", 1) if _HEADING.match(line) else [line])]
+    return pieces
 
 
 @lru_cache(maxsize=8)
@@ -115,7 +125,8 @@ def read_prose(table: TokenTable) -> Prose:
     r"""Find sentences and paragraphs in tokens of `paragraph_tokenizer`.
 
     A sentence ends with a paragraph or section, and at ``.``, ``!``, ``?`` or ``…`` (with closing quotes and brackets)
-    unless a word in lower case follows. A full stop ends none after an initial or an abbreviation, nor within a number.
+    unless a word in lower case follows, in a document with capitals. A full stop ends none after an initial or an
+    abbreviation, nor within a number.
 
     >>> from momus import Corpus
     >>> from momus_critics.prose.reading import paragraph_tokenizer
@@ -141,7 +152,8 @@ def read_prose(table: TokenTable) -> Prose:
     fold = np.fromiter((number[w] for w in folded), np.int64, len(folded))
     alphabetic = np.fromiter((w[:1].isalnum() for w in spelled), bool, len(spelled))[codes]
     capitalised = np.fromiter((w[:1].isupper() for w in spelled), bool, len(spelled))[codes]
-    ends = _sentence_ends(spelled, codes, paragraphs)
+    lower = np.array([w[:1].islower() for w in spelled], dtype=bool)[codes]
+    ends = _sentence_ends(spelled, codes, paragraphs, lower & ~_uncapitalised(lower, capitalised, offsets))
     starts = np.ones(len(codes), dtype=bool)
     starts[1:] = ends[:-1] | (paragraphs[1:] != paragraphs[:-1])
     starts[offsets[:-1][np.diff(offsets) > 0]] = True
@@ -150,8 +162,16 @@ def read_prose(table: TokenTable) -> Prose:
     )
 
 
-def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints) -> Bools:
-    """Whether a sentence ends with each token, ends of paragraphs aside: bool (N,)."""
+def _uncapitalised(lower: Bools, capitalised: Bools, offsets: Ints) -> Bools:
+    """Whether each token is of a document in lower case throughout, where case does not tell sentences: bool (N,)."""
+    owners = owners_of(offsets)
+    n = len(offsets) - 1
+    words, capitals = np.bincount(owners, lower | capitalised, n), np.bincount(owners, capitalised, n)
+    return np.asarray((capitals < CASED * words)[owners])
+
+
+def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints, lower: Bools) -> Bools:
+    """Whether a sentence ends with each token, ends of paragraphs aside, and not before ``lower`` ones: bool (N,)."""
 
     def each(values: Sequence[bool]) -> Bools:
         return np.array(values, dtype=bool)[codes]
@@ -163,7 +183,6 @@ def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints) -> Boo
     bare = [w.rstrip(".").lower() for w in stripped]
     short = each([w in ABBREVIATIONS or (len(w) == 1 and w.isalpha() and w not in "iI") for w in bare])
     digits = each([w.isdigit() for w in spelled])
-    lower = each([w[:1].islower() for w in spelled])
     alone = each([w == "." for w in spelled])
     abbreviated = np.where(alone, _before(short), short) & full_stop
     numeral = alone & _before(digits) & _after(digits)
@@ -188,7 +207,7 @@ def _after(x: Bools) -> Bools:
 Z = TypeVar("Z")
 
 
-class ProseCritic(Critic[Z], ABC):
+class ProseCritic(Critic[Z], TokenizerMixin, ABC):
     """A critic that reads words, sentences and paragraphs; critics with the same tokenizer share the tokens.
 
     Parameters

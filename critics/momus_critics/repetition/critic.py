@@ -20,7 +20,9 @@ from momus.critic import (
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.critic.hooks import NamedStatesMixin, NotesMixin, OddityMixin
+from momus.critic.reporting import Reporting
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
@@ -34,7 +36,17 @@ from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATE
 from momus_critics.repetition.process import CopyProcess
 
 
-class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Repetition(
+    ProseCritic[Copies],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    MergeableMixin,
+    ComponentsMixin,
+    NotesMixin,
+    OddityMixin,
+    NamedStatesMixin,
+):
     """z says of each token whether it is new or a copy, and how far back it was said; P_c is a renewal process.
 
     A token is a copy if it belongs to an n-gram that occurs earlier in its document. A copied stretch goes on from one
@@ -44,7 +56,7 @@ class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, Explanatio
 
     Parameters
     ----------
-    n
+    min_length
         Smallest number of tokens of a copy.
     tokens
         See `ProseCritic`.
@@ -61,22 +73,24 @@ class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, Explanatio
         "Does text repeat itself as much as real text of its length does? z says of each token whether it is new, or "
         "how far back it was said before."
     )
+    reporting = Reporting(
+        headline="relative_copying",
+        directions={
+            "latent_nll": ("more usual in repetition", "less usual in repetition"),
+            "latent_ppl": ("more usual in repetition", "less usual in repetition"),
+        },
+        limits="It cannot see paraphrases, nor whether a repetition is meant: a refrain and a loop look alike.",
+        aggregated=False,
+    )
     sequence = True
-    guard = False
-    headline = "relative_copying"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in repetition", "less usual in repetition"),
-        "latent_ppl": ("more usual in repetition", "less usual in repetition"),
-    }
-    limits = "It cannot see paraphrases, nor whether a repetition is meant: a refrain and a loop look alike."
     oddity_unit = "copied words per word, beyond real text"
-    needs = 3
+    min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n": Range(2, 100)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"min_length": Range(2, 100)}
 
-    def __init__(self, *, n: int = 4, tokens: str = "words") -> None:
+    def __init__(self, *, min_length: int = 4, tokens: str = "words") -> None:
         super().__init__(tokens=tokens)
-        self.n = n
+        self.min_length = min_length
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""
@@ -114,7 +128,9 @@ class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, Explanatio
     def project(self, batch: Corpus) -> Copies:
         """Find the copied stretches of each document."""
         prose = self.prose(batch)
-        states, distances, ages = copies_of(prose.ids, prose.offsets, prose.sentences, prose.paragraphs, self.n)
+        states, distances, ages = copies_of(
+            prose.ids, prose.offsets, prose.sentences, prose.paragraphs, self.min_length
+        )
         texts = [d.text.encode("utf-8", "replace") for d in batch]
         sizes = np.array([(len(t), len(zlib.compress(t))) for t in texts], dtype=np.int64).reshape(-1, 2)
         return Copies(
@@ -185,7 +201,7 @@ class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, Explanatio
 
     def summarize(self, latents: Copies) -> Exampled:
         """Numbers of tokens by distance to their source, and the longest copies."""
-        return evidence.summary(latents, self.n)
+        return evidence.summary(latents, self.min_length)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Share of words by how far back they were said, the loops, and the longest copies."""
@@ -195,8 +211,8 @@ class Repetition(ProseCritic[Copies], StatisticsMixin, EvidenceMixin, Explanatio
         """How much real text repeats."""
         return [
             Note(
-                f"A copy has at least {self.n} words and symbols. Of the {counted(self.words_, 'word')} and symbols "
-                f"that the critic was fitted on, {percentage(self.copied_)} are copies."
+                f"A copy has at least {self.min_length} words and symbols. Of the {counted(self.words_, 'word')} and "
+                f"symbols that the critic was fitted on, {percentage(self.copied_)} are copies."
             )
         ]
 

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
-from momus.critic import (
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    Note,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    mean,
-    total_variation,
-)
+from momus.critic import EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NotesMixin
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import mean
 from momus.errors import FittingError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
@@ -28,7 +21,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.prose.reading import ProseCritic
 from momus_critics.rhythm import evidence
-from momus_critics.rhythm.lengths import DASH, SentenceLengths, moments, sentence_lengths
+from momus_critics.rhythm.lengths import SentenceLengths, moments, sentence_lengths
 from momus_critics.rhythm.process import LengthProcess
 
 LEAST_SPREAD = 1e-3
@@ -40,7 +33,9 @@ def spread(pooled: Floats) -> Floats:
     return np.asarray(np.sqrt(mean(pooled)) + LEAST_SPREAD)
 
 
-class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class Rhythm(
+    ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin, NotesMixin
+):
     """z is the sequence of sentence lengths of a document, P_c(z) an autoregressive negative binomial process.
 
     People vary the length of their sentences, and drift: a passage of long sentences follows one of short ones. The
@@ -62,14 +57,16 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
     question = (
         "Do the lengths of sentences vary and drift as in real text? z is the number of words of each sentence in turn."
     )
+    reporting = Reporting(
+        headline="spread",
+        directions={
+            "latent_nll": ("more usual in rhythm", "less usual in rhythm"),
+            "latent_ppl": ("more predictable in rhythm", "less predictable in rhythm"),
+        },
+        limits="It cannot see words: only how long sentences and paragraphs are.",
+    )
     sequence = True
-    headline = "spread"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in rhythm", "less usual in rhythm"),
-        "latent_ppl": ("more predictable in rhythm", "less predictable in rhythm"),
-    }
-    limits = "It cannot see words: only how long sentences and paragraphs are, and their punctuation."
-    needs = 3
+    min_documents = 3
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""
@@ -107,7 +104,7 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
         return LogPrior(np.asarray(values, dtype=np.float64), latents.lengths)
 
     def sufficient_statistics(self, latents: SentenceLengths) -> Mapping[str, Rows]:
-        """Sums of squares and of products of log lengths, words, sentences, paragraphs, and punctuation marks."""
+        """Sums of squares and of products of log lengths, words, sentences, and paragraphs."""
         squares, products, variances = moments(latents, 1)
         sentences = latents.lengths.astype(np.float64)
         words, paragraphs = (
@@ -120,12 +117,10 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
             "neighbours": np.column_stack([products[:, 0], variances[:, 0] + 1e-9]),
             "words": np.column_stack([words, sentences]),
             "paragraphs": np.column_stack([sentences, paragraphs]),
-            "dashes": np.column_stack([1000 * latents.marks[:, DASH], words]),
-            "marks": latents.marks,
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Spread within documents, correlation of neighbours, mean lengths, dashes, and the mixture of marks."""
+        """Spread within documents, correlation of neighbours, and mean lengths."""
         return (
             Statistic(
                 "spread",
@@ -158,16 +153,14 @@ class Rhythm(ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, Expla
                 ("shorter in its paragraphs", "longer in its paragraphs"),
                 unit="sentences",
             ),
-            Statistic.ratio("dashes", "dashes", "dashes per 1,000 words", ("poorer in dashes", "richer in dashes")),
-            Statistic("marks", "marks", "distance", total_variation, label="total variation of punctuation marks"),
         )
 
     def summarize(self, latents: SentenceLengths) -> evidence.RhythmSummary:
-        """Sentence lengths, correlations by lag, punctuation marks, and the lengths of one document."""
+        """Sentence lengths, correlations by lag, and the lengths of one document."""
         return evidence.summary(latents)
 
     def evidence(self, real: evidence.RhythmSummary, generated: evidence.RhythmSummary) -> list[Evidence]:
-        """Distribution of sentence lengths, correlation by distance, one document of each side, punctuation marks."""
+        """Distribution of sentence lengths, correlation by distance, one document of each side."""
         return evidence.show(real, generated)
 
     def notes(self) -> list[Note]:

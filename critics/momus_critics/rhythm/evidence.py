@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.critic import Pooled
-from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus_critics.figures import evenly_cumulated, rounded
 from momus_critics.marking import Mark, highest, mark_passage
 from momus_critics.prose.reading import BREAK
-from momus_critics.rhythm.lengths import MARKS, SentenceLengths, moments, sentence_lengths
+from momus_critics.rhythm.lengths import SentenceLengths, moments, sentence_lengths
 
 if TYPE_CHECKING:
     from momus_critics.rhythm.critic import Rhythm
@@ -51,14 +51,14 @@ def summary(z: SentenceLengths) -> RhythmSummary:
     examples = (tuple(z.words[a : min(b, a + SHOWN)].tolist()) for a, b in pairwise(starts))
     return RhythmSummary(
         len(z),
-        {"products": products.sum(axis=0), "variances": variances.sum(axis=0), "marks": z.marks.sum(axis=0)},
+        {"products": products.sum(axis=0), "variances": variances.sum(axis=0)},
         {"words": {float(v): float(c) for v, c in zip(values.tolist(), counts.tolist(), strict=True)}},
         max(examples, key=_rank, default=()),
     )
 
 
 def show(real: RhythmSummary, generated: RhythmSummary) -> list[Evidence]:
-    """Charts of lengths, correlation, and two documents; a table of punctuation marks."""
+    """Charts of lengths, correlation, and two documents."""
     lengths, lags, documents = [], [], []
     for role, text in both(real, generated):
         x, n = np.array(sorted(text.counts["words"].items()), dtype=np.float64).T
@@ -95,19 +95,7 @@ def show(real: RhythmSummary, generated: RhythmSummary) -> list[Evidence]:
             documents,
             note=f"Up to {SHOWN} sentences of a document with as many, chosen without regard to its lengths.",
         ),
-        _marks(real, generated),
     ]
-
-
-def _marks(real: RhythmSummary, generated: RhythmSummary) -> Table:
-    counts = [t.arrays["marks"] for t in (real, generated)]
-    words = [sum(float(length) * n for length, n in t.counts["words"].items()) for t in (real, generated)]
-    rows: list[tuple[Cell, ...]] = [
-        (name, *(round(1000 * float(c[i]) / max(w, 1.0), 2) for c, w in zip(counts, words, strict=True)))
-        for i, (name, _) in enumerate(MARKS)
-    ]
-    columns = ("mark", "real, per 1,000 words", "generated, per 1,000 words")
-    return Table("punctuation", "Punctuation marks", columns, rows)
 
 
 def explain(critic: Rhythm, document: Corpus) -> MarkedDocument | None:

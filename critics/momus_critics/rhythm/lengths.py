@@ -1,4 +1,4 @@
-"""Lengths of the sentences of documents, their paragraphs, and punctuation marks."""
+"""Lengths of the sentences of documents, and their paragraphs."""
 
 from __future__ import annotations
 
@@ -9,20 +9,6 @@ import numpy as np
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus_critics.prose.reading import Prose
-
-MARKS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("comma", frozenset(",،，、")),
-    ("semicolon", frozenset(";；")),
-    ("colon", frozenset(":：")),
-    ("dash", frozenset("—–―")),
-    ("full stop", frozenset(".。।")),
-    ("question mark", frozenset("?？؟")),
-    ("exclamation mark", frozenset("!！")),
-    ("ellipsis", frozenset("…")),
-    ("bracket", frozenset("()[]")),
-)
-"""Classes of punctuation marks; two hyphens in a row count as a dash as well."""
-DASH = [name for name, _ in MARKS].index("dash")
 
 
 @dataclass(frozen=True)
@@ -37,14 +23,11 @@ class SentenceLengths(Ragged):
         bool (S,): whether it is the first of its paragraph.
     offsets
         int64 (n + 1,): first sentence of each document.
-    marks
-        float64 (n, classes): numbers of punctuation marks of each document.
     """
 
     words: Ints
     begins: Bools
     offsets: Ints
-    marks: Floats
 
 
 def sentence_lengths(prose: Prose) -> SentenceLengths:
@@ -68,15 +51,7 @@ def sentence_lengths(prose: Prose) -> SentenceLengths:
     begins = np.ones(len(kept), dtype=bool)
     begins[1:] = paragraphs[1:] != paragraphs[:-1]
     offsets = offsets_of(np.bincount(owners[kept], minlength=len(prose)))
-    return SentenceLengths(words[keep], begins, offsets, _marks(prose))
-
-
-def _marks(prose: Prose) -> Floats:
-    """Numbers of marks of each class by document, float64 (n, classes)."""
-    columns = [np.asarray(prose.is_any(words), dtype=np.float64) for _, words in MARKS]
-    hyphen = prose.is_any(frozenset("-"))
-    columns[DASH][1:] += hyphen[1:] & hyphen[:-1]
-    return np.asarray(group_sums(np.column_stack(columns), prose.offsets), dtype=np.float64)
+    return SentenceLengths(words[keep], begins, offsets)
 
 
 def moments(z: SentenceLengths, lags: int) -> tuple[Floats, Floats, Floats]:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import WORDS, ExplanationMixin, Note, Rows, Scripts, Statistic, perplexity
+from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, OddityMixin, ScriptsMixin, SettlingMixin, TokenizerMixin
+from momus.critic.statistic import perplexity
 from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
+from momus.text.scripts import WORDS, Scripts
 from momus.text.titles import OTHER, frequent_titles, normalize_title
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus_critics.chains import evidence
@@ -49,7 +52,17 @@ class SectionLatents(ChainLatents):
     by_bodies: ChainLatents | None = None
 
 
-class Sections(ChainCritic, ExplanationMixin):
+class Sections(
+    ChainCritic,
+    ExplanationMixin,
+    ComponentsMixin,
+    DeviceMixin,
+    NotesMixin,
+    OddityMixin,
+    SettlingMixin,
+    TokenizerMixin,
+    ScriptsMixin,
+):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
     Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included; Deng et al. (2022,
@@ -72,9 +85,9 @@ class Sections(ChainCritic, ExplanationMixin):
     expectation
         ``chain``: under the posterior of the whole chain, P_c(z | x) ∝ P_c(z) Π P(z_m | x_m) / P(z_m); ``exact``: under
         the classifier's posterior, one section at a time; ``map``: under its most probable types only, as in the paper.
-    min_documents
+    min_count
         Titles in fewer real documents share the state ``<other>``.
-    tokens, lower, features, penalty
+    tokens, lower, vocabulary_size, penalty
         See `LinearPosterior`.
     seed
         Seeds the folds that choose smoothing and temperature.
@@ -82,24 +95,28 @@ class Sections(ChainCritic, ExplanationMixin):
 
     name = "sections"
     axis = "section order"
-    headline = "fault_evidence"
-    told = "fault_share"
     question = (
         "Are sections in the order of real documents? z is the chain of section types, P_c a Markov chain with start "
         "and end; types are inferred from each section's text."
     )
-    limits = "It cannot see what a section says beyond its type: a body about something else passes if its type fits."
+    reporting = replace(
+        ChainCritic.reporting,
+        headline="fault_evidence",
+        told="fault_share",
+        limits=(
+            "It cannot see what a section says beyond its type: a body about something else passes if its type fits."
+        ),
+    )
     sequence = True
     scripts: ClassVar[Scripts] = WORDS
     oddity_unit = "nats by the best repair"
-    needs = 5
-    uses_device = True
+    min_documents = 5
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
         "expectation": OneOf("chain", "exact", "map"),
         "titles": OneOf("auto", "never"),
-        "min_documents": Range(1, 10**9),
-        "features": Range(1, 10**7),
+        "min_count": Range(1, 10**9),
+        "vocabulary_size": Range(1, 10**7),
         "penalty": Range(0, 10**9, above=True),
     }
 
@@ -111,10 +128,10 @@ class Sections(ChainCritic, ExplanationMixin):
         model: str = "",
         options: dict[str, Any] | None = None,
         expectation: str = "chain",
-        min_documents: int = 5,
+        min_count: int = 5,
         tokens: str = "words",
         lower: bool = True,
-        features: int = 20_000,
+        vocabulary_size: int = 20_000,
         penalty: float = 10.0,
         seed: int = 0,
     ) -> None:
@@ -123,10 +140,10 @@ class Sections(ChainCritic, ExplanationMixin):
         self.model = model
         self.options = options
         self.expectation = expectation
-        self.min_documents = min_documents
+        self.min_count = min_count
         self.tokens = tokens
         self.lower = lower
-        self.features = features
+        self.vocabulary_size = vocabulary_size
         self.penalty = penalty
         self.seed = seed
 
@@ -145,7 +162,7 @@ class Sections(ChainCritic, ExplanationMixin):
         return LinearPosterior(
             tokens=self.tokens,
             lower=self.lower,
-            features=self.features,
+            vocabulary_size=self.vocabulary_size,
             penalty=self.penalty,
             titles=attribute == "titled_",
             seed=self.seed,
@@ -165,13 +182,13 @@ class Sections(ChainCritic, ExplanationMixin):
         self._check_parameters()
         titled = _titled(real)
         titles, documents = _normalized(titled)
-        self.titles_ = [*frequent_titles(titles, documents, self.min_documents), OTHER]
+        self.titles_ = [*frequent_titles(titles, documents, self.min_count), OTHER]
         if len(self.titles_) < 3:
             raise FittingError(
                 f"critic 'sections': {len(titled)} of {counted(len(real), 'document')} of {real.name!r} have titled "
-                f"sections; {len(self.titles_) - 1} titles occur in at least {self.min_documents} of them, and two are "
+                f"sections; {len(self.titles_) - 1} titles occur in at least {self.min_count} of them, and two are "
                 "needed",
-                hint="give more documents with `sections` and `section_names`, or lower min_documents",
+                hint="give more documents with `sections` and `section_names`, or lower min_count",
             )
         labels = self._labels(titles)
         self.learn_chain(labels, _offsets(titled), self.seed)
@@ -190,7 +207,7 @@ class Sections(ChainCritic, ExplanationMixin):
         """Whether titles join bodies where all texts have them."""
         return self.posterior == "linear" and self.titles == "auto"
 
-    def attend(self, texts: Sequence[Corpus]) -> bool:
+    def settle(self, texts: Sequence[Corpus]) -> bool:
         """Read titles too if they are there in all texts."""
         before = self.reads_
         if self._may_read_titles:
@@ -282,7 +299,7 @@ class Sections(ChainCritic, ExplanationMixin):
                 "fault_evidence",
                 "fault_evidence",
                 "evidence of faults of order",
-                self.directions["latent_ppl"],
+                self.reporting.directions["latent_ppl"],
                 unit="√nats",
             ),
             Statistic.share(
@@ -302,7 +319,7 @@ class Sections(ChainCritic, ExplanationMixin):
             scale="log",
             effect="log_ratio",
             label="Latent PPL by bodies alone",
-            direction=self.directions["latent_ppl"],
+            direction=self.reporting.directions["latent_ppl"],
         )
         return (*faults, *super().statistics(), by_bodies)
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of, places_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -74,34 +74,34 @@ class TermWeights(Estimator):
         return sparse.csr_array((data * scale, counts.indices, counts.indptr), shape=shape)
 
 
-class SectionFeatures(Estimator):
+class SectionFeatures(Estimator, ComponentsMixin):
     """TF-IDF of the words of a section, of the words and pairs of words that open it, and of its title.
 
     Parameters
     ----------
-    features
+    vocabulary_size
         Size of each vocabulary.
     titles
         Whether titles are read.
     """
 
-    def __init__(self, *, features: int = 20_000, titles: bool = False) -> None:
-        self.features = features
+    def __init__(self, *, vocabulary_size: int = 20_000, titles: bool = False) -> None:
+        self.vocabulary_size = vocabulary_size
         self.titles = titles
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted weights of one kind of terms."""
         if attribute in ("body_", "opening_", "title_"):
-            return TermWeights(features=self.features)
+            return TermWeights(features=self.vocabulary_size)
         return super().component(attribute)
 
     def fit(self, corpus: Corpus, tokenizer: Tokenizer) -> Self:
         """Learn the vocabularies and their weights."""
         table = corpus.tokens(tokenizer)
-        self.body_ = TermWeights(features=self.features).fit(*_body(table))
-        self.opening_ = TermWeights(features=self.features).fit(*_opening(table))
+        self.body_ = TermWeights(features=self.vocabulary_size).fit(*_body(table))
+        self.opening_ = TermWeights(features=self.vocabulary_size).fit(*_opening(table))
         if self.titles:
-            self.title_ = TermWeights(features=self.features).fit(*_titles(corpus, tokenizer))
+            self.title_ = TermWeights(features=self.vocabulary_size).fit(*_titles(corpus, tokenizer))
         return self
 
     def check_state(self) -> None:

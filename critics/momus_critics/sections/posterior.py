@@ -15,7 +15,7 @@ from scipy.special import log_softmax
 
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.numeric.ragged import offsets_of, ranges_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
@@ -32,7 +32,7 @@ ABSENT = -50.0
 """Bias of types without a section."""
 
 
-class LinearPosterior(CalibratedPosterior):
+class LinearPosterior(CalibratedPosterior, ComponentsMixin):
     """Multinomial logistic regression on what sets a section apart in its document, calibrated by a temperature.
 
     Logits are P X W + b: X are the features of all sections of a document (`SectionFeatures`), and P takes from each
@@ -42,7 +42,7 @@ class LinearPosterior(CalibratedPosterior):
     ----------
     tokens, lower
         The tokenizer, see `momus.critic.tokens.TokenCritic`.
-    features
+    vocabulary_size
         Size of each vocabulary, which holds the most frequent words.
     penalty
         Inverse strength C of the L2 penalty.
@@ -53,7 +53,7 @@ class LinearPosterior(CalibratedPosterior):
     """
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "features": Range(1, 10**7),
+        "vocabulary_size": Range(1, 10**7),
         "penalty": Range(0, 10**9, above=True),
     }
 
@@ -62,14 +62,14 @@ class LinearPosterior(CalibratedPosterior):
         *,
         tokens: str = "words",
         lower: bool = True,
-        features: int = 20_000,
+        vocabulary_size: int = 20_000,
         penalty: float = 10.0,
         titles: bool = False,
         seed: int = 0,
     ) -> None:
         self.tokens = tokens
         self.lower = lower
-        self.features = features
+        self.vocabulary_size = vocabulary_size
         self.penalty = penalty
         self.titles = titles
         self.seed = seed
@@ -77,13 +77,15 @@ class LinearPosterior(CalibratedPosterior):
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted features."""
         if attribute == "features_":
-            return SectionFeatures(features=self.features, titles=self.titles)
+            return SectionFeatures(vocabulary_size=self.vocabulary_size, titles=self.titles)
         return super().component(attribute)
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Learn vocabulary, weights, and the temperature that calibrates held-out probabilities."""
         tokenizer = get_tokenizer(self.tokens, self.lower)
-        self.features_ = SectionFeatures(features=self.features, titles=self.titles).fit(corpus, tokenizer)
+        self.features_ = SectionFeatures(vocabulary_size=self.vocabulary_size, titles=self.titles).fit(
+            corpus, tokenizer
+        )
         x = self.features_.matrix(corpus, tokenizer)
         offsets = offsets_of(corpus.section_counts)
         start = self._fit_temperature(x, offsets, labels, states)

@@ -19,12 +19,14 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
-    total_variation,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import NamedStatesMixin, NotesMixin, ParameterRolesMixin
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import total_variation
 from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import UsageError
-from momus.estimator import Estimator
+from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
 from momus.numeric.types import Floats
@@ -51,7 +53,17 @@ class Tagger(Protocol):
         ...
 
 
-class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Templates(
+    ProseCritic[Tagged],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    MergeableMixin,
+    ComponentsMixin,
+    NotesMixin,
+    NamedStatesMixin,
+    ParameterRolesMixin,
+):
     """z is the part of speech of each token, sentence by sentence, and P_c(z) an n-gram process over it.
 
     A template is a sequence of parts of speech (Shaib et al. 2024): *DET ADJ NOUN ADP DET NOUN* has many wordings. The
@@ -61,7 +73,7 @@ class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, Explanation
     ----------
     order
         n.
-    words
+    max_tokens
         Tokens of a document that are tagged, from its beginning, which bounds the time; 0: all.
     tagger, model
         An adapter that gives parts of speech, such as ``spacy``, and its model. Tagging takes about a minute for
@@ -75,25 +87,27 @@ class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, Explanation
     question = (
         "Are sentences built after as many different patterns as in real text? z is the part of speech of each word."
     )
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("more usual in sentence patterns", "less usual in sentence patterns"),
+            "latent_ppl": ("more predictable in sentence patterns", "less predictable in sentence patterns"),
+            "posterior_entropy": ("less varied in word classes", "more varied in word classes"),
+        },
+        limits="It cannot see words, only their classes, nor the errors of its tagger, which count as the text's.",
+        stepless="no token",
+    )
     sequence = True
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more usual in sentence patterns", "less usual in sentence patterns"),
-        "latent_ppl": ("more predictable in sentence patterns", "less predictable in sentence patterns"),
-        "posterior_entropy": ("less varied in word classes", "more varied in word classes"),
-    }
-    limits = "It cannot see words, only their classes, nor the errors of its tagger, which count as the text's."
-    no_steps = "no token"
-    configured: ClassVar[tuple[str, ...]] = ("tagger",)
-    needs = 3
+    required_params: ClassVar[tuple[str, ...]] = ("tagger",)
+    min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "words": Range(0, 100_000_000)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "max_tokens": Range(0, 100_000_000)}
 
     def __init__(
-        self, *, order: int = 4, words: int = 500, tagger: str = "", model: str = "", tokens: str = "words"
+        self, *, order: int = 4, max_tokens: int = 500, tagger: str = "", model: str = "", tokens: str = "words"
     ) -> None:
         super().__init__(tokens=tokens)
         self.order = order
-        self.words = words
+        self.max_tokens = max_tokens
         self.tagger = tagger
         self.model = model
 
@@ -140,7 +154,7 @@ class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, Explanation
     def project(self, batch: Corpus) -> Tagged:
         """Tag the tokens of each document."""
         prose = self.prose(batch)
-        limit = self.words or int(prose.lengths.max(initial=0))
+        limit = self.max_tokens or int(prose.lengths.max(initial=0))
         keep = np.arange(len(prose.ids)) - np.repeat(prose.offsets[:-1], prose.lengths) < limit
         offsets = kept_offsets(keep, prose.offsets)
         codes, sentences = prose.codes[keep], prose.sentences[keep]
@@ -217,7 +231,7 @@ class Templates(ProseCritic[Tagged], StatisticsMixin, EvidenceMixin, Explanation
 
     def notes(self) -> list[Note]:
         """Size of the training data."""
-        limit = f", the first {self.words:,} words and symbols of each document" if self.words else ""
+        limit = f", the first {self.max_tokens:,} words and symbols of each document" if self.max_tokens else ""
         return [Note(f"{self.order}-grams of parts of speech of {counted(self.sentences_, 'sentence')}{limit}.")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

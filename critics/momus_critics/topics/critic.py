@@ -16,8 +16,6 @@ from scipy.special import softmax
 
 from momus.critic import (
     AggregatedPosteriorMixin,
-    Decomposition,
-    DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
     Gaussians,
@@ -30,6 +28,9 @@ from momus.critic import (
     TokenCritic,
 )
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin, check_fitted
+from momus.critic.powers import Decomposition, DecompositionMixin
+from momus.critic.reporting import Reporting
 from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
@@ -54,6 +55,9 @@ class Topics(
     DecompositionMixin,
     EvidenceMixin,
     ExplanationMixin,
+    DeviceMixin,
+    NotesMixin,
+    ParameterRolesMixin,
 ):
     """z is η, the log-odds of topics: P_c(z) = N(μ, Σ), words from φ (the CTM of Blei & Lafferty 2007).
 
@@ -64,11 +68,11 @@ class Topics(
 
     Parameters
     ----------
-    topics
+    n_topics
         K; 0 takes one for every 20 documents, at least 5 and at most 100.
-    posterior
+    expectation
         ``full``, or ``mean``, which omits the trace, as the paper's code does.
-    least_count, most_documents, most_words, language, without
+    min_count, max_share, vocabulary_size, language, without
         The vocabulary: fewest tokens of a word, largest share of documents with it, largest size (0: no limit),
         language of the stopwords (empty: no stopwords), strings that no word may contain.
     steps, tolerance
@@ -79,7 +83,7 @@ class Topics(
         Σ; the notes say so).
     smoothing
         β of the prior of φ_k.
-    words
+    word_posterior
         ``dirichlet`` (φ_k has a Dirichlet posterior), ``point`` (its most probable value), or ``auto``: whichever
         completes held-out documents better.
     shrinkage
@@ -98,23 +102,24 @@ class Topics(
         "Do topics co-occur as in real documents? z is the log-odds of topics in a document, P_c a normal distribution "
         "with the correlations of real text."
     )
-    headline = "distance"
+    reporting = Reporting(
+        headline="distance",
+        directions={
+            "latent_nll": ("more probable in topics", "less probable in topics"),
+            "posterior_entropy": ("less varied in topics overall", "more varied in topics overall"),
+        },
+        limits="It cannot see the order of words or sentences: only which words occur together in a document.",
+    )
     evidence_kind = "bound"
     evidence_of = "the words of the vocabulary, in their order"
-    directions: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "latent_nll": ("more probable in topics", "less probable in topics"),
-        "posterior_entropy": ("less varied in topics overall", "more varied in topics overall"),
-    }
-    limits = "It cannot see the order of words or sentences: only which words occur together in a document."
-    needs = 10
-    uses_device = True
-    only_for_fitting: ClassVar[tuple[str, ...]] = ("checkpoint",)
+    min_documents = 10
+    fitting_params: ClassVar[tuple[str, ...]] = ("checkpoint",)
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "topics": Range(0, 2000),
-        "least_count": Range(1, 10**9),
-        "most_documents": Range(0, 1, above=True),
-        "most_words": Range(0, 10**9),
+        "n_topics": Range(0, 2000),
+        "min_count": Range(1, 10**9),
+        "max_share": Range(0, 1, above=True),
+        "vocabulary_size": Range(0, 10**9),
         "steps": Range(1, 10**6),
         "tolerance": Range(0, 1),
         "smoothing": Range(0, 10**6, above=True),
@@ -124,18 +129,18 @@ class Topics(
     def __init__(
         self,
         *,
-        topics: int = 0,
-        posterior: str = "full",
-        least_count: int = 5,
-        most_documents: float = 0.5,
-        most_words: int = 0,
+        n_topics: int = 0,
+        expectation: str = "full",
+        min_count: int = 5,
+        max_share: float = 0.5,
+        vocabulary_size: int = 0,
         language: str = "en",
         without: list[str] | None = None,
         steps: int = 300,
         tolerance: float = 2e-6,
         covariance: str = "laplace",
         smoothing: float = 0.02,
-        words: str = "auto",
+        word_posterior: str = "auto",
         shrinkage: float = 0.0,
         checkpoint: str = "",
         tokens: str = "words",
@@ -143,18 +148,18 @@ class Topics(
         seed: int = 0,
     ) -> None:
         super().__init__(tokens=tokens, lower=lower)
-        self.topics = topics
-        self.posterior = posterior
-        self.least_count = least_count
-        self.most_documents = most_documents
-        self.most_words = most_words
+        self.n_topics = n_topics
+        self.expectation = expectation
+        self.min_count = min_count
+        self.max_share = max_share
+        self.vocabulary_size = vocabulary_size
         self.language = language
         self.without = without
         self.steps = steps
         self.tolerance = tolerance
         self.covariance = covariance
         self.smoothing = smoothing
-        self.words = words
+        self.word_posterior = word_posterior
         self.shrinkage = shrinkage
         self.checkpoint = checkpoint
         self.seed = seed
@@ -162,22 +167,24 @@ class Topics(
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit by variational EM."""
         for value, name, known in (
-            (self.posterior, "posterior", ("full", "mean")),
+            (self.expectation, "expectation", ("full", "mean")),
             (self.covariance, "covariance", ("laplace", "variational")),
-            (self.words, "words", ("auto", "dirichlet", "point")),
+            (self.word_posterior, "word_posterior", ("auto", "dirichlet", "point")),
         ):
             if value not in known:
                 raise UsageError(f"topics: {name} is {value!r}", hint=f"choose one of {', '.join(known)}")
-        if self.topics == 1:
-            raise UsageError("topics: topics is 1", hint="give 2 or more topics, or 0 for a number that suits the text")
+        if self.n_topics == 1:
+            raise UsageError(
+                "topics: n_topics is 1", hint="give 2 or more topics, or 0 for a number that suits the text"
+            )
         counts = self._counts_of(real)
-        options = self._options(self.topics or int(np.clip(counts.shape[0] // 20, 5, 100)))
-        point = self.words == "point" or (self.words == "auto" and point_is_enough(counts, options))
+        options = self._options(self.n_topics or int(np.clip(counts.shape[0] // 20, 5, 100)))
+        point = self.word_posterior == "point" or (self.word_posterior == "auto" and point_is_enough(counts, options))
         options = replace(options, point=point)
-        signed = [
-            real.fingerprint,
-            repr({k: v for k, v in self.get_params().items() if k not in ("steps", "covariance", "checkpoint")}),
-        ]
+        fitting = {
+            k: v for k, v in self.get_params(deep=False).items() if k not in ("steps", "covariance", "checkpoint")
+        }
+        signed = [real.fingerprint, repr(fitting)]
         signature = hashlib.blake2b("\n".join(signed).encode(), digest_size=8).hexdigest()
         folder = Path(self.checkpoint) if self.checkpoint else None
         with stage("EM of topics", options.steps) as advance:
@@ -223,26 +230,26 @@ class Topics(
         """Build the vocabulary, and count its words in the documents that have any: CSR (n, V)."""
         table = real.tokens(self.tokenizer)
         rules = VocabularyRules(
-            self.least_count,
-            self.most_documents,
-            self.most_words,
+            self.min_count,
+            self.max_share,
+            self.vocabulary_size,
             stopwords(self.language) if self.language else (),
             ("xmath", "xcite") if self.without is None else tuple(self.without),
         )
         self.vocabulary_ = build_vocabulary(table, rules)
         if len(self.vocabulary_) < 10:
             raise FittingError(
-                f"critic 'topics': {len(self.vocabulary_)} words of {real.name!r} occur at least {self.least_count} "
-                f"times and in at most {percentage(self.most_documents, 0)} of documents; at least 10 needed",
-                hint="give more real text, or lower least_count",
+                f"critic 'topics': {len(self.vocabulary_)} words of {real.name!r} occur at least {self.min_count} "
+                f"times and in at most {percentage(self.max_share, 0)} of documents; at least 10 needed",
+                hint="give more real text, or lower min_count",
             )
         counts = count_words(table, self.vocabulary_)
         used = np.flatnonzero(np.diff(counts.indptr) > 0)
-        if len(used) < self.needs:
+        if len(used) < self.min_documents:
             raise FittingError(
                 f"critic 'topics': {counted(len(used), 'document')} of {real.name!r} with a word of the vocabulary; "
-                f"at least {self.needs} needed",
-                hint="give more real text, or lower least_count",
+                f"at least {self.min_documents} needed",
+                hint="give more real text, or lower min_count",
             )
         return sparse.csr_array(counts[used])
 
@@ -276,13 +283,13 @@ class Topics(
         d = len(self.mean_)
         value = d * np.log(2 * np.pi) + np.linalg.slogdet(self.covariance_)[1]
         value = value + np.einsum("nd,de,ne->n", away, precision, away, optimize=True)
-        if self.posterior == "full":
+        if self.expectation == "full":
             value = value + latents.variance @ np.diag(precision)
         return LogPrior.of_vectors(np.asarray(-0.5 * value))
 
     def decompose(self, batch: Corpus, latents: Gaussians) -> Decomposition | None:
         """The parts of the bound that q maximises; None for ``posterior="mean"``, a point without an entropy."""
-        if self.posterior != "full":
+        if self.expectation != "full":
             return None
         counts = count_words(batch.tokens(self.tokenizer), self.vocabulary_)
         middle, variance = (np.asarray(x, dtype=np.float64) for x in (latents.mean, latents.variance))
@@ -343,7 +350,7 @@ class Topics(
 
     def topic_words(self, count: int = TOP_WORDS) -> list[str]:
         """The most probable words of each topic."""
-        self.check_fitted()
+        check_fitted(self)
         best = np.argsort(-self.phi_, axis=1, kind="stable")[:, :count]
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 

@@ -183,11 +183,12 @@ def test_wrong_files_are_refused_with_a_reason(tmp_path):
     made = study()
     (good,) = simulated_answers(made, TRUTH)[:1]
     for content, message in (
-        ({**good, "study": "00000000"}, "it is of study '00000000'"),
+        ({**good, "study": "00000000"}, "of study '00000000'"),
         ({**good, "rater": "rater-9"}, "no rater of this study"),
-        ({"answers": []}, "no object of format"),
-        ([{"annotations": [], "data": {}}], "task 1 has no study"),
-        ("text", "no object"),
+        ({"answers": []}, "format is missing"),
+        ([{"annotations": [], "data": {}}], "data.rater is missing"),
+        ("text", "expected a table"),
+        ([], "expected a table"),
     ):
         with pytest.raises(ReadingError, match=message):
             read_answers(made, written(tmp_path, [content]))

@@ -13,7 +13,8 @@ from momus import Corpus, MomusError
 from momus.calibration import Plan, calibrate, judges, worker
 from momus.calibration.cells import Cell
 from momus.calibration.rates import Rate, detectable, family_wise
-from momus.critic import Statistic, kolmogorov_smirnov, mean, perplexity, total_variation
+from momus.critic import Statistic
+from momus.critic.statistic import kolmogorov_smirnov, mean, perplexity, total_variation
 from momus.inference import ManyTests, compare_rows
 from momus.progress import Silent
 

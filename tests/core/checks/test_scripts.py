@@ -4,8 +4,9 @@ import pytest
 
 from momus import Corpus, compare
 from momus.checks.scripts import scripts_of, unclaimed
-from momus.critic import ANY, SPACED, WORDS, Critic, Scripts, TokenCritic
+from momus.critic import Critic, TokenCritic
 from momus.critic.registry import critic_class
+from momus.text.scripts import ANY, SPACED, WORDS, Scripts
 from momus.text.sentences import split_sentences
 from momus.text.sketches import TextSketch
 from momus_critics.coreference import Coreference

@@ -3,7 +3,6 @@
 import re
 import threading
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,18 +11,14 @@ from scipy.stats import norm
 from momus import Corpus, Critic, LogPrior, MomusError, StateSequences, Statistic, Values, conformance
 from momus.checks.scripts import scripts_of
 from momus.conformance import scripts as samples
-from momus.critic import (
-    ANY,
-    Decomposition,
-    DecompositionMixin,
-    EvidenceMixin,
-    Scripts,
-    StatisticsMixin,
-    Tokenizer,
-    mean,
-)
+from momus.critic import EvidenceMixin, Reporting, StatisticsMixin
+from momus.critic.hooks import ScriptsMixin, TokenizerMixin
+from momus.critic.powers import Decomposition, DecompositionMixin
+from momus.critic.statistic import mean
 from momus.evidence import Table
+from momus.text.scripts import ANY, Scripts
 from momus.text.sketches import TextSketch
+from momus.text.tokens import Tokenizer
 
 LOCK = threading.Lock()
 
@@ -200,9 +195,6 @@ class ChangesParameters(Right):
     def __init__(self, *, shift: float = 1.0) -> None:
         self.shift = shift + 1
 
-    def clone(self):
-        return type(self)(shift=self.shift)
-
 
 class ChangesItsInput(Right):
     """Writes into the corpus."""
@@ -223,19 +215,21 @@ class NegativeStates(Right):
 class NoHeadline(Right):
     """Names a headline that it has not."""
 
-    headline = "beauty"
+    reporting = Reporting(headline="beauty")
 
 
 class TellsByWhatItHasNot(Right):
     """Names a statistic that tells its direction, but has none of that name."""
 
-    told = "beauty"
+    reporting = Reporting(told="beauty")
 
 
 class TellsAStory(Right):
     """Describes its direction at length."""
 
-    directions: ClassVar = {"latent_nll": ("lower", "higher than what one would call usual in text of this kind")}
+    reporting = Reporting(
+        directions={"latent_nll": ("lower", "higher than what one would call usual in text of this kind")}
+    )
 
 
 class LooseAttributes(Right):
@@ -302,7 +296,7 @@ class MissesAPart(Right, DecompositionMixin):
         return Decomposition(prior, np.zeros(len(prior)), np.ones(len(prior)), prior)
 
 
-class TakesClauses(Right):
+class TakesClauses(Right, TokenizerMixin, ScriptsMixin):
     """Claims every script, and reads a Chinese clause as one word."""
 
     scripts = ANY
@@ -318,7 +312,7 @@ class TearsMarks(TakesClauses):
     scripts = Scripts(("Deva",))
 
 
-class DependsOnThaiNeighbours(Right):
+class DependsOnThaiNeighbours(Right, ScriptsMixin):
     """Scores Thai by what stands beside it in a batch."""
 
     scripts = Scripts(("Thai",))
@@ -444,8 +438,10 @@ def test_too_few_checks_are_no_pass():
 
 
 def test_a_critic_of_a_script_that_no_sample_has_skips_the_check():
-    critic = Right()
-    critic.claims = lambda: Scripts(("Armn",))
+    class ReadsArmenian(Right, ScriptsMixin):
+        scripts = Scripts(("Armn",))
+
+    critic = ReadsArmenian()
     (record,) = conformance.check_critic(critic, checks=["claimed_scripts_are_read"]).records
     assert (record.status, "Armenian" in record.detail) == ("skipped", True)
 

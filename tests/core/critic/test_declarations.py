@@ -5,7 +5,8 @@ import pytest
 
 import momus
 from momus import Critic, LogPrior, Values
-from momus.critic import Statistic, StatisticsMixin, mean
+from momus.critic import Reporting, Statistic, StatisticsMixin
+from momus.critic.statistic import mean
 from momus.errors import UsageError
 
 TEXTS = [f"some words {'more ' * (i % 5)}" for i in range(20)]
@@ -41,7 +42,7 @@ class Words(Critic[Values], StatisticsMixin):
 
 def test_a_headline_must_be_a_statistic():
     class Misspelt(Words):
-        headline = "shares"
+        reporting = Reporting(headline="shares")
 
     with pytest.raises(UsageError, match="headline 'shares' is none of its statistics"):
         momus.compare(TEXTS, {"g": TEXTS}, critics=[Misspelt()], permutations=99, resamples=99)

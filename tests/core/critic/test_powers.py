@@ -1,17 +1,19 @@
 """Optional powers of critics are mixins, and a power without its mixin is refused."""
 
+import dataclasses
+
 import pytest
 
-from momus.critic import Critic, EvidenceMixin, StatisticsMixin, Values
+from momus.critic import Critic, EvidenceMixin, Note, Reporting, StatisticsMixin, Values
+from momus.critic.base import notes_of
+from momus.critic.hooks import NotesMixin
 from momus.critic.powers import BASES, POWERS
 
 
 @pytest.mark.parametrize("method", POWERS)
 def test_a_power_without_its_mixin_is_refused(method):
-    with pytest.raises(
-        TypeError,
-        match=f"defines {method}\\(\\) but does not inherit .*{BASES.get(POWERS[method], POWERS[method].__name__)}",
-    ):
+    base = BASES.get(POWERS[method], POWERS[method].__name__)
+    with pytest.raises(TypeError, match=f"defines {method} but does not inherit .*{base}"):
         type("Wrong", (Critic,), {method: lambda self, *_: None})
 
 
@@ -55,15 +57,14 @@ def test_a_helper_class_brings_no_power_silently():
         type("Wrong", (Helper, Critic), {})
 
 
-def test_blocks_are_for_critics_of_running_text():
-    with pytest.raises(TypeError, match="RunningTextCritic"):
-        type("Wrong", (Critic,), {"unit": "block"})
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Reporting)])
+def test_what_readers_see_is_said_in_one_place(name):
+    with pytest.raises(TypeError, match=rf"write reporting = Reporting\({name}=…\)"):
+        type("Wrong", (Critic,), {name: "a"})
 
 
 def test_notes_may_be_plain_strings():
-    from momus.critic.base import Note, notes_of
-
-    class Noted:
+    class Noted(NotesMixin):
         def notes(self):
             return ["a constant", Note("weak", warning=True)]
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momus.critic import Counted, Pooled, align, aligned, place, pool, stack, take_rows
+from momus.critic import Counted, Pooled
+from momus.critic.rows import align, aligned, place, pool, stack, take_rows
 
 WORDS = st.lists(st.lists(st.sampled_from("abcde"), max_size=5), min_size=1, max_size=5)
 

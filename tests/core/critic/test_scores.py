@@ -8,10 +8,14 @@ from scipy.stats import norm
 
 import momus.critic
 from momus import Corpus, Critic, LogPrior, Values
-from momus.critic import Counted, EvidenceMixin, Pooled, Scores, StateSequences, StatisticsMixin, stack
+from momus.critic import Counted, EvidenceMixin, Pooled, Scores, StateSequences, StatisticsMixin
+from momus.critic.hooks import overlap
+from momus.critic.powers import headline_of
+from momus.critic.reporting import Reporting
+from momus.critic.rows import stack
 from momus.critic.scoring import BATCH_CHARACTERS, BATCH_DOCUMENTS, batches
 from momus.errors import MomusError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, clone, construct, fitted_state, json_params, reset
 
 
 def scores(nll, steps, prompts=None, errors=None):
@@ -70,7 +74,9 @@ class Half(Critic[Values], StatisticsMixin, EvidenceMixin):
     """Scores documents of more than one word; a one-word document has no step."""
 
     name = axis = "half"
-    no_steps = "one word"
+    reporting = Reporting(
+        stepless="one word",
+    )
     sequence = True
 
     def fit(self, real):
@@ -133,8 +139,8 @@ def test_fitting_keeps_what_it_was_fitted_on():
         "fingerprint": Corpus.from_texts(["c d", "a b"]).fingerprint,
         "identity": Corpus.from_texts(["a b", "", "c d"], name="real").take([0, 2]).identity,
     }  # fmt: skip
-    assert critic.overlap(Corpus.from_texts(["a b", "x", "c d", "a b"])) == 3
-    assert critic.headline_statistic == "latent_ppl"
+    assert overlap(critic, Corpus.from_texts(["a b", "x", "c d", "a b"])) == 3
+    assert headline_of(critic) == "latent_ppl"
 
 
 def test_parameters_are_checked_by_name_and_copied():
@@ -142,17 +148,17 @@ def test_parameters_are_checked_by_name_and_copied():
         def __init__(self, *, inches: float = 12.0, unit: object = None) -> None:
             self.inches, self.unit = inches, unit
 
-    ruler = Ruler.with_params({"inches": 3.0})
+    ruler = construct(Ruler, {"inches": 3.0})
     ruler.length_ = np.arange(3)
-    assert (ruler.get_params(), list(ruler.state())) == ({"inches": 3.0, "unit": None}, ["length_"])
-    assert not ruler.clone().state()
-    ruler.reset()
-    assert not ruler.state()
+    assert (ruler.get_params(), list(fitted_state(ruler))) == ({"inches": 3.0, "unit": None}, ["length_"])
+    assert not fitted_state(clone(ruler))
+    reset(ruler)
+    assert not fitted_state(ruler)
     with pytest.raises(UsageError, match=r"\[ruler\]: no parameter 'inch'"):
-        Ruler.with_params({"inches": 3.0, "inch": 1}, place="[ruler]")
+        construct(Ruler, {"inches": 3.0, "inch": 1}, place="[ruler]")
     first, second = Ruler(unit=Ruler()), Ruler(unit=Ruler())
-    assert first.json_params()["unit"] != second.json_params()["unit"], "two objects are two"
-    assert first.json_params()["inches"] == 12.0
+    assert json_params(first)["unit"] != json_params(second)["unit"], "two objects are two"
+    assert json_params(first)["inches"] == 12.0
 
 
 def test_values_of_the_protocol_are_frozen():
@@ -164,7 +170,7 @@ def test_values_of_the_protocol_are_frozen():
 
 def test_states_count_per_document_where_there_are_no_marginals():
     z = StateSequences(np.array([2, 0, 2]), np.array([0, 1, 3]))
-    rows = momus.critic.aggregated(z)
+    rows = momus.critic.latents.aggregated(z)
     assert isinstance(rows, Counted)
     assert rows.matrix.toarray().tolist() == [[0, 0, 1], [1, 0, 1]]
     assert z.documents.tolist() == [0, 1, 1]

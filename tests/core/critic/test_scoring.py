@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from momus import Corpus, Critic, Document, LogPrior, MomusError, Values
-from momus.critic import Counted, StatisticsMixin, aligned, place, stack
+from momus.critic import Counted, StatisticsMixin
+from momus.critic.hooks import is_fitted, overlap
+from momus.critic.rows import aligned, place, stack
 from momus.errors import FittingError, NotFittedError
 
 
@@ -91,12 +93,12 @@ def test_refitting_forgets_and_a_failed_fit_leaves_nothing():
     assert not hasattr(critic, "extra_")
     with pytest.raises(FittingError):
         critic.fit(Corpus.from_texts(["x"]))
-    assert not critic.is_fitted
+    assert not is_fitted(critic)
 
 
 def test_overlap_with_the_fitted_text_is_counted():
     critic = Vowels().fit(REAL)
-    assert critic.overlap(Corpus.from_texts(["alpha beta", "new"])) == 1
+    assert overlap(critic, Corpus.from_texts(["alpha beta", "new"])) == 1
 
 
 @pytest.mark.parametrize(
@@ -118,9 +120,9 @@ def test_saved_and_loaded_critics_score_alike(tmp_path):
     critic = Vowels(floor=0.5).fit(REAL)
     critic.save(tmp_path)
     again = Vowels.load(tmp_path)
-    assert again.get_params() == {"floor": 0.5}
+    assert again.get_params(deep=False) == {"floor": 0.5}
     assert np.array_equal(again.score(REAL).nll, critic.score(REAL).nll)
-    assert again.overlap(REAL) == 4
+    assert overlap(again, REAL) == 4
     assert sorted(p.name for p in tmp_path.iterdir()) == ["arrays.safetensors", "critic.json"]
 
 

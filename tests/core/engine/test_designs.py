@@ -5,7 +5,8 @@ import pytest
 
 import momus
 from momus import MomusError
-from momus.critic import Statistic, mean
+from momus.critic import Statistic
+from momus.critic.statistic import mean
 from momus.inference import compare_rows, holm
 from momus.report import render
 from momus.report.terminal import comparison_text

@@ -11,6 +11,7 @@ from momus.cli.app import app
 from momus.engine.large import large_texts
 from momus.engine.scoring import score_parts
 from momus.errors import StoreError, UsageError
+from momus.estimator import clone
 from momus.progress import Silent
 from momus.reading import ReadingOptions
 
@@ -123,7 +124,7 @@ def test_sequences_topics_and_mixed_code(both, tmp_path):
     texts["real"] = write_lines(tmp_path / "real.jsonl", with_oddities(records(100, 1, longest=9)))
     texts["generated"] = {"a": write_lines(tmp_path / "a.jsonl", with_oddities(records(80, 2, longest=9, power=1.2)))}
     critics = ("topics", "rhythm", "discourse", "coreference", "stopword-share", "symbol-share", "consistency")
-    memory, parts = both(critics, **texts, device="cpu", config={"topics": {"topics": 4}})
+    memory, parts = both(critics, **texts, device="cpu", config={"topics": {"n_topics": 4}})
     assert_same(memory, parts)
 
 
@@ -232,7 +233,7 @@ def test_texts_of_other_critics_are_not_compared(fitted, tmp_path):
     score_parts(critics, [texts["real"]], tmp_path / "rows")
     momus.compare(**texts, **QUICK, critics=["length"], seed=1, out=tmp_path / "other")
     corpus = momus.read_corpus(texts["real"])
-    momus.load_critic(critics[0]).clone().fit(corpus).save(tmp_path / "length")
+    clone(momus.load_critic(critics[0])).fit(corpus).save(tmp_path / "length")
     score_parts([tmp_path / "length"], [texts["generated"]["a"]], tmp_path / "rows-a")
     sides = tmp_path / "rows", {"a": tmp_path / "rows-a"}
     with pytest.raises(StoreError, match="another fitted"):

@@ -10,16 +10,18 @@ from typer.testing import CliRunner
 
 from momus.cli.app import app
 from momus.conformance import check_critic, corpora
-from momus.critic import Counts, Critic, LogPrior, MergeableMixin, Portion, Values, fit_portions, read_portion
+from momus.critic import Counts, Critic, LogPrior, MergeableMixin, Values
+from momus.critic.portions import Portion, fit_portions, read_portion
 from momus.critic.registry import critic_class, load_critic, make_critics
 from momus.engine.fitting import fit_in_parts, read_sample
 from momus.errors import FittingError, ReadingError, StoreError, UsageError
+from momus.estimator import clone
 from momus.reading import ReadingOptions
 from momus.text.corpus import Corpus
 
 COUNTING = ("length", "unigram", "rank-frequency", "type-token", "stopword-share", "symbol-share")
 COUNTING += ("repetition", "discourse", "coreference")
-PARAMS = {"coreference": {"resolver": "given"}, "type-token": {"n": 2}}
+PARAMS = {"coreference": {"resolver": "given"}, "type-token": {"order": 2}}
 WORDS = ["the", "of", "Rain", "house", "hill", "town", "and", "she", "12", "light,", "stone.", "“a”", "wind!", "été"]
 
 
@@ -47,14 +49,14 @@ def test_any_partition_in_any_order_gives_the_same_saved_critic(name, texts, cut
     (critic,) = make_critics([name], PARAMS)
     rows = np.random.default_rng(seed).permutation(len(corpus))
     parts = [corpus.take(part) for part in np.split(rows, sorted(c for c in cuts if c <= len(rows)))]
-    portions = [read_portion(critic.clone(), part) for part in parts]
+    portions = [read_portion(clone(critic), part) for part in parts]
     try:
-        whole = critic.clone().fit(corpus)
+        whole = clone(critic).fit(corpus)
     except (FittingError, ZeroDivisionError) as error:
         with pytest.raises(type(error)):
-            fit_portions(critic.clone(), "fit", portions)
+            fit_portions(clone(critic), "fit", portions)
         return
-    merged = fit_portions(critic.clone(), "fit", portions)
+    merged = fit_portions(clone(critic), "fit", portions)
     assert saved(merged, tmp_path / "merged") == saved(whole, tmp_path / "whole")
 
 

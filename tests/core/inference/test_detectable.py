@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from momus.critic import Statistic, kolmogorov_smirnov, mean, mean_gap, supremum, total_variation
-from momus.critic.statistic import shares
+from momus.critic import Statistic
+from momus.critic.statistic import kolmogorov_smirnov, mean, mean_gap, shares, supremum, total_variation
 from momus.inference import Design, ManyTests, compare_rows
 from momus.inference.detectable import (
     _alternating,
@@ -132,3 +132,12 @@ def test_no_detectable_distance_where_none_reaches_the_critical_value():
     one_column = (np.ones((20, 1)), np.ones((20, 1)))
     s = Statistic("tvd", "x", "distance", total_variation)
     assert np.isnan(detectable_distance(s, np.full(20, 0.5), one_column, 0.05))
+
+
+def test_a_distance_that_grows_with_the_documents_has_no_detectable_one():
+    rng = np.random.default_rng(0)
+    counts = [np.column_stack([np.ones(40), rng.random((40, 30)) < 0.3]) for _ in range(2)]
+    statistic = Statistic("grows", "x", "distance", total_variation, uneven="itself")
+    (result,) = compare_rows([statistic], {"x": counts[0]}, {"x": counts[1]}, permutations=199)
+    assert np.isnan(result.mde)
+    assert result.p > 0

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from momus.critic import Statistic, entropy, jensen_shannon, total_variation
+from momus.critic import Statistic
+from momus.critic.statistic import entropy, jensen_shannon, total_variation
 from momus.inference import Design, compare_rows
 from momus.inference.detectable import LARGEST, PRECISE, halved
 from momus.inference.influence import Errors, standard_error

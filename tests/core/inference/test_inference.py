@@ -7,12 +7,8 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from momus.critic import (
-    Critic,
-    LogPrior,
-    Scores,
-    Statistic,
-    Values,
+from momus.critic import Critic, LogPrior, Scores, Statistic, Values
+from momus.critic.statistic import (
     entropy,
     jensen_shannon,
     kolmogorov_smirnov,
@@ -333,7 +329,7 @@ def test_several_documents_of_a_prompt_keep_the_level(shared):
         alarms += found[0].p <= 0.05
         loose += one(MEAN, ones(nll[0]), ones(nll[1]), permutations=199, seed=k).p <= 0.05
     assert stats.binomtest(int(alarms), 400, 0.05).pvalue > 0.001
-    assert loose > 40 or shared, "what the level is without regard to prompts"
+    assert loose > 32 or shared, "what the level is without regard to prompts"
 
 
 @pytest.mark.parametrize("design", ["unequal", "skewed", "paired", "within prompts"])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
-from momus.critic import (
-    Statistic,
+from momus.critic import Statistic
+from momus.critic.statistic import (
     entropy,
     jensen_shannon,
     kolmogorov_smirnov,

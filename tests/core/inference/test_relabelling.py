@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from momus.critic import Statistic, mean, total_variation
+from momus.critic import Statistic
+from momus.critic.statistic import mean, total_variation
 from momus.inference import compare_rows
 from momus.inference.relabelling import EXCEEDED, FIRST, MARGIN, MOST, NEAR, STAGES, Budget
 from momus.inference.weights import CHUNK

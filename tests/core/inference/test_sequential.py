@@ -94,7 +94,6 @@ def test_a_state_of_an_earlier_version_is_read():
         {"method": "peeking"},
         {"method": "betting"},
         {"method": ["spending"]},
-        {"more": 1},
     ],
 )
 def test_a_wrong_state_is_refused(change):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from momus.critic import kolmogorov_smirnov, total_variation
+from momus.critic.statistic import kolmogorov_smirnov, total_variation
 from momus.inference.spread import (
     PAIR,
     Halves,

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from momus.critic import Statistic, mean, perplexity
+from momus.critic import Statistic
+from momus.critic.statistic import mean, perplexity
 from momus.inference import Design, compare_rows
 from momus.inference.pooling import Tables
 from momus.inference.samples import Samples
-from momus.inference.studentised import Difference, Ratio
+from momus.inference.studentised import Difference, Ratio, restored, transformed
 from momus.inference.weights import all_labels, random_labels
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
@@ -369,3 +370,39 @@ def test_means_on_the_log_scale_have_their_error_there():
     half = stats.t.ppf(0.975, 798) * error
     assert (found.effect_low, found.effect_high) == pytest.approx((effect - half, effect + half), rel=2e-3)
     assert 0 < found.low < found.difference < found.high < 2 * found.difference
+
+
+def test_the_transform_is_monotone_and_has_an_inverse():
+    t = np.linspace(-9, 9, 400)
+    for skewness in (-1.0, -0.3, 1e-9, 0.4, 1.0):
+        g = transformed(t, np.full(400, skewness))
+        assert (np.diff(g) >= 0).all()
+        assert restored(g, skewness) == pytest.approx(t, abs=1e-5)
+
+
+def test_the_skewness_of_a_difference_is_that_of_both_means():
+    rng = np.random.default_rng(0)
+    a, b = rng.exponential(size=20), rng.normal(size=50)
+    observed = Ratio(Samples(Tables.of(3 * ones(a), 3 * ones(b)), Design.documents(20, 50))).observed
+    cumulant = stats.kstat(b, 3) / 50**2 - stats.kstat(a, 3) / 20**2
+    error = np.sqrt(a.var(ddof=1) / 20 + b.var(ddof=1) / 50)
+    assert observed.skewness[0] == pytest.approx(cumulant / error**3)
+    assert observed.t[0] == pytest.approx(transformed(np.array([(b.mean() - a.mean()) / error]), observed.skewness)[0])
+
+
+def test_means_of_as_many_documents_are_not_transformed():
+    rows = ones(np.random.default_rng(0).exponential(size=(20)))
+    assert Ratio(Samples(Tables.of(rows, rows), Design.documents(20, 20))).observed.skewness is None
+
+
+def test_equal_means_of_other_shapes_are_rejected_less_often_than_by_t():
+    """Log-normal 40 and normal 200 with mean 1: T alone rejects 5 % at level 1 %."""
+    rng = np.random.default_rng(3)
+    plain, used = [], []
+    for k in range(300):
+        a, b = np.exp(rng.normal(size=40) - 0.5), 1 + rng.normal(size=200)
+        used.append(one(MEAN, ones(a), ones(b), permutations=399, seed=k).p)
+        plain.append(stats.ttest_ind(a, b, equal_var=False).pvalue)
+    rates = [np.mean(np.array(p) <= 0.01) for p in (plain, used)]
+    assert rates[0] > 0.04
+    assert rates[1] < 0.75 * rates[0]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from momus.critic import Statistic, jensen_shannon, kolmogorov_smirnov, mean_gap, supremum, total_variation
-from momus.critic.statistic import shares
+from momus.critic import Statistic
+from momus.critic.statistic import jensen_shannon, kolmogorov_smirnov, mean_gap, shares, supremum, total_variation
 from momus.inference import Design
 from momus.inference.pooling import Tables
 from momus.inference.samples import Samples

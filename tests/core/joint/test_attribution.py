@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from momus import Corpus, MomusError
-from momus.critic import Statistic, kolmogorov_smirnov, mean, total_variation
+from momus.critic import Statistic
+from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, compare_rows
 from momus.inference.adjustment import bin_codes, binned, joint, quantile_codes
 from momus.inference.many_tests import DrawnLabels, LabelledSums, SharedRows, merged, relabelled

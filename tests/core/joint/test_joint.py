@@ -12,7 +12,7 @@ from momus.report import render
 from momus.report.joint_words import attributed, joint_lines, nearest
 from momus.report.terminal import comparison_text
 from momus.runs.folder import JOINT, read_comparison
-from momus.runs.joint_file import build, read_joint, write_joint
+from momus.runs.joint_file import read_joint, write_joint
 
 WORDS = [f"w{i}" for i in range(200)] + ["the", "of", "and", "in", ","] * 20
 
@@ -110,23 +110,15 @@ def test_a_resumed_run_has_the_same_analyses(run):
 )
 def test_damaged_analyses_are_refused(content, tmp_path):
     (tmp_path / JOINT).write_text(content)
-    with pytest.raises(StoreError, match="not readable"):
+    with pytest.raises(StoreError, match=r"not readable|expected|missing"):
         read_joint(tmp_path / JOINT)
-
-
-def test_plain_values_are_checked_by_type():
-    assert build(tuple[int, str], [1, "a"]) == (1, "a")
-    assert build(str | None, None) is None
-    for kind, data in ((int, "1"), (float, True), (tuple[int, ...], {}), (str, None)):
-        with pytest.raises(TypeError, match="expected"):
-            build(kind, data)
 
 
 def test_sentences_name_the_nearest_text_and_the_alarms(run):
     found, _, _ = run
     (line,) = nearest(found.joint.ranking)
     assert "'same'" in line
-    assert "sure against all others" in line
+    assert "significantly nearer than all others" in line
     printed = comparison_text(found, wide=True)
     assert "Distance from real text over all axes" in printed
     assert "Among documents alike in length" in printed

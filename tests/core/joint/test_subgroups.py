@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 from momus import Corpus, MomusError
-from momus.critic import Statistic, kolmogorov_smirnov, mean, total_variation
+from momus.critic import Statistic
+from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
 from momus.inference.heterogeneity import heterogeneity
 from momus.joint.axes import Axis
 from momus.joint.subgroups import subgroup_effects

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from momus.critic.reporting import Reporting
 from momus.errors import MomusError
 from momus.laws import LEAST_GROUPS, Law, compare_law, jackknife, standard_error
 from momus.laws.jackknife import joined, shortened
@@ -205,7 +206,9 @@ def test_laws_may_return_any_kind_of_number():
 
     class Types(RunningTextCritic[Values]):
         name = axis = "types"
-        headline = "types"
+        reporting = Reporting(
+            headline="types",
+        )
 
         def fit(self, real):
             return self

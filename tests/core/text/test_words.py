@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momus import Corpus, compare
-from momus.critic import TokenCritic, get_tokenizer
+from momus.critic import TokenCritic
 from momus.critic.base import notes_of
 from momus.critic.splitting import UNSPLIT
 from momus.errors import FittingError, MissingExtraError
 from momus.reading import read_corpus
 from momus.text import words as words_module
+from momus.text.tokens import get_tokenizer
 from momus.text.words import WORD, icu_version, split_by_icu, split_words
 from momus_critics.length import Length
 

@@ -6,7 +6,8 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from momus.critic import Counted, Scores, Statistic, entropy, kolmogorov_smirnov, mean, perplexity, total_variation
+from momus.critic import Counted, Scores, Statistic
+from momus.critic.statistic import entropy, kolmogorov_smirnov, mean, perplexity, total_variation
 from momus.errors import UsageError
 from momus.inference.spread import PAIR
 from momus.verdicts.atlas import atlas, check_register, default_band, kind_of

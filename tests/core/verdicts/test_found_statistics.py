@@ -11,8 +11,10 @@ import momus
 from momus import Corpus, LogPrior, Statistic, Values
 from momus.checks.dependence import LEVEL
 from momus.checks.notes import check_groups, group_notes
-from momus.critic import StatisticsMixin, mean, total_variation
+from momus.critic import StatisticsMixin
+from momus.critic.statistic import mean, total_variation
 from momus.errors import FittingError, UsageError
+from momus.estimator import clone
 from momus.inference import Design, Method, compare_rows
 from momus.inference.relabelling import Budget
 from momus.inference.without_variance import separation_interval
@@ -291,7 +293,7 @@ def test_one_message_says_how_long_a_text_must_be_for_taylor():
     (taylor,) = make_critics(["taylor"])
     for short in (3_000, 60_000):
         with pytest.raises(FittingError, match=f"'fit' has {short:,} tokens of running text; the law needs 74,934 "):
-            taylor.clone().fit(running(short, "fit"))
+            clone(taylor).fit(running(short, "fit"))
     fit, real = running(80_000, "fit"), running(80_000, "real")
     reasons = {}
     for short in (3_000, 60_000):

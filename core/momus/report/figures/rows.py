@@ -143,7 +143,7 @@ def _gap_dot(cell: Cell) -> Dot:
 
 
 def ranks_rows(ranking: Ranking, of: str = ALL_AXES) -> Rows:
-    """Describe the ranks: the mean distance of each corpus from human text, nearest first, with P(nearest).
+    """Describe the ranks: the mean distance of each corpus from human text, nearest first, with bootstrap share.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def ranks_rows(ranking: Ranking, of: str = ALL_AXES) -> Rows:
         f"{'mean ' if of == ALL_AXES else ''}distance from human text ({unit})",
         None,
         notes={r.model: chance(r) for r in rows},
-        head="P(nearest)",
+        head="bootstrap share",
         columns=("generated", *columns),
         numbers=[(r.model, *(getattr(r, c) for c in columns)) for r in rows],
     )

@@ -1,0 +1,54 @@
+"""What only readers of the results see of a critic: what leads its axis, directions, limits, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """What readers are told of a critic; a subclass changes fields of its base's with `dataclasses.replace`.
+
+    Attributes
+    ----------
+    headline
+        Name of the statistic whose p decides the verdict, or several names, of which the first that the fitted critic
+        has counts; default: ``latent_ppl`` of sequences, otherwise ``latent_nll``.
+    told
+        Name of the statistic that tells the direction and size of a difference, such as the mean length beside a test
+        of the distribution; default: the headline, or the first of the critic's statistics with a direction.
+    directions
+        What generated text is if its Latent NLL, Latent PPL or posterior entropy is lower, and if it is higher, by the
+        name of the statistic, where ``("more predictable", "less predictable")`` would mislead.
+    limits
+        What the critic cannot see, in one line.
+    stepless
+        The reason given for documents whose latents have no scored step (M = 0).
+    aggregated
+        Whether entropy and divergence of the aggregated posterior are reported beside Latent NLL of state sequences;
+        turn it off only where the critic's own statistics say the same.
+    """
+
+    headline: str | tuple[str, ...] = ""
+    told: str = ""
+    directions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    limits: str = ""
+    stepless: str = "no scored step"
+    aggregated: bool = True
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence for readers of the results of a fitted critic.
+
+    Attributes
+    ----------
+    text
+        An accuracy, a constant that was chosen, …
+    warning
+        Whether it makes the verdicts doubtful; a comparison then prints it beside them.
+    """
+
+    text: str
+    warning: bool = False

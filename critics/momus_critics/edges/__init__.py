@@ -1,0 +1,1 @@
+"""Edges of documents: how they open, and how they end."""

@@ -1,0 +1,293 @@
+"""The critic of edges: classes of first and of last sentences, and which follows which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from momus.critic import Counted, ExplanationMixin, Pooled, Rows, Statistic
+from momus.critic.fitted import Fitted
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import supremum
+from momus.estimator import ComponentsMixin, Estimator
+from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Bools, Floats, Ints
+from momus.parameters import OneOf, Range
+from momus.text.corpus import Corpus
+from momus_critics.chains import evidence
+from momus_critics.chains.base import ChainCritic
+from momus_critics.chains.posterior import ChainLatents, chained
+from momus_critics.edges.features import FEATURES, Edge, read_edges
+from momus_critics.edges.mixture import BernoulliMixture, names_of
+from momus_critics.figures import percent
+from momus_critics.prose.examples import Exampled
+from momus_critics.prose.reading import Prose, ProseCritic
+
+TOLD = {
+    "opens": ("question", "speech", "first person", "address", "general truth", "mark of layout"),
+    "ends": (
+        "question",
+        "speech",
+        "first person",
+        "address",
+        "modal",
+        "general truth",
+        "conclusion",
+        "own paragraph",
+    ),
+}
+"""Features of the first and of the last sentence whose shares are tested."""
+SHOWN, LEAST = 12, 3
+"""Recurring openings and endings that are shown, and documents that share one that is named first."""
+
+
+@dataclass(frozen=True)
+class EdgeLatents(ChainLatents):
+    """Classes of the first and the last sentence of n documents, and what these sentences are like."""
+
+    edges: tuple[Edge, ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
+
+
+class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin, ComponentsMixin):
+    """z is the class of the first and of the last sentence; P_c(z) is a Markov chain, classes emit features.
+
+    A class gives each functional feature of a sentence (a question, an address, a modal verb, a general truth, …) a
+    probability: a mixture of independent features, fitted to first and to last sentences of real text; its size is
+    chosen by BIC. The posterior is exact. Recurring first and last words are compared over documents besides.
+
+    Parameters
+    ----------
+    n_states
+        Most classes of first and of last sentences.
+    tokens, seed
+        See `ProseCritic`; seed of the starts of the mixtures.
+
+    >>> from momus import Corpus
+    >>> texts = ["Who came? I did.", "Who left? He left.", "It rained. We slept."] * 4
+    >>> critic = Edges(n_states=2).fit(Corpus.from_texts([f"{t} {i}" for i, t in enumerate(texts)]))
+    >>> len(critic.titles_), critic.project(Corpus.from_texts(["Who? Me."])).lengths.tolist()
+    (2, [2])
+    """
+
+    name = "edges"
+    axis = "openings and endings"
+    question = (
+        "Do documents open and end as real ones do? z is the class of the first and of the last sentence: a question, "
+        "an address, a general truth, …"
+    )
+    evidence_of = "the first and the last sentence, relative to how probable each class is on its own"
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("more usual at its edges", "less usual at its edges"),
+            "latent_ppl": ("more usual at its edges", "less usual at its edges"),
+            "posterior_entropy": ("less varied at its edges", "more varied at its edges"),
+        },
+        limits="It reads function words and marks of the first and last sentence: whether an ending fits stays unseen.",
+    )
+    min_documents = 10
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_states": Range(1, 50)}
+
+    def __init__(self, *, n_states: int = 6, tokens: str = "words", seed: int = 0) -> None:
+        super().__init__(tokens=tokens)
+        self.n_states = n_states
+        self.seed = seed
+
+    def component(self, attribute: str) -> Estimator:
+        """Make an unfitted mixture."""
+        if attribute in ("opening_", "ending_"):
+            return BernoulliMixture(n_states=self.n_states, seed=self.seed)
+        return super().component(attribute)
+
+    def fit(self, real: Corpus) -> Self:
+        """Fit the classes of first and of last sentences, and count which follows which."""
+        prose = self.prose(real)
+        first, last = read_edges(prose)
+        several = _several(prose)
+        self.opening_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(first.features[several])
+        self.ending_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(last.features)
+        self.titles_ = [f"opens: {n}" for n in names_of(self.opening_, FEATURES)]
+        self.titles_ += [f"ends: {n}" for n in names_of(self.ending_, FEATURES)]
+        marginals, offsets = self._classes(first, last, several)
+        self.learn_chain(marginals.argmax(axis=1), offsets, self.seed)
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        super().check_state()
+        state = Fitted(self)
+        sizes = [len(state.part(name, BernoulliMixture).shares_) for name in ("opening_", "ending_")]
+        state.require(sum(sizes) == len(self.titles_), "titles_", "a name for each class")
+
+    def _classes(self, first: Edge, last: Edge, several: Bools) -> tuple[Floats, Ints]:
+        """P(class | features) of each step, (N, K), and where documents begin: one step where there is one sentence."""
+        opening, ending = self.opening_.posterior(first.features), self.ending_.posterior(last.features)
+        offsets = offsets_of(1 + several)
+        k = opening.shape[1]
+        marginals = np.zeros((int(offsets[-1]), k + ending.shape[1]))
+        marginals[offsets[:-1][several], :k] = opening[several]
+        marginals[offsets[1:] - 1, k:] = ending
+        return marginals, offsets
+
+    def project(self, batch: Corpus) -> EdgeLatents:
+        """Infer the classes of the first and the last sentence under the chain."""
+        prose = self.prose(batch)
+        first, last = read_edges(prose)
+        marginals, offsets = self._classes(first, last, _several(prose))
+        # the mixtures' own shares are the prior that their posteriors hold
+        prior = np.concatenate([self.opening_.shares_, self.ending_.shares_])
+        z = chained(marginals, offsets, prior, self.transitions_)
+        texts = tuple(_sentences(prose, row) for row in range(len(prose)))
+        return EdgeLatents(**vars(z), edges=(first, last), texts=texts)
+
+    def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
+        """Features of the first and last sentence, length of the last paragraph, first and last words."""
+        assert isinstance(latents, EdgeLatents)
+        first, last = latents.edges
+        ones = np.ones(len(latents))
+        return {
+            **{
+                _row(where, feature): np.column_stack([edge.features[:, FEATURES.index(feature)], ones]).astype(
+                    np.float64
+                )
+                for where, edge in (("opens", first), ("ends", last))
+                for feature in TOLD[where]
+            },
+            "last_paragraph": np.column_stack([last.paragraph + 0.5, ones]),
+            "openings": _texts(first.words),
+            "endings": _texts(last.words),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Largest difference of one opening and of one ending; shares of features; length of the last paragraph."""
+        return (
+            *(
+                Statistic(
+                    f"recurring_{rows}",
+                    rows,
+                    "distance",
+                    supremum,
+                    uneven="itself",
+                    label=f"most changed of all {what}",
+                )
+                for rows, what in (("openings", "first words"), ("endings", "last words"))
+            ),
+            *(
+                Statistic.share(
+                    f"{_row(where, feature)}_share",
+                    _row(where, feature),
+                    f"documents whose {'first' if where == 'opens' else 'last'} sentence has: {feature}",
+                    (f"rarer {where[:-1]}ing with {feature}", f"oftener {where[:-1]}ing with {feature}"),
+                )
+                for where in TOLD
+                for feature in TOLD[where]
+            ),
+            Statistic.relative(
+                "last_paragraph_words",
+                "last_paragraph",
+                "mean length of the last paragraph",
+                ("shorter in its last paragraph", "longer in its last paragraph"),
+                unit="words",
+            ),
+        )
+
+    def summarize(self, latents: ChainLatents) -> Exampled:
+        """Transition counts, features, first and last words, and sentences of each class."""
+        assert isinstance(latents, EdgeLatents)
+        first, last = latents.edges
+        features = [edge.features.sum(axis=0).astype(np.float64) for edge in (first, last)]
+        pooled = Pooled(
+            len(latents),
+            {"transitions": latents.expected_count(), "first": features[0], "last": features[1]},
+            {name: _texts(edge.words).total() for name, edge in (("openings", first), ("endings", last))},
+        )
+        examples: dict[str, list[tuple[float, str]]] = {}
+        for row, (a, b) in enumerate(zip(latents.offsets[:-1].tolist(), latents.offsets[1:].tolist(), strict=True)):
+            for step in range(a, b):
+                sure = 0.0 if latents.marginals is None else -float(latents.marginals[step].max())
+                sentence = latents.texts[row][0 if step < b - 1 else 1]
+                examples.setdefault(self.titles_[int(latents.states[step])], []).append((sure, sentence))
+        for name, edge in (("openings", first), ("endings", last)):
+            for words, text in zip(edge.words, latents.texts, strict=True):
+                examples.setdefault(f"{name}:{words}", []).append(
+                    (float(len(text[name == "endings"])), text[name == "endings"])
+                )
+        return Exampled.of(pooled, examples, kept=1)
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """First and last words that recur, features, classes, and the transitions that differ."""
+        return [
+            *(_recurring(name, real, generated) for name in ("openings", "endings")),
+            _features(real, generated),
+            *evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"]),
+        ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show the first and the last sentence with their classes."""
+        prose = self.prose(document)
+        sentences = _sentences(prose, 0)
+        return evidence.explain(self, document, list(sentences) if _several(prose)[0] else [sentences[1]])
+
+
+def _several(prose: Prose) -> Bools:
+    """Whether a document has more than one sentence, (n,)."""
+    several = np.zeros(len(prose), dtype=bool)
+    present = np.flatnonzero(prose.lengths > 0)
+    several[present] = prose.sentences[prose.offsets[present]] < prose.sentences[prose.offsets[present + 1] - 1]
+    return several
+
+
+def _sentences(prose: Prose, row: int) -> tuple[str, str]:
+    """The first and the last sentence of a document, its tokens with spaces between."""
+    inside = slice(int(prose.offsets[row]), int(prose.offsets[row + 1]))
+    numbers = prose.sentences[inside]
+    tokens = [prose.spelled[i] for i in prose.codes[inside].tolist()]
+    if not tokens:
+        return "", ""
+    first, last = int(np.searchsorted(numbers, numbers[0] + 1)), int(np.searchsorted(numbers, numbers[-1]))
+    return " ".join(tokens[:first]), " ".join(tokens[last:])
+
+
+def _texts(words: Sequence[str]) -> Counted:
+    labels, codes = np.unique(np.array(words, dtype=object).astype(str), return_inverse=True)
+    return Counted.of_tokens(codes.astype(np.int64), np.arange(len(words) + 1), labels.tolist())
+
+
+def _row(where: str, feature: str) -> str:
+    return f"{where}_{feature.replace(' ', '_')}"
+
+
+def _recurring(name: str, real: Pooled, generated: Pooled) -> Table:
+    """First or last words by how much their share of documents differs."""
+    what = {"openings": "first", "endings": "last"}[name]
+    counts = [t.counts[name] for t in (real, generated)]
+    n = [max(t.documents, 1) for t in (real, generated)]
+    words = sorted(
+        {*counts[0], *counts[1]}, key=lambda w: (-abs(counts[1].get(w, 0) / n[1] - counts[0].get(w, 0) / n[0]), w)
+    )
+    rows: list[tuple[Cell, ...]] = []
+    named = []
+    for word in words[:SHOWN]:
+        shares = [percent(c.get(word, 0) / m) for c, m in zip(counts, n, strict=True)]
+        texts = generated.texts(f"{name}:{word}") if isinstance(generated, Exampled) else []
+        rows.append((str(word), *shares, texts[0] if texts else ""))
+        if counts[1].get(word, 0) >= LEAST and shares[1] > shares[0]:
+            named.append(Overused(str(word), shares[0], shares[1], texts[0] if texts else ""))
+    overuse = Overuse(f"over-used {what} words", "% of documents", named[:3]) if named else None
+    columns = (f"{what} words", "real, % of documents", "generated %", "in generated text")
+    return Table(f"edge-{name}", f"{what.capitalize()} words that differ most", columns, rows, overuse=overuse)
+
+
+def _features(real: Pooled, generated: Pooled) -> Table:
+    """What first and last sentences have, the largest difference first."""
+    rows: list[tuple[Cell, ...]] = []
+    for key in ("first", "last"):
+        shares = [t.arrays[key] / max(t.documents, 1) for t in (real, generated)]
+        rows += [(f"{key} sentence: {name}", *(percent(s[i]) for s in shares)) for i, name in enumerate(FEATURES)]
+    rows.sort(key=lambda row: -abs(float(row[2] or 0) - float(row[1] or 0)))
+    return Table("edge-features", "First and last sentences", ("feature", "real, % of documents", "generated %"), rows)

@@ -1,0 +1,1 @@
+"""Layout: headings, paragraphs, lists, code, tables and breaks, in their order."""

@@ -1,0 +1,308 @@
+"""Names: which persons and places documents name, and whether all of them name the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.critic import (
+    Counted,
+    Counts,
+    EvidenceMixin,
+    ExplanationMixin,
+    LogPrior,
+    MergeableMixin,
+    Pooled,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+)
+from momus.critic.fitted import Fitted
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import supremum
+from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
+from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of
+from momus.numeric.types import Bools, Floats, Ints
+from momus.text.corpus import Corpus
+from momus_critics.figures import percent
+from momus_critics.marking import Mark, mark_passage
+from momus_critics.prose.reading import TERMINALS, Prose, ProseCritic
+
+NO_NAMES = frozenset(
+    (
+        *("i", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february"),
+        *("march", "april", "june", "july", "august", "september", "october", "november", "december", "ok", "mr"),
+        *("mrs", "ms", "dr", "miss", "sir", "lord", "lady", "god", "christmas", "mom", "dad", "mum", "the", "a", "an"),
+        *("he", "she", "it", "we", "you", "they", "and", "but", "or", "if", "so", "yes", "no", "of", "in", "my", "his"),
+        *("her", "your", "our", "their", "this", "that", "what", "who", "how", "why", "when", "where", "there", "oh"),
+    )
+)
+"""Words, in lower case, that begin with a capital and name nobody."""
+HEADING = 3
+"""Fewest capitals of a line without an end mark that is a heading, where most of its words have one."""
+SHOWN, LEAST = 15, 3
+"""Names that a table shows, and documents that share one that is named first."""
+
+
+@dataclass(frozen=True)
+class NameSets(Ragged):
+    """The distinct names of n documents.
+
+    Attributes
+    ----------
+    codes
+        int64 (N,): numbers of the names of each document in turn, in ``names``.
+    offsets
+        int64 (n + 1,).
+    names
+        The distinct names of the batch, in alphabetical order.
+    words
+        int64 (n,): number of words of each document.
+    """
+
+    codes: Ints
+    offsets: Ints
+    names: tuple[str, ...]
+    words: Ints
+
+
+def name_tokens(prose: Prose) -> Bools:
+    """Whether each token is of a name, (N,).
+
+    A name is capitalised behind another word of its sentence somewhere in its document; it is then a name wherever that
+    document has it with a capital. Headings show no names.
+    """
+    spelled = np.array([_may_be_a_name(w) for w in prose.spelled], dtype=bool)[prose.codes]
+    behind = np.zeros(len(spelled), dtype=bool)
+    behind[1:] = prose.alphabetic[:-1] & (prose.sentences[1:] == prose.sentences[:-1])
+    seen = spelled & behind & ~_in_headings(prose)
+    # (document, word) pairs that were seen, looked up for all tokens
+    keys = owners_of(prose.offsets) * len(prose.words) + prose.ids
+    return spelled & np.isin(keys, np.unique(keys[seen]))
+
+
+def _may_be_a_name(word: str) -> bool:
+    return (
+        len(word) > 1 and word[0].isupper() and word[1:].islower() and word.isalpha() and word.lower() not in NO_NAMES
+    )
+
+
+def _in_headings(prose: Prose) -> Bools:
+    """Whether each token is of a line with a mark of a heading, or with capitals and without an end mark, (N,)."""
+    if not len(prose.ids):
+        return np.zeros(0, dtype=bool)
+    first = prose.sentences - prose.sentences[0]
+    words, capitals = np.bincount(first, prose.alphabetic), np.bincount(first, prose.capitalised)
+    ended, marked = (np.bincount(first, prose.is_any(marks)) > 0 for marks in (TERMINALS, frozenset("#")))
+    return np.asarray((marked | (~ended & (2 * capitals > words) & (capitals >= HEADING)))[first])
+
+
+def read_names(prose: Prose) -> NameSets:
+    """The distinct names of each document; neighbouring capitals are names of their own."""
+    mask = name_tokens(prose)
+    owners = owners_of(prose.offsets)
+    pairs = np.unique(np.stack([owners[mask], prose.ids[mask]]), axis=1)
+    used, codes = np.unique(pairs[1], return_inverse=True)
+    names = tuple(prose.words[i].capitalize() for i in used.tolist())
+    offsets = offsets_of(np.bincount(pairs[0], minlength=len(prose)))
+    words = np.bincount(owners, prose.alphabetic, len(prose)).astype(np.int64)
+    return NameSets(codes.astype(np.int64), offsets, names, words)
+
+
+class Names(ProseCritic[NameSets], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+    """z is the set of names of a document; P_c(z) draws them from a Pitman–Yor process over documents.
+
+    The number of names is geometric, with a mean in proportion to the number of words. A name that c documents of real
+    text have is drawn with the probability (c − d) / (N + θ), a new one with (θ + d V) / (N + θ), where real text has V
+    names and N pairs of a document and a name; d and θ maximise the probability of its partition (Pitman 1995). People
+    seldom name what others name; a generator that calls everybody Elena gives itself away over documents, which the
+    largest difference in the share of one name measures.
+
+    Parameters
+    ----------
+    tokens
+        See `ProseCritic`.
+
+    >>> from momus import Corpus
+    >>> critic = Names().fit(Corpus.from_texts(["So Ann met Bob.", "Then Ann left.", "And Cid came to Rome."]))
+    >>> z = critic.project(Corpus.from_texts(["It was Ann. Ann and Dora."]))
+    >>> [z.names[i] for i in z.codes]
+    ['Ann', 'Dora']
+    """
+
+    name = "names"
+    axis = "names of persons and places"
+    question = "Do documents name persons and places as real ones do, and others each? z is the set of names."
+    sequence = True
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("more usual in its names", "less usual in its names"),
+            "latent_ppl": ("more usual in its names", "less usual in its names"),
+        },
+        limits=(
+            "It takes words with capitals within sentences for names, as English spells them: German nouns are names "
+            "to it, and text without capitals has none."
+        ),
+        aggregated=False,
+    )
+
+    def fit(self, real: Corpus) -> Self:
+        """Count in how many documents each name is, and fit the process."""
+        return self.fit_from(self.fit_counts(real))
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Documents by name, and documents."""
+        z = self.project(real)
+        labels = [z.names[i] for i in range(len(z.names))]
+        return Counts.of(names=(labels, np.bincount(z.codes, minlength=len(labels))), totals=[int(z.words.sum())])
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Fit discount and strength."""
+        names, documents = counts.table("names")
+        self.names_ = [str(n) for n in names]
+        self.documents_ = documents
+        self.discount_, self.strength_ = fit_pitman_yor(documents)
+        self.rate_ = float((documents.sum() + 0.5) / (int(counts.array("totals")[0]) + 1.0))
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        names = state.texts("names_")
+        state.array("documents_", (len(names),), kind="i", low=1)
+        discount = state.number("discount_", 0.0, 1.0)
+        state.require(discount < 1, "discount_", "a number below 1")
+        state.number("strength_", above=0.0)
+        state.number("rate_", above=0.0)
+
+    def project(self, batch: Corpus) -> NameSets:
+        """Find the names."""
+        return read_names(self.prose(batch))
+
+    def log_prior(self, latents: NameSets) -> LogPrior:
+        """log P_c(z): of the number of names, and of each of them; a step for each and one for the end."""
+        nats = group_sums(self._log_probabilities(latents.names)[latents.codes], latents.offsets)
+        mean = self.rate_ * np.maximum(latents.words, 1)
+        number = latents.lengths * np.log(mean / (1 + mean)) - np.log1p(mean)
+        return LogPrior(np.asarray(nats) + number, latents.lengths + 1)
+
+    def _log_probabilities(self, names: Sequence[str]) -> Floats:
+        """log P of each name, or of a new one, (V,)."""
+        known = dict(zip(self.names_, self.documents_.tolist(), strict=True))
+        c = np.array([known.get(n, 0) for n in names], dtype=np.float64)
+        new = self.strength_ + self.discount_ * len(self.names_)
+        return np.asarray(
+            np.log(np.where(c > 0, c - self.discount_, new)) - np.log(self.documents_.sum() + self.strength_)
+        )
+
+    def sufficient_statistics(self, latents: NameSets) -> Mapping[str, Rows]:
+        """Which documents have each name, names beside words, and names that real text has."""
+        known = np.isin(np.array(latents.names, dtype=object).astype(str), np.array(self.names_).astype(str))
+        shared = np.asarray(group_sums(known[latents.codes].astype(np.float64), latents.offsets), dtype=np.float64)
+        number = latents.lengths.astype(np.float64)
+        return {
+            "names": Counted.of_tokens(latents.codes, latents.offsets, list(latents.names)),
+            # a little of a name keeps the ratios of texts without names finite
+            "rate": np.column_stack([1000 * (number + 0.05), latents.words + 1.0]),
+            "known": np.column_stack([shared + 0.5e-6, number + 1e-6]),
+            "named": np.column_stack([number > 0, np.ones(len(latents))]).astype(np.float64),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Largest difference in the share of documents of one name; names per 1,000 words; names that real text has."""
+        return (
+            Statistic(
+                "recurring_names", "names", "distance", supremum, uneven="itself", label="most changed of all names"
+            ),
+            Statistic.relative(
+                "name_rate", "rate", "different names", ("poorer in names", "richer in names"), unit="per 1,000 words"
+            ),
+            Statistic.share(
+                "known_share", "known", "names that the fitted text has", ("newer in its names", "plainer in its names")
+            ),
+            Statistic.share(
+                "named_share", "named", "documents with a name", ("more often without names", "more often with names")
+            ),
+        )
+
+    def summarize(self, latents: NameSets) -> Pooled:
+        """Documents by name."""
+        table = Counted.of_tokens(latents.codes, latents.offsets, list(latents.names))
+        return Pooled(len(latents), {}, {"names": table.total()})
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Names by how much their share of documents differs, and how often two documents share a name."""
+        sides = real, generated
+        counts = [{str(k): v for k, v in t.counts["names"].items()} for t in sides]
+        n = [max(t.documents, 1) for t in sides]
+        names = sorted(
+            {*counts[0], *counts[1]}, key=lambda w: (-abs(counts[1].get(w, 0) / n[1] - counts[0].get(w, 0) / n[0]), w)
+        )
+        rows: list[tuple[Cell, ...]] = []
+        overused = []
+        for name in names[:SHOWN]:
+            shares = [percent(c.get(name, 0) / m) for c, m in zip(counts, n, strict=True)]
+            rows.append((name, *shares))
+            if counts[1].get(name, 0) >= LEAST and shares[1] > shares[0]:
+                overused.append(Overused(name, shares[0], shares[1]))
+        pairs = [
+            percent(sum(v * (v - 1) for v in c.values()) / max(m * (m - 1), 1)) for c, m in zip(counts, n, strict=True)
+        ]
+        note = f"A hundred pairs of documents share {pairs[0]:g} names in real text, {pairs[1]:g} in generated text."
+        overuse = Overuse("over-used names", "% of documents", overused[:5]) if overused else None
+        columns = ("name", "real, % of documents", "generated %")
+        return [Table("names", "Names that differ most", columns, rows, note=note, overuse=overuse)]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Mark the names, with the share of real documents that have each."""
+        prose = self.prose(document)
+        mask = name_tokens(prose)
+        words = [prose.spelled[i] for i in prose.codes.tolist()]
+        known = dict(zip(self.names_, self.documents_.tolist(), strict=True))
+        marks = {}
+        for i in np.flatnonzero(mask).tolist():
+            seen = known.get(words[i].capitalize(), 0)
+            marks[i] = Mark("name" if seen else "new name", f"in {seen:,} documents of the fitted text" if seen else "")
+        value = -float(self.log_prior(self.project(document)).values[0])
+        return mark_passage(document, words, marks, value=value, unit="nats")
+
+    names_: list[str]
+    documents_: Ints
+    discount_: float
+    strength_: float
+    rate_: float
+
+
+def fit_pitman_yor(counts: NDArray[np.integer]) -> tuple[float, float]:
+    """Discount in [0, 1) and strength above 0 that maximise the probability of a partition (Pitman 1995, equation 9).
+
+    Parameters
+    ----------
+    counts
+        (V,) number of members of each block.
+
+    >>> d, theta = fit_pitman_yor(np.array([1] * 60 + [2] * 12 + [5] * 4 + [40]))
+    >>> 0.3 < d < 0.9 and theta > 0
+    True
+    """
+    from scipy.optimize import minimize
+    from scipy.special import gammaln
+
+    sizes, times = np.unique(np.asarray(counts, dtype=np.float64), return_counts=True)
+    v, n = float(times.sum()), float(sizes @ times)
+    if n < 2:
+        return 0.5, 1.0
+
+    def loss(x: Floats) -> float:
+        d, theta = 1 / (1 + np.exp(-x[0])), np.exp(x[1])
+        # Π (θ + i d) for i < V, over Π (θ + i) for i < N, times Π Γ(c − d) / Γ(1 − d)
+        tables = v * np.log(d) + gammaln(theta / d + v) - gammaln(theta / d)
+        customers = gammaln(theta + n) - gammaln(theta)
+        return float(-(tables - customers + times @ (gammaln(sizes - d) - gammaln(1 - d))) / n)
+
+    optimum = minimize(loss, np.array([0.0, 1.0]), method="L-BFGS-B", bounds=[(-12.0, 8.0), (-8.0, 16.0)])
+    return float(1 / (1 + np.exp(-optimum.x[0]))), float(np.exp(optimum.x[1]))

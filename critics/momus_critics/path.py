@@ -1,0 +1,308 @@
+"""The path of a text from sentence to sentence: jumps, standing still, and drifting away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from momus.critic import EvidenceMixin, ExplanationMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin
+from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin
+from momus.critic.reporting import Reporting
+from momus.estimator import ComponentsMixin, Estimator
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
+from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, places_of
+from momus.numeric.types import Floats, Ints
+from momus.parameters import OneOf, Range
+from momus.text.corpus import Corpus
+from momus_critics.figures import rounded
+from momus_critics.passages.tfidf import make_embedder
+from momus_critics.prose.reading import Prose, ProseCritic
+
+LEAST = 4
+"""Fewest sentences of a document that has a path."""
+LAGS = 10
+"""Distances, in sentences, that the figure shows."""
+LARGEST = 0.99
+"""Largest correlation of neighbours: a walk that never forgets has no spread."""
+SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Paths(Ragged):
+    """The sentences of n documents as points around the centre of their document.
+
+    Attributes
+    ----------
+    points
+        float64 (N, d): in standard deviations of real text along its principal directions.
+    offsets
+        int64 (n + 1,): first sentence of each document.
+    texts
+        N sentences.
+    """
+
+    points: Floats
+    offsets: Ints
+    texts: tuple[str, ...]
+
+
+class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin, DeviceMixin):
+    """z is the path of a document through a space of sentences; P_c(z) is an Ornstein–Uhlenbeck process.
+
+    Sentences are vectors, less the mean of their document, along the d directions in which sentences of real documents
+    vary most, each scaled to variance 1. Along each direction the process returns to the document's centre:
+    x_t ~ N(φ x_{t−1}, 1 − φ²), x_1 ~ N(0, 1), with a φ per direction fitted on real text (compare Wang et al. 2022,
+    Language modeling via stochastic processes, which bridges two ends by Brownian motion). Jumps make a document less
+    probable, and so does standing still in what varies.
+
+    Parameters
+    ----------
+    embedder
+        Vectors of sentences: ``lsa`` (latent semantic analysis, fitted on the real text), or an embedder adapter such
+        as ``transformers``.
+    options
+        Parameters of the adapter, for instance ``{model = "…"}``.
+    n_dimensions
+        d.
+    tokens, seed
+        See `ProseCritic`; seed of the decomposition.
+    """
+
+    name = "path"
+    axis = "path from sentence to sentence"
+    question = (
+        "Does text move on from sentence to sentence as real text does? z is the path of a document through a space of "
+        "sentence vectors."
+    )
+    sequence = True
+    min_documents = 10
+    reporting = Reporting(
+        told="jumps",
+        directions={
+            "latent_nll": ("more usual in its path", "less usual in its path"),
+            "latent_ppl": ("more usual in its path", "less usual in its path"),
+        },
+        limits="It sees what sentences are about, by their words: whether one follows from another, it cannot see.",
+        aggregated=False,
+    )
+
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_dimensions": Range(1, 1000)}
+
+    def __init__(
+        self,
+        *,
+        embedder: str = "lsa",
+        options: Mapping[str, Any] | None = None,
+        n_dimensions: int = 12,
+        tokens: str = "words",
+        seed: int = 0,
+    ) -> None:
+        super().__init__(tokens=tokens)
+        self.embedder = embedder
+        self.options = options
+        self.n_dimensions = n_dimensions
+        self.seed = seed
+
+    def component(self, attribute: str) -> Estimator:
+        """Make the unfitted embedder."""
+        if attribute != "embedder_":
+            return super().component(attribute)
+        return make_embedder(self.embedder, self.options, {"dimensions": 64, "seed": self.seed})
+
+    def fit(self, real: Corpus) -> Self:
+        """Learn the vectors, the directions along which sentences vary, and how fast they return to the centre."""
+        texts, offsets = _sentences(self.prose(real))
+        embedder: Any = self.component("embedder_")
+        embedder.device = self.device
+        self.embedder_ = embedder.fit(texts)
+        centred, freedom = _centred(self._embed(texts), offsets)
+        covariance = centred.T @ centred / max(freedom, 1.0)
+        values, vectors = np.linalg.eigh(covariance)
+        top = np.argsort(-values, kind="stable")[: self.n_dimensions]
+        top = top[values[top] > 1e-9 * max(float(values.max()), 1e-300)]
+        # a sign by the largest entry: the same on every machine
+        signs = np.sign(vectors[np.abs(vectors[:, top]).argmax(axis=0), top])
+        self.axes_ = vectors[:, top] * signs / np.sqrt(values[top])
+        products, variances = _neighbours(centred @ self.axes_, offsets)
+        ratio = products.sum(axis=0) / np.maximum(variances.sum(axis=0), 1e-12)
+        self.correlations_ = np.clip(ratio, -LARGEST, LARGEST)
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.part("embedder_")
+        axes = state.array("axes_", (None, None))
+        state.array("correlations_", (axes.shape[1],), low=-LARGEST, high=LARGEST)
+
+    def _embed(self, texts: Sequence[str]) -> Floats:
+        self.embedder_.device = self.device
+        return np.asarray(self.embedder_.embed(texts), dtype=np.float64)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents of too few sentences."""
+        _, offsets = _sentences(self.prose(batch))
+        return [f"fewer than {LEAST} sentences" if n < LEAST else None for n in np.diff(offsets)]
+
+    def project(self, batch: Corpus) -> Paths:
+        """Place each sentence around the centre of its document."""
+        texts, offsets = _sentences(self.prose(batch))
+        centred, _ = _centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
+        return Paths(centred @ self.axes_, offsets, tuple(texts))
+
+    def log_prior(self, latents: Paths) -> LogPrior:
+        """Sum of log P_c over sentences; a step for each."""
+        return LogPrior(np.asarray(group_sums(self._log_densities(latents), latents.offsets)), latents.lengths)
+
+    def _log_densities(self, latents: Paths) -> Floats:
+        """Log density of each sentence given the one before, (N,)."""
+        x = latents.points
+        before = np.zeros_like(x)
+        before[1:] = x[:-1]
+        first = places_of(latents.offsets) == 0
+        mean = np.where(first[:, None], 0.0, self.correlations_ * before)
+        variance = np.where(first[:, None], 1.0, 1 - self.correlations_**2)
+        return np.asarray(-0.5 * ((x - mean) ** 2 / variance + np.log(2 * np.pi * variance)).sum(axis=1))
+
+    def sufficient_statistics(self, latents: Paths) -> Mapping[str, Rows]:
+        """Squared steps, squared distances from the centre, and those between the halves of a document."""
+        x, n = latents.points, latents.lengths.astype(np.float64)
+        d = float(max(x.shape[1], 1))
+        squares = np.asarray(group_sums((x**2).sum(axis=1), latents.offsets))
+        freedom = np.maximum(n - 1, 0)
+        variance = squares / np.maximum(freedom, 1)
+        same = np.zeros(len(x), dtype=bool)
+        same[1:] = latents.documents[1:] == latents.documents[:-1]
+        steps = np.zeros(len(x))
+        steps[1:] = ((x[1:] - x[:-1]) ** 2).sum(axis=1)
+        moved = np.asarray(group_sums(np.where(same, steps, 0.0), latents.offsets))
+        return {
+            # a little keeps the ratios of documents that stand still finite
+            "jumps": np.column_stack([moved + 1e-9, 2 * variance * freedom + 1e-9]),
+            "spread": np.column_stack([squares + 1e-9, d * freedom + 1e-9]),
+            "drift": _drift(latents, squares),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Steps beside what sentences in random order would take; spread around the centre; distance of the halves."""
+        return (
+            Statistic.relative(
+                "jumps",
+                "jumps",
+                "steps beside those of shuffled sentences",
+                ("steadier from sentence to sentence", "jumpier"),
+            ),
+            Statistic.relative(
+                "spread", "spread", "spread around the centre", ("standing still more", "wandering farther")
+            ),
+            Statistic.ratio(
+                "drift",
+                "drift",
+                "distance between the halves",
+                ("closer between its halves", "drifting farther"),
+            ),
+        )
+
+    def summarize(self, latents: Paths) -> Pooled:
+        """Products of points by distance along the path."""
+        products, variances = _neighbours_by_lag(latents, LAGS)
+        return Pooled(len(latents), {"products": products, "variances": variances})
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Correlation of sentences by their distance in the text."""
+        lags = list(range(1, LAGS + 1))
+        series = [
+            Series(role, lags, rounded(t.arrays["products"] / np.maximum(t.arrays["variances"], 1e-12)), role)
+            for role, t in both(real, generated)
+        ]
+        return [
+            Chart(
+                "path-correlation",
+                "How alike sentences are, by their distance",
+                Axis("distance in sentences"),
+                Axis("correlation around the document's centre"),
+                series,
+                note="Sentences in random order have a correlation of 0 at every distance.",
+            )
+        ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show the sentences, with the tenth marked that the one before makes least likely."""
+        z = self.project(document)
+        values = -self._log_densities(z)
+        marked = set(np.argsort(-values, kind="stable")[: max(1, len(values) // 10)].tolist())
+        steps = [
+            Step(
+                "jump" if i in marked else "",
+                text[:SHOWN],
+                float(values[i]),
+                i in marked,
+                "far from the sentence before",
+            )
+            if i in marked
+            else Step("", text[:SHOWN], float(values[i]))
+            for i, text in enumerate(z.texts)
+        ]
+        value = float(values.sum()) / max(len(values), 1)
+        return MarkedDocument(document.name, document.ids[0], value, "nats per sentence", steps)
+
+    embedder_: Any
+    axes_: Floats
+    correlations_: Floats
+
+
+def _sentences(prose: Prose) -> tuple[list[str], Ints]:
+    """The sentences of n documents that have a word, tokens with spaces between, and where documents begin."""
+    total = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
+    words = np.bincount(prose.sentences, prose.alphabetic, total) > 0
+    first = np.searchsorted(prose.sentences, np.arange(total + 1))
+    spelled = [prose.spelled[i] for i in prose.codes.tolist()]
+    kept = np.flatnonzero(words)
+    texts = [" ".join(spelled[first[s] : first[s + 1]]) for s in kept.tolist()]
+    owners = owners_of(prose.offsets)[first[kept]] if len(kept) else np.zeros(0, dtype=np.int64)
+    return texts, offsets_of(np.bincount(owners, minlength=len(prose)))
+
+
+def _centred(vectors: Floats, offsets: Ints) -> tuple[Floats, float]:
+    """Vectors less the mean of their document, (N, V), and the degrees of freedom that are left."""
+    owners, lengths = owners_of(offsets), np.diff(offsets)
+    means = np.asarray(group_sums(vectors, offsets)) / np.maximum(lengths, 1)[:, None]
+    return vectors - means[owners], float(np.maximum(lengths - 1, 0).sum())
+
+
+def _neighbours(points: Floats, offsets: Ints, lag: int = 1) -> tuple[Floats, Floats]:
+    """Sums of products at a lag and their values at a correlation of 1, both (n, d), corrected for the centring.
+
+    Around the mean of m independent points, products at lag k have the expectation −σ² (m − k) / m, which is added.
+    """
+    owners, m = owners_of(offsets), np.diff(offsets).astype(np.float64)[:, None]
+    squares = np.asarray(group_sums(points**2, offsets))
+    variance = squares / np.maximum(m - 1, 1)
+    pairs = np.maximum(m - lag, 0)
+    products = np.zeros_like(points)
+    products[lag:] = np.where((owners[lag:] == owners[:-lag])[:, None], points[lag:] * points[:-lag], 0.0)
+    return np.asarray(group_sums(products, offsets)) + variance * pairs / np.maximum(m, 1), variance * pairs
+
+
+def _neighbours_by_lag(latents: Paths, lags: int) -> tuple[Floats, Floats]:
+    sums = [_neighbours(latents.points, latents.offsets, k) for k in range(1, lags + 1)]
+    return np.array([p.sum() for p, _ in sums]), np.array([v.sum() for _, v in sums])
+
+
+def _drift(latents: Paths, squares: Floats) -> Floats:
+    """Squared distance of the means of both halves beyond chance, beside the variance within them, (n, 2)."""
+    x, n = latents.points, latents.lengths
+    half = n // 2
+    late = places_of(latents.offsets) >= half[latents.documents]
+    sums = np.asarray(group_sums(np.where(late[:, None], x, 0.0), latents.offsets))
+    one, other = np.maximum(half, 1), np.maximum(n - half, 1)
+    # around the centre, the sums of the two halves are opposite
+    first, second = -sums / one[:, None], sums / other[:, None]
+    between = ((first - second) ** 2).sum(axis=1)
+    within = squares - one * (first**2).sum(axis=1) - other * (second**2).sum(axis=1)
+    variance = within / np.maximum(n - 2, 1)
+    return np.column_stack([between - variance * (1 / one + 1 / other), variance + 1e-9])

@@ -1,0 +1,1 @@
+"""Register: dimensions of variation over grammatical features, such as involved against informational."""

@@ -1,0 +1,148 @@
+"""Layout: blocks against known texts, the chain against the base class, planted titles, lists and merged paragraphs."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import momus
+from momus import Corpus
+from momus_critics.chains.transitions import smooth
+from momus_critics.layout.blocks import CODE, KINDS, blocks_of, read_blocks
+from momus_critics.layout.critic import Layout
+
+from .measured import measured
+
+WORDS = ["the", "rain", "fell", "on", "every", "roof", "of", "that", "old", "town", "and", "nobody", "went", "out"]
+
+
+def sentence(n):
+    return " ".join((WORDS * n)[:n]) + "."
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("# The End\n\nIt rained.", ["title", "short paragraph"]),
+        ("It rained.\n\n# One\n## Two\n##### Five", ["short paragraph", "heading", "subheading", "minor heading"]),
+        ("It rained.\n\n**Why it rained:**\n\n1. So", ["short paragraph", "bold line", "numbered item"]),
+        ("- a\n  - b\n- c", ["bullet", "nested item", "bullet"]),
+        ("Why?\n\n> one\n>\n> - two", ["short paragraph", "quotation"]),
+        ("So.\n\n```\n# no heading\n```", ["short paragraph", "code"]),
+        ("|a|b|\n|-|-|\n|1|2|", ["table"]),
+        ("Roses are red,\nviolets are blue,\nsugar is sweet.", ["verse"]),
+        ("So.\n\n* * *\n\nSo.\n\n~ ~ ~", ["short paragraph", "break", "short paragraph", "break"]),
+        ("\u201cCome in,\u201d she said.", ["paragraph of speech"]),
+        ("Dear Ann\n\nIt rained.\n\nYours truly", ["title", "short paragraph", "short line"]),
+        ("    indented text is a paragraph here, as it is in prose.", ["short paragraph"]),
+        ("<div>\nso it rained.", ["title", "short paragraph"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_blocks_of_known_texts(text, kinds):
+    assert [b.kind for b in blocks_of(text)] == kinds
+
+
+SIZES = {20: "short paragraph", 21: "paragraph", 60: "paragraph", 61: "long paragraph", 151: "very long paragraph"}
+
+
+@pytest.mark.parametrize(("n", "kind"), SIZES.items())
+def test_paragraphs_are_sorted_by_length(n, kind):
+    assert [b.kind for b in blocks_of(sentence(n))] == [kind]
+
+
+def test_wrapped_lines_are_one_paragraph_and_long_lines_are_many():
+    line = sentence(15).rstrip(".")
+    assert len(blocks_of(f"{line}\n{line}\nand so on.")) == 1
+    assert len(blocks_of(f"{sentence(30)}\n{sentence(30)}")) == 2
+
+
+@given(st.lists(st.text(alphabet="ab \n#*->|`1.)_~=", max_size=60), max_size=4))
+def test_blocks_do_not_depend_on_the_batch(texts):
+    whole = read_blocks(texts)
+    for i, text in enumerate(texts):
+        mine = slice(whole.offsets[i], whole.offsets[i + 1])
+        assert whole.states[mine].tolist() == [CODE[b.kind] for b in blocks_of(text)]
+    assert len(whole.states) == len(whole.words)
+
+
+@pytest.mark.parametrize(
+    "text", ["*" * 20_000, "> " * 5_000 + "a", "**a " * 10_000, "- " * 3_000, "_a " * 10_000, "|" * 20_000]
+)
+def test_hostile_text_is_read_in_time(text):
+    start = time.perf_counter()
+    read_blocks([text])
+    assert time.perf_counter() - start < 5
+
+
+def corpus(n, seed, title=False, bullets=False, merged=False):
+    rng = np.random.default_rng(seed)
+    out = []
+    for i in range(n):
+        paragraphs = [sentence(int(rng.integers(25, 90))) for _ in range(rng.integers(4, 9))]
+        if bullets:
+            paragraphs[1] = "- one thing\n- another thing"
+        text = (" " if merged else "\n\n").join(paragraphs)
+        out.append(f"# The Roof {i}\n\n{text}" if title else text)
+    return Corpus.from_texts(out, name=f"t{seed}")
+
+
+def test_transitions_are_smoothed_counts():
+    text = corpus(30, 0)
+    critic = Layout().fit(text)
+    k = len(KINDS)
+    counts = np.zeros((k + 1, k + 1))
+    for d in text:
+        path = [k, *(CODE[b.kind] for b in blocks_of(d.text)), k]
+        np.add.at(counts, (path[:-1], path[1:]), 1)
+    assert critic.counts_ == pytest.approx(counts)
+    assert critic.transitions_ == pytest.approx(smooth(counts, critic.constant_))
+    z = critic.project(text)
+    paths = [[k, *z.states[a:b].tolist(), k] for a, b in zip(z.offsets[:-1], z.offsets[1:], strict=True)]
+    expected = [np.log(critic.transitions_[p[:-1], p[1:]]).sum() for p in paths]
+    assert critic.log_prior(z).values == pytest.approx(expected)
+
+
+def test_counts_of_parts_fit_like_the_whole():
+    text = corpus(40, 0, bullets=True)
+    whole, parts = Layout().fit(text), [Layout().fit_counts(text.take(np.arange(a, a + 20))) for a in (0, 20)]
+    other = Layout().fit_from(parts[0] + parts[1])
+    assert (other.transitions_ == whole.transitions_).all()
+    assert (other.positions_ == whole.positions_).all()
+
+
+def test_features_of_known_texts():
+    critic = Layout().fit(corpus(20, 0))
+    texts = ["# So\n\nIt **rained** and *poured*.", "It rained \U0001f327.\n\n- so", "2 * 3 * 4 and snake_case_name"]
+    values = measured(critic, Corpus.from_texts(texts))
+    found = {name.removesuffix("_share"): value for name, value in values.items() if name.endswith("_share")}
+    third = {"title", "heading", "bold_type", "italics", "emoji", "list"}
+    assert {k: v for k, v in found.items() if v} == pytest.approx(dict.fromkeys(third, 1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("change", "row", "sign"),
+    [
+        ({"title": True}, "title_share", 1),
+        ({"bullets": True}, "list_share", 1),
+        ({"merged": True}, "paragraph_words", 1),
+    ],
+)
+def test_planted_layout_is_found_and_named(change, row, sign):
+    texts = {"same": corpus(60, 2), "changed": corpus(60, 3, **change)}
+    found = momus.compare(corpus(60, 1), texts, fit=corpus(60, 0), critics=["layout"], permutations=499, resamples=99)
+    rows = {(v.generated, v.statistic): v for v in found.verdicts}
+    assert rows["changed", row].p <= 0.01
+    assert np.sign(rows["changed", row].difference) == sign
+    assert rows["changed", "latent_ppl"].p <= 0.01
+    assert rows["same", "latent_ppl"].p > 0.01
+
+
+def test_a_marked_document_shows_its_blocks():
+    critic = Layout().fit(corpus(40, 0))
+    marked = critic.explain(corpus(1, 5, title=True))
+    assert marked.steps[0].label == "title"
+    assert marked.steps[0].marked
+    assert marked.steps[0].text.startswith("The Roof")
