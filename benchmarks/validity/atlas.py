@@ -36,11 +36,12 @@ from momus.verdicts.statistics import all_statistics
 PASSAGES, WORDS, LEAST_WORDS = 16, 250, 60
 TOKENS = 60_000
 """Tokens of each of the two pieces of a novel that a law is measured on."""
-SECONDS = 400
+SECONDS = 300
 """Longest time for a critic and a register."""
 CRITICS = (
     *("length", "unigram", "type-token", "stopword-share", "symbol-share", "rank-frequency", "rhythm", "repetition"),
-    *("discourse", "keyness", "topics", "mauve", "templates", "coreference", "pcfg", "sections", "consistency"),
+    *("discourse", "keyness", "topics", "mauve", "sections", "consistency"),
+    *("marks", "layout", "edges", "names", "register", "path"),
 )
 LAWS = ("zipf-slope", "heaps", "productivity", "taylor", "ebeling", "long-range")
 CUT = {"length": ("novels",)}

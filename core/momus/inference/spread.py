@@ -277,7 +277,7 @@ def of_distances(
     # each split has halves of its own; two of the four pairs of halves suffice
     across = np.column_stack([distance(split, 2 * one, 2 * other + split % 2) for split in range(SPLITS)])
     within = np.column_stack([distance(split, 2 * groups, 2 * groups + 1) for split in range(SPLITS)])
-    defined = np.isfinite(within).all(axis=1)
+    defined = np.asarray(np.isfinite(within).all(axis=1))
     kept = np.isfinite(across).all(axis=1) & defined[one] & defined[other]
     if not kept.any():
         return Spread(0.0, 0.0, 0.0, 0, documents)

@@ -22,6 +22,7 @@ from momus.critic import Counted, Rows, RunningTextCritic, Scores, Statistic
 from momus.critic.statistic import jensen_shannon, mean, perplexity
 from momus.inference.intervals import hedges_factor
 from momus.inference.pooling import NARROW
+from momus.inference.pooling import Rows as Table
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.samples import sums_by
 from momus.inference.spread import LEAST, PAIR, Form, Halves, Spread, of_distances, of_ratios, of_values
@@ -70,7 +71,7 @@ class HumanBands:
         assert self._numbers is not None
         return Halves.of(self._numbers, LEAST_GROUPS, [self.seed, _BAND])
 
-    def of(self, statistic: Statistic, rows: Rows | Counted) -> Spread | None:
+    def of(self, statistic: Statistic, rows: Rows) -> Spread | None:
         """The spread of a statistic on its own scale, from the rows of the scored real documents.
 
         On the log scale for ratios and perplexities. None where groups are unknown, too few or too small, or do not
@@ -85,12 +86,12 @@ class HumanBands:
             self._known[statistic.name] = spread if usable else None
         return self._known[statistic.name]
 
-    def _estimated(self, s: Statistic, rows: Rows | Counted, numbers: Ints) -> Spread | None:
+    def _estimated(self, s: Statistic, rows: Rows, numbers: Ints) -> Spread | None:
         if s.kind == "value" and s.prepare is None and isinstance(rows, np.ndarray) and rows.shape[1] == 2:
             if s.function is perplexity:
-                return of_ratios(rows, numbers)
+                return of_ratios(np.asarray(rows, dtype=np.float64), numbers)
             if s.function is mean:
-                return of_ratios(rows, numbers, log=s.effect == "log_ratio")
+                return of_ratios(np.asarray(rows, dtype=np.float64), numbers, log=s.effect == "log_ratio")
         halves = self._halves
         if halves is None:
             return None
@@ -163,7 +164,7 @@ def _band_of(v: Verdict, spread: Spread, real: Rows, generated: Rows | None) -> 
     return Band(value, low, high, "groups", spread.groups, "", correlation)
 
 
-def _sums(rows: Rows | Counted, parts: Ints, size: int) -> Rows:
+def _sums(rows: Rows, parts: Ints, size: int) -> Table:
     """Sums of the rows of each half, (size, V); documents of none have number −1."""
     if isinstance(rows, Counted):
         return rows.summed(parts, size, np.ones(len(parts))).matrix
@@ -171,11 +172,11 @@ def _sums(rows: Rows | Counted, parts: Ints, size: int) -> Rows:
     return sums_by(parts[held], size, rows[held], np.ones(len(held)))
 
 
-def _dense(rows: Rows) -> Floats:
+def _dense(rows: Table) -> Floats:
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 
-def _between(s: Statistic, sums: Rows, one: Ints, other: Ints) -> Floats:
+def _between(s: Statistic, sums: Table, one: Ints, other: Ints) -> Floats:
     """The distance of each pair of halves, some pairs at a time."""
     step = max(CELLS // max(sums.shape[1], NARROW), 1)
     found = []
@@ -186,7 +187,7 @@ def _between(s: Statistic, sums: Rows, one: Ints, other: Ints) -> Floats:
     return np.concatenate(found)
 
 
-def _values(s: Statistic, sums: Rows) -> Floats:
+def _values(s: Statistic, sums: Table) -> Floats:
     """The value of each half, some at a time."""
     step = max(CELLS // max(sums.shape[1], NARROW), 1)
     found = []
