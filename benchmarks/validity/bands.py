@@ -234,25 +234,37 @@ def shares_of(rows: Sequence[list[Any]], *findings: str) -> str:
 
 
 def tables_of_simulations(rows: dict[tuple[str, int], list[Row]]) -> list[str]:
-    """Gaps by K; findings by true gap; findings of other human text."""
-    statistics = ("mean", "rate", "ks", "tvd")
-    heads = " | ".join(f"K = {k}" for k in SIZES)
-    lines = [f"| median gap of one generator | {heads} |", "|---|" + "---:|" * len(SIZES)]
-    for s in statistics:
-        gaps = ([r["gap 1.5"][s][0] for r in rows["normal", k] if r["gap 1.5"][s][2] == "groups"] for k in SIZES)
-        lines.append(f"| {s} | " + " | ".join(f"{np.median(g):.2f}" for g in gaps) + " |")
-    for law, sizes in (("normal", SIZES), ("skewed", SKEWED)):
-        of_law = " | ".join(f"K = {k}" for k in sizes)
-        lines += ["", f"| {law} authors: within / beyond, of means | {of_law} |", "|---|" + "---:|" * len(sizes)]
-        for name in [f"gap {g:g}" for g in GAPS] + ["one author", "25 authors"]:
-            cells = (shares_of([r[name]["mean"] for r in rows[law, k]], "within", "beyond") for k in sizes)
-            lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    lines += ["", f"| other human text (normal): within / beyond | {heads} |", "|---|" + "---:|" * len(SIZES)]
-    for name in ("one author", "25 authors"):
-        for s in statistics[1:]:
-            cells = (shares_of([r[name][s] for r in rows["normal", k]], "within", "beyond") for k in SIZES)
-            lines.append(f"| {name}, {s} | " + " | ".join(cells) + " |")
-    return lines
+    """Gaps of one generator; findings by true gap, and of other human text; replications in the last row."""
+    lines: list[str] = []
+    for law in dict.fromkeys(law for law, _ in rows):
+        of_size = {k: found for (of_law, k), found in rows.items() if of_law == law}
+        rule = "|---|" + "---:|" * len(of_size)
+
+        def table(head: str, cells: dict[str, list[str]], of_size: Any = of_size, rule: str = rule) -> None:
+            lines.extend(["", f"| {head} | " + " | ".join(f"K = {k}" for k in of_size) + " |", rule])
+            lines.extend(f"| {name} | " + " | ".join(of_name) + " |" for name, of_name in cells.items())
+
+        gaps = {
+            f"{s}, {g}": [
+                f"{np.median([r[g][s][0] for r in f if r[g][s][0] is not None]):.2f}" for f in of_size.values()
+            ]
+            for s in ("mean", "rate", "ks", "tvd")
+            for g in ("gap 1", "gap 1.5")
+        }
+        table(f"{law} authors: median gap of one generator", gaps)
+        truth = {
+            name: [shares_of([r[name]["mean"] for r in found], "within", "beyond") for found in of_size.values()]
+            for name in [f"gap {g:g}" for g in GAPS]
+        }
+        table(f"{law} authors: *within* / *beyond*, of the mean", truth)
+        people = {
+            f"{name}, {s}": [shares_of([r[name][s] for r in found], "within", "beyond") for found in of_size.values()]
+            for name in ("one author", "25 authors")
+            for s in ("mean", "rate", "ks", "tvd")
+        }
+        people["replications"] = [f"{len(found):,}" for found in of_size.values()]
+        table(f"{law} authors: other human text, *within* / *beyond*", people)
+    return lines[1:]
 
 
 def table_of_novels(rows: dict[int, list[Row]], critics: Sequence[Critic[Any]]) -> list[str]:
@@ -286,7 +298,7 @@ def main() -> None:
             for law, sizes in (("normal", SIZES), ("skewed", SKEWED))
             for k in sizes
         }
-        lines += [*tables_of_simulations(found), "", f"{a.replications:,} replications each."]
+        lines += tables_of_simulations(found)
     if "novels" in studies:
         critics, tables = of_novels()
         of_size = {

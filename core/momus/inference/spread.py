@@ -274,7 +274,7 @@ def of_distances(
     """
     one, other = circulant(k)
     groups = np.arange(k)
-    # each split has halves of its own; two of the four pairs of halves suffice
+    # each split has other halves; two of the four pairs of halves suffice
     across = np.column_stack([distance(split, 2 * one, 2 * other + split % 2) for split in range(SPLITS)])
     within = np.column_stack([distance(split, 2 * groups, 2 * groups + 1) for split in range(SPLITS)])
     defined = np.asarray(np.isfinite(within).all(axis=1))

@@ -144,7 +144,7 @@ def ranks(
             excluded[critic] = f"it has no band, so it does not count over {ALL_AXES}"
     counted = [critic for critic in found if critic not in excluded]
     if counted:
-        # Hedges' g has a unit of its own for each model, and so have their bands: (axes, models)
+        # Hedges' g has another unit for each model, and so have their bands: (axes, models)
         parts, of = [found[c] for c in counted], np.array([np.broadcast_to(bands[c], len(models)) for c in counted])
         distances = average(parts, of)
         overall = replace(ranked(distances, confidence), nearest=nearest_on_average(parts, of))

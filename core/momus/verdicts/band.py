@@ -1,6 +1,6 @@
 """The human band: how far one human author (book, site) usually lies from another.
 
-A difference of two corpora has no scale of its own. The band is the distance that 95 % of pairs of authors do not
+A difference of two corpora has no scale. The band is the distance that 95 % of pairs of authors do not
 exceed: of means and other values 1.96 √2 τ, where τ is their standard deviation between authors without the chance of
 documents; of distances the 95 % quantile, less chance (`momus.inference.spread`). It is a property of people: more
 authors, or more documents of each, make it more certain and not smaller. Where real text does not say who wrote what,
